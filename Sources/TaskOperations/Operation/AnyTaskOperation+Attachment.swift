@@ -7,10 +7,11 @@ extension AnyTaskOperation {
         record.withLock { ($0.phase == .finished, $0.links?.progress) }
     }
 
-    /// Attaches a progress, unless the operation has one.
+    /// Attaches `progress` if the operation has no progress yet.
     ///
-    /// - Parameter onEnd: Called when the operation has finished, if `progress` was attached.
-    /// - Returns: The progress of the operation; nil if the operation has finished.
+    /// - Parameter onEnd: Called when the operation has finished, but only if this call attached `progress`.
+    /// - Returns: The operation's progress: `progress`, or the progress that was attached earlier. Nil if the operation
+    ///   has finished.
     package func attach(progress: Attachment, onEnd: @escaping @Sendable (AnyTaskOperation) -> Void) -> Attachment? {
         record.withLock { record in
             if record.phase == .finished { return nil }

@@ -21,17 +21,19 @@ extension AnyTaskOperation {
         endUnlessStarted(CancellationError(), isCancellation: true)
     }
 
-    /// Cancels the operation for a cause. If it has not started, it finishes with that error instead of
-    /// `CancellationError`. Otherwise its task is cancelled, and its body can read the cause from `cancellationCause`.
+    /// Cancels the operation with an error as the cause. If the operation has not started, it finishes with `cause`
+    /// instead of `CancellationError`. If it is executing, its task is cancelled, and its body can read the cause from
+    /// `cancellationCause`.
     public func cancel(throwing cause: any Error) {
         endBeforeStart(cause, isCancellation: true)
     }
 
-    /// The cause for which the executing body was cancelled; nil if the body was not cancelled, or if no body executes.
+    /// The error that caused the cancellation of the executing body; nil if the body was not cancelled, or if no body
+    /// is executing.
     ///
-    /// It is the error of `cancel(throwing:)` or `cancelAllOperations(throwing:)`, `TaskOperationError.timedOut` for a
-    /// time limit, and otherwise `CancellationError`. A body can throw it instead of the `CancellationError` of a call
-    /// that it awaits, which contains no cause:
+    /// The cause is the argument of `cancel(throwing:)` or `cancelAllOperations(throwing:)`. It is
+    /// `TaskOperationError.timedOut` if a time limit has passed, and otherwise `CancellationError`. If an awaited call
+    /// throws `CancellationError`, which contains no cause, the body can throw the cause instead:
     ///
     /// ```swift
     /// do {
@@ -42,7 +44,7 @@ extension AnyTaskOperation {
     /// ```
     public var cancellationCause: (any Error)? { record.withLock { $0.bodyRunner }?.cancellationCause }
 
-    /// Ends the operation if it has not started. Returns whether it did.
+    /// Ends the operation if it has not started. Returns whether this call ended it.
     @discardableResult
     func endUnlessStarted(_ failure: any Error, isCancellation: Bool) -> Bool {
         end { record in
@@ -50,13 +52,14 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Ends the operation if it has not started, and otherwise cancels its task. Marks the operation as cancelled only if
-    /// this is a cancellation.
+    /// Ends the operation if it has not started; otherwise cancels its task. Marks the operation as cancelled only if
+    /// `isCancellation` is true.
     package func endBeforeStart(_ failure: any Error, isCancellation: Bool) {
         end { $0.end(failure, isCancellation: isCancellation) }
     }
 
-    /// Performs the effects of an end. Returns whether the operation has ended without having started.
+    /// Applies `end` under the operation's lock, and performs its effects. Returns whether the operation ended before
+    /// its start.
     @discardableResult
     private func end(_ end: (inout OperationRecord) -> CancellationEffect) -> Bool {
         let effect = inOneStepWithHost(end) { effect in
@@ -75,7 +78,7 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Ends the operation, if it has not started, and removes it from its host in one step.
+    /// If the operation has not started, ends it and removes it from its host in one step.
     ///
     /// - Parameters:
     ///   - end: Called under the operation's lock.
@@ -101,12 +104,13 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Makes the dependents of an operation that has ended without having started ready, unless it has handlers.
+    /// Tells the dependents that this operation has ended before its start, unless it has handlers. With handlers, the
+    /// dependents wait for them.
     func letDependentsGoOn(endedUnstarted ending: OperationEnding) {
         if !ending.hasHandlers { letDependentsGoOn(ending) }
     }
 
-    /// Performs the remaining effects, after dependents that need not wait for handlers are ready.
+    /// Performs the other effects of an end before the start. Called after `letDependentsGoOn(endedUnstarted:)`.
     ///
     /// Handlers are called in a separate task, because the caller that cancels may hold a lock that they need.
     /// Dependents and waiting tasks continue after the handlers.
@@ -144,7 +148,8 @@ private enum CancellationEffect: Sendable {
 }
 
 extension OperationRecord {
-    /// Cancels an operation that has been added, unless it has started. Returns nil, and does nothing, if it has.
+    /// Cancels an operation that has been added and has not started. For any other operation, returns nil and changes
+    /// nothing.
     mutating func cancelUnstarted(_ outcome: Outcome) -> OperationEnding? {
         guard phase == .submitted else { return nil }
         isCancelled = true

@@ -1,7 +1,8 @@
 // An operation with a delay waits for its deadline and for its dependencies.
 
 extension AnyTaskOperation {
-    /// Delays the operation for a time. Called after a queue has accepted it, and before the queue can start it.
+    /// Begins the delay of the operation. Called after a queue has accepted the operation, and before the queue can
+    /// start it.
     func beginDelay<C: Clock>(_ delay: Duration, on clock: C) where C.Duration == Duration {
         if Deadlines.add(self, after: delay, on: clock) { return }
         let face = ClockFace(clock)

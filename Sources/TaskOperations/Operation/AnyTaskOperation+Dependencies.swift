@@ -6,8 +6,9 @@ extension AnyTaskOperation {
     /// Adds a dependency: this operation starts only after the dependency has finished, with any outcome and on any
     /// queue. Adding the same dependency again has no effect.
     ///
-    /// Takes constant time if no operation waits for this one and it has not been added, or if the dependency is older.
-    /// Otherwise the call searches for a cycle among the operations for which the dependency waits; see `WaitOrder`.
+    /// Takes constant time if this operation has not been added and no operation waits for it, or if the dependency is
+    /// older. Otherwise the call searches for a cycle among the operations for which the dependency waits; see
+    /// `WaitOrder`.
     ///
     /// - Throws: `TaskOperationError.dependencyCycle` if the dependency already waits for this operation, and
     ///   `.alreadyStarted` if this operation has started or finished. If the call throws, nothing changes.
@@ -41,9 +42,9 @@ extension AnyTaskOperation {
         host?.readinessChanged(of: self)
     }
 
-    /// Makes the edge to a dependency, or returns the cycle that it would close.
+    /// Makes the edge to a dependency. If the edge would close a cycle, returns the cycle instead.
     ///
-    /// - Parameter isSubmitted: Becomes whether the edge must be linked.
+    /// - Parameter isSubmitted: Set to true if the caller must link the edge.
     private func insertDependency(
         _ dependency: AnyTaskOperation, _ isSubmitted: inout Bool
     ) throws(TaskOperationError) -> [WaitNode]? {
@@ -59,7 +60,7 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Gives the operation a rank above all others. Nothing may wait for it.
+    /// Gives the operation a rank above all others. No operation or task may wait for this operation.
     private func riseAboveEdges() throws(TaskOperationError) {
         try record.withLock { record throws(TaskOperationError) in
             try checkNotStarted(record.phase)
@@ -109,7 +110,7 @@ extension AnyTaskOperation {
         leave(unlinked, changes)
     }
 
-    /// Removes this operation from the dependents of its dependencies, which no longer inherit from it.
+    /// Removes this operation from the dependents of the given dependencies. They no longer inherit its level.
     func leave(_ dependencies: [AnyTaskOperation], _ changes: [Inheritance.Change]) {
         for dependency in dependencies {
             let removed = dependency.record.withLock { $0.links?.dependents.remove(self) }
@@ -118,10 +119,10 @@ extension AnyTaskOperation {
         Inheritance.carryOut(changes)
     }
 
-    /// Records that a dependency has finished. If it was the last one, returns the place of the operation, which is
-    /// ready.
+    /// Records that a dependency has finished. If this makes the operation ready, returns its place; otherwise returns
+    /// nil.
     ///
-    /// - Parameter calledBy: The host that makes the call; nil if no host does.
+    /// - Parameter calledBy: The host that makes the call; nil if the caller is not a host.
     func dependencyFinished(
         _ dependency: AnyTaskOperation, calledBy caller: Scheduler? = nil
     ) -> ReadyPlace? {
@@ -135,8 +136,7 @@ extension AnyTaskOperation {
 
 /// The place of an operation that has become ready.
 enum ReadyPlace {
-    /// The operation is in the host that makes the call, at this slot. The host must hold its lock until it has used
-    /// the slot.
+    /// The operation is at this slot of the calling host. The host must hold its lock until it has used the slot.
     case inCaller(slot: Int)
     case elsewhere(Scheduler)
 }

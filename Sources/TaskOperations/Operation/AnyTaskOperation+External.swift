@@ -18,8 +18,8 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Waits for the end of the operation. A body that waits always lends its permit, because the awaited work may need a
-    /// permit in a way that the library does not know. Cancelling the task does not end the wait.
+    /// Waits for the end of the operation. A waiting body always lends its permit, because the awaited work may need a
+    /// permit without the library's knowledge. Cancelling the task does not end the wait.
     package func waitLendingPermit() async throws(TaskOperationError) {
         try await Self.withWaitEdge(.operation(self), permit: .lent) {
             _ = await suspendUntilFinished(endsEarly: false)
@@ -43,8 +43,8 @@ extension AnyTaskOperation {
         if let (ending, host) = ended { carryOutUnstarted(ending, host) }
     }
 
-    /// Runs the body on an executor in queues that have none. The next operation with the same executor runs in the same
-    /// task without leaving the executor.
+    /// Runs the body on `executor` if the queue has no executor. If the next operation has the same executor, it runs
+    /// in the same task, which stays on the executor.
     ///
     /// Call this before the operation is added.
     package func runBody(on executor: any TaskExecutor) {

@@ -1,5 +1,5 @@
-// The steps of an operation's life. Each is taken under the operation's lock. Its effects are performed after the lock is
-// released.
+// The steps of an operation's life. Each step holds the operation's lock. The effects of a step are performed after the
+// lock is released.
 
 extension AnyTaskOperation {
     /// The properties of an operation that its host needs.
@@ -7,7 +7,7 @@ extension AnyTaskOperation {
         let slot: Int
         let isReady: Bool
         let hasEnded: Bool
-        /// The level that orders it.
+        /// The level that orders the operation.
         let level: PriorityLevel
         let hasDependencies: Bool
         let weight: Int
@@ -21,20 +21,20 @@ extension AnyTaskOperation {
 
     /// The result of an attempt to start.
     enum Start: Sendable {
-        /// It executes. `escalation` is its level if that became higher than the level of its task just now. `executor`
-        /// is the executor that the operation requests.
+        /// The operation executes. `escalation` is the operation's level if it is higher than the level of the task;
+        /// otherwise nil. `executor` is the executor that the operation requests.
         case executes(escalation: PriorityLevel?, executor: (any TaskExecutor)?)
         case mustWait
         case hasEnded
     }
 
-    /// The properties that the host needs, at this moment.
+    /// The current values of the properties that the host needs.
     var snapshot: Snapshot { record.withLock { $0.snapshot } }
 
-    /// Adds the operation to a host. An operation that was cancelled before remains finished.
+    /// Adds the operation to a host. An operation that was cancelled before its addition remains finished.
     ///
-    /// - Throws: `TaskOperationError.alreadyAdded`; `.notReady` if it must be ready and is not; `.dependencyCycle` if it
-    ///   waits for a permit whose holder waits for it.
+    /// - Throws: `TaskOperationError.alreadyAdded`; `.notReady` if `mustBeReady` is true and a dependency is
+    ///   unfinished; `.dependencyCycle` if the operation waits for a permit whose holder waits for the operation.
     func claim(
         for host: Scheduler, bindings: [TaskLocalBinding], mustBeReady: Bool
     ) throws(TaskOperationError) -> Snapshot {
@@ -51,7 +51,8 @@ extension AnyTaskOperation {
         return snapshot!
     }
 
-    /// Adds the operation to a host. Returns nil, and does nothing, if it does not rank above the permits that it needs.
+    /// Adds the operation to a host. If the operation does not rank above the permits that it needs, returns nil and
+    /// changes nothing.
     @inline(__always)
     private func submit(
         to host: Scheduler, _ bindings: [TaskLocalBinding], after unfinished: [AnyTaskOperation]
@@ -69,7 +70,7 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Undoes a claim, because the operation or another one of the same step was refused.
+    /// Undoes `claim`, because the host refused this operation or another operation of the same step.
     func unclaim() {
         let bindings = leaveHost()
         unlinkDependencies()
@@ -78,10 +79,10 @@ extension AnyTaskOperation {
         extendLifetime(bindings)
     }
 
-    /// Forgets the host. No queue accepts the operation until `unclaim` has removed its links.
+    /// Removes the reference to the host. No queue accepts the operation until `unclaim` has removed its links.
     ///
-    /// A host that removes an operation from its state calls this in the same step, so that a dependency that ends finds
-    /// either both the operation and its slot or neither.
+    /// A host calls this in the step in which it removes the operation from its state. Therefore a dependency that ends
+    /// finds either both the operation and its slot or neither.
     ///
     /// - Returns: Task locals, which the caller releases after it has unlocked.
     func leaveHost() -> [TaskLocalBinding] {
@@ -101,9 +102,9 @@ extension AnyTaskOperation {
 
     /// Gives the operation its slot in the host. Every later change uses this slot.
     ///
-    /// - Parameter onlyInOrder: Whether to do so only if the operation ranks above the operations for which it waits in the
-    ///   host, and below those that wait for it there.
-    /// - Returns: Nil if the operation did not get the slot for that reason.
+    /// - Parameter onlyInOrder: Whether to assign the slot only if the operation ranks above the operations for which
+    ///   it waits in the host, and below the operations that wait for it there.
+    /// - Returns: The properties of the operation; nil if `onlyInOrder` prevented the assignment.
     func settle(at slot: Int, in place: HostPlace, onlyInOrder: Bool) -> Snapshot? {
         record.withLock { record in
             if !place.isFree, !fits(place, record), onlyInOrder { return nil }
@@ -112,15 +113,15 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Whether the rank of the operation is, or can be, above those of the operations for which it would wait in a host,
-    /// and below those that would wait for it there.
+    /// Whether the operation ranks above the operations for which it would wait in a host, and below the operations
+    /// that would wait for it there. May change the rank to make this true.
     func fits(_ place: HostPlace) -> Bool { record.withLock { fits(place, $0) } }
 
     private func fits(_ place: HostPlace, _ record: borrowing OperationRecord) -> Bool {
         if record.phase == .finished { return true }
         if place.endRank == .max {
             if !place.hasEdges { return true }
-            // Nothing waits for it, so its rank may increase.
+            // No operation or task waits for this operation, so its rank may increase.
             if !record.isWaitedFor {
                 rank.set(Rank.next())
                 return true
@@ -132,7 +133,7 @@ extension AnyTaskOperation {
         return place.before?.allSatisfy { $0.rank.value < rank.value } ?? false
     }
 
-    /// The host is about to run the body on a task of this level.
+    /// Starts the operation if it is ready. The host then runs its body on a task of the given level.
     func start(on runner: OperationRunner, level: PriorityLevel) -> Start {
         record.withLock { record in
             if record.phase == .finished { return .hasEnded }
@@ -147,8 +148,8 @@ extension AnyTaskOperation {
 
     /// Runs the body as the current operation.
     ///
-    /// `isolation` is a parameter, as in `withValue`, and not inherited. So the compiler knows that both isolations are
-    /// the same, and omits two of four executor checks.
+    /// Like `withValue`, the function has a parameter for its isolation. Therefore the compiler knows that both
+    /// isolations are the same, and omits two of four executor checks.
     @inline(__always)
     func run(on runner: OperationRunner, isolation: isolated (any Actor)? = #isolation) async -> Outcome? {
         await Self.$executing.withValue(
@@ -189,18 +190,18 @@ extension AnyTaskOperation {
 
 /// The edges of an operation that follow from its place in its host.
 struct HostPlace {
-    /// Whether barriers make it wait for anything.
+    /// Whether the operation waits for another operation because of a barrier.
     var hasEdges = false
-    /// The operations for which it waits because of barriers; for a barrier, all operations since the last barrier. Nil if
-    /// they are not listed, because no operation waits for this one.
+    /// The operations for which the operation waits because of barriers. For a barrier, these are all operations since
+    /// the last barrier. Nil if the host did not list them, because no operation waits for this one.
     var before: [AnyTaskOperation]?
-    /// The rank of the end of the host, which waits for it; `Int.max` if nothing awaits that.
+    /// The rank of the host's end, which waits for the operation; `Int.max` if no task awaits the host's end.
     var endRank = Int.max
 
-    /// Whether an operation of any rank fits.
+    /// Whether an operation of any rank may have this place.
     var isFree: Bool { !hasEdges && endRank == .max }
 
-    /// The edges that are out of order, if the operation has this place.
+    /// The edges that would be out of order if the operation had this place.
     func orderViolation(of operation: AnyTaskOperation, in host: Scheduler) -> WaitOrder.OrderViolation? {
         if operation.isFinished { return nil }
         let rank = operation.rank.value

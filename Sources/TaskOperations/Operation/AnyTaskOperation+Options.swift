@@ -1,15 +1,16 @@
-// Options are stored unchanged until the operation is added to a queue. The defaults of the queue then complete them.
+// Options are stored unchanged until the operation is added to a queue. The queue's defaults then supply the options
+// that are not set.
 
 extension AnyTaskOperation {
-    /// Adds options to an existing operation. An option `name` has no effect.
+    /// Adds options to an existing operation. The option `name` has no effect.
     ///
     /// ```swift
     /// try operation.addOptions([.weight(2), .limited(by: database)])
     /// try queue.addOperation(operation)
     /// ```
     ///
-    /// - Throws: `TaskOperationError.alreadyAdded` if the operation was added to a queue or started, and the
-    ///   errors of `addDependency(_:)` for a dependency. No other option changes then.
+    /// - Throws: `TaskOperationError.alreadyAdded` if the operation was added to a queue or started, and the errors of
+    ///   `addDependency(_:)` for a dependency. If the call throws, no other option changes.
     public func addOptions(_ options: OperationOptions) throws(TaskOperationError) {
         for dependency in options.values.dependencies { try addDependency(dependency) }
         let (isTooLate, replaced) = record.withLock { record in
@@ -35,8 +36,8 @@ extension AnyTaskOperation {
         return options.completed(by: host?.defaults).values
     }
 
-    /// Starts the delays and limits that begin when the operation is added. Called after a queue has accepted the operation,
-    /// and before the queue can start it.
+    /// Starts the delays and limits that begin when the operation is added. Called after a queue has accepted the
+    /// operation, and before the queue can start it.
     func beginOptions() {
         let options = completedOptions
         if options.surroundBody { surroundBody() }
@@ -71,9 +72,9 @@ extension OperationRecord {
         if !values.limits.isEmpty { setLimits(links.options.values.orderedLimits) }
     }
 
-    /// Completes weight, limits and priority by the defaults of a queue, or undoes that.
+    /// Sets weight, limits and priority to the operation's options, completed by the defaults of a queue.
     ///
-    /// - Parameter defaults: The defaults; nil if the operation has left the queue.
+    /// - Parameter defaults: The defaults of the queue; nil if the operation has left the queue.
     mutating func complete(by defaults: OperationOptions?) {
         let values = (links?.options ?? OperationOptions()).completed(by: defaults).values
         weight = UInt16(values.weight ?? 1)

@@ -1,13 +1,13 @@
-// The members with which other modules of the package build policies and waits of their own.
+// Members that other modules of the package use to build their own policies and waits.
 
 extension AnyTaskOperation {
-    /// Whether the operation was added to a queue or started, also if it had ended before.
+    /// Whether the operation was added to a queue or started, even if it had already ended at that time.
     package var wasSubmitted: Bool { record.withLock { $0.wasSubmitted } }
 
-    /// Whether the operation is finished or cancelled, at one moment.
+    /// Whether the operation is finished or cancelled. Both are read at the same moment.
     package var isFinishedOrCancelled: Bool { record.withLock { $0.phase == .finished || $0.isCancelled } }
 
-    /// Returns a number for a wait, by which `leaveWait` ends it. No other wait has this number.
+    /// Returns a unique number for a wait. `leaveWait` ends the wait with this number.
     package static func nextWaitNumber() -> Int { Rank.next() }
 
     /// Waits until the operation has finished.
@@ -15,7 +15,7 @@ extension AnyTaskOperation {
     /// - Parameters:
     ///   - number: The number of the wait.
     ///   - endsEarly: Whether the wait ends when the task is cancelled.
-    ///   - hasLeft: Called once after the registration: whether `leaveWait` was called before.
+    ///   - hasLeft: Called once, after the wait is registered. Returns whether `leaveWait` was called before.
     /// - Returns: Whether the operation is finished.
     package func wait(
         number: Int, endsEarly: Bool, hasLeft: () -> Bool
@@ -27,16 +27,16 @@ extension AnyTaskOperation {
         return isOver
     }
 
-    /// Performs a wait that the end of the operation ends. If a body waits, the wait is an edge of the wait graph.
+    /// Performs a wait until the end of the operation. If a body waits, the wait is an edge of the wait graph.
     package func whileAwaited(wait: () async -> Void) async throws(TaskOperationError) {
         try await Self.withWaitEdge(.operation(self), wait: wait)
     }
 
-    /// Replaces the level that a waiter outside of this module passes on.
+    /// Changes the level that a waiter of another module passes to the operation.
     ///
     /// - Parameters:
     ///   - former: The previous level; nil for a new waiter.
-    ///   - level: The new level; nil for a waiter that leaves.
+    ///   - level: The new level; nil if the waiter no longer waits.
     package func inherit(from former: PriorityLevel?, to level: PriorityLevel?) {
         Inheritance.carryOut(.init(target: .operation(self), from: former, to: level))
     }

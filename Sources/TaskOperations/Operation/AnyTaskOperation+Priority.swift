@@ -1,6 +1,6 @@
 extension AnyTaskOperation {
     /// The requested priority. It orders the ready operations of a queue, and is the priority of the body's task. You
-    /// can change it at any time; after the end of the operation, a change has no effect.
+    /// can change the priority at any time. After the end of the operation, a change has no effect.
     ///
     /// There are five levels: `.background`, `.low`, `.medium`, `.high` and user-interactive (raw value 33). A value
     /// between two levels counts as the lower one. Lowering the priority of an executing operation does not change the
@@ -20,11 +20,13 @@ extension AnyTaskOperation {
     /// Operations behind a barrier count, but do not change the order of the operations before it.
     public var effectivePriority: TaskPriority { record.withLock { $0.effectiveLevel }.taskPriority }
 
-    /// The priority that orders the operation in its queue: `effectivePriority` without the priorities that come from
-    /// barriers and from waits for the whole queue. These raise all operations alike and do not change their order.
+    /// The priority that orders the operation in its queue: `effectivePriority` without the priorities inherited from
+    /// barriers and from waits for the whole queue. Those priorities raise all operations alike and do not change their
+    /// order.
     package var orderPriority: TaskPriority { record.withLock { $0.orderLevel }.taskPriority }
 
-    /// Raises the operation, and everything that it waits for, for a waiter that waits until the end.
+    /// Raises the operation, and all operations for which it waits, to a level. The level stays raised until the
+    /// operation ends.
     package func escalate(to level: PriorityLevel) {
         Inheritance.carryOut(.init(target: .operation(self), from: nil, to: level))
     }

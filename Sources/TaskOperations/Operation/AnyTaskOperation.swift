@@ -17,16 +17,16 @@ public class AnyTaskOperation: @unchecked Sendable {
         record = Lock(
             OperationRecord(
                 level: level, links: dependencies.isEmpty ? nil : OperationLinks(dependencies: dependencies)))
-        // Drawn last: from now on no dependency can rise above it.
+        // Drawn last: the dependencies are marked as waited for, so their ranks no longer increase.
         rank = Rank()
     }
 
-    /// Runs the body. Called once at most.
+    /// Runs the body. Called at most once.
     func runBody() async -> Outcome? {
         preconditionFailure("only TaskOperation inherits from AnyTaskOperation")
     }
 
-    /// Adds a handler that is called when the body begins. Returns false, and does nothing, if the body has begun.
+    /// Adds a handler that is called when the body begins. If the body has begun, returns false and does nothing.
     package func addStartHandler(_ handler: @escaping @Sendable () -> Void) -> Bool {
         preconditionFailure("only TaskOperation inherits from AnyTaskOperation")
     }
@@ -47,7 +47,7 @@ public class AnyTaskOperation: @unchecked Sendable {
 extension AnyTaskOperation {
     /// The state of the operation at this moment.
     ///
-    /// Linear in the dependencies if the operation has not been added; otherwise constant time.
+    /// Takes linear time in the number of dependencies if the operation has not been added; otherwise constant time.
     public var state: TaskOperationState {
         let (phase, dependencies) = record.withLock { record in
             (record.phase, record.phase == .created ? record.links?.dependencies.operations ?? [] : [])
@@ -69,7 +69,8 @@ extension AnyTaskOperation {
     /// Whether the operation has an outcome.
     public var isFinished: Bool { record.withLock { $0.phase == .finished } }
 
-    /// Whether `cancel()` was called before the operation finished. A body that executes may continue, and even succeed.
+    /// Whether `cancel()` was called before the operation finished. An executing body may continue, and may even
+    /// succeed.
     public var isCancelled: Bool { record.withLock { $0.isCancelled } }
 
     /// The error of the operation; nil if it has not finished or has succeeded.
@@ -81,9 +82,9 @@ extension AnyTaskOperation {
 // MARK: - Handlers
 
 extension AnyTaskOperation {
-    /// Adds a handler that is called once, after the operation has finished with any outcome. Handlers are called in the
-    /// order in which they were added, before dependents start and before waiting tasks continue. A task that begins to
-    /// await the operation during these calls does not wait.
+    /// Adds a handler that is called once, after the operation has finished with any outcome. Handlers are called in
+    /// the order in which they were added, before dependents start and before waiting tasks continue. A task that
+    /// begins to await the operation during these calls does not wait.
     ///
     /// The handler runs on the task that ran the body. If the operation was cancelled before its start, or has finished
     /// already, the handler runs on a task of its own, never inside this call or inside `cancel()`.
@@ -106,7 +107,7 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Returns false, and does nothing, if the operation is finished.
+    /// Adds a handler. If the operation is finished, returns false and does nothing.
     package func addHandlerUnlessFinished(_ handler: @escaping @Sendable (AnyTaskOperation) -> Void) -> Bool {
         record.withLock { record in
             if record.phase == .finished { return false }
@@ -119,7 +120,7 @@ extension AnyTaskOperation {
 // MARK: - Identity
 
 extension AnyTaskOperation: Hashable {
-    /// Whether both are the same operation.
+    /// Whether both arguments are the same operation.
     public static func == (left: AnyTaskOperation, right: AnyTaskOperation) -> Bool { left === right }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }

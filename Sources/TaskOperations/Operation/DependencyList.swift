@@ -1,10 +1,11 @@
-/// The dependencies of an operation, in the order of adding, and the number of unfinished ones.
+/// The dependencies of an operation, in the order in which they were added, and the number of unfinished dependencies.
 ///
 /// Each call takes amortised constant time, unless its comment says otherwise.
 struct DependencyList: Sendable {
     fileprivate struct Note: Sendable {
         var isFinished = false
-        /// Whether the dependency knows of the operation, and tells it that it has finished.
+        /// Whether the dependency lists the operation as a dependent. A linked dependency notifies the operation when
+        /// it has finished.
         var isLinked = false
         /// The level that the dependency inherits from the operation; nil if it inherits none.
         var handedOn: PriorityLevel?
@@ -20,12 +21,12 @@ struct DependencyList: Sendable {
     /// Dependencies that have not been reported as finished. Linear.
     var unfinished: [AnyTaskOperation] { list.compactMap { $1.isFinished ? nil : $0 } }
 
-    /// Whether all dependencies that have not been reported as finished satisfy a condition. Linear.
+    /// Whether a predicate is true for all dependencies that have not been reported as finished. Linear.
     func allUnfinished(_ predicate: (AnyTaskOperation) -> Bool) -> Bool {
         list.allSatisfy { $1.isFinished || predicate($0) }
     }
 
-    /// Adds a dependency as unfinished. Returns false, and changes nothing, if the list contains it already.
+    /// Adds a dependency as unfinished. If the list already contains the dependency, returns false and changes nothing.
     mutating func insert(_ operation: AnyTaskOperation) -> Bool {
         if list.contains(operation) { return false }
         list.append(operation, Note())
@@ -35,8 +36,8 @@ struct DependencyList: Sendable {
 
     /// Removes a dependency.
     ///
-    /// - Returns: The dependency, which must be kept until all locks are released, whether it lists the operation as a
-    ///   dependent, and the level that it no longer inherits; nil if it is not in the list.
+    /// - Returns: The dependency, whether it lists the operation as a dependent, and the change of its inherited level.
+    ///   Nil if the dependency is not in the list. The caller keeps the dependency until all locks are released.
     mutating func remove(_ operation: AnyTaskOperation) -> Removed? {
         guard let (removed, note) = list.remove(operation) else { return nil }
         if note.isFinished { return Removed(operation: removed, isLinked: false, change: nil) }
@@ -51,7 +52,7 @@ struct DependencyList: Sendable {
         let change: Inheritance.Change?
     }
 
-    /// Marks a dependency as finished. Does nothing if it is not in the list, or is already marked.
+    /// Marks a dependency as finished. Does nothing if the dependency is not in the list or is already marked.
     mutating func markFinished(_ operation: AnyTaskOperation) {
         let isNew = list.update(operation) { note in
             defer { note.isFinished = true }
@@ -60,7 +61,7 @@ struct DependencyList: Sendable {
         if isNew == true { unfinishedCount -= 1 }
     }
 
-    /// Records that unfinished dependencies inherit a level, or none if it is nil. Linear.
+    /// Records that unfinished dependencies inherit `level`; nil means that they inherit no level. Linear.
     ///
     /// - Returns: The changes.
     mutating func handOn(_ level: PriorityLevel?) -> [Inheritance.Change] {
@@ -72,15 +73,17 @@ struct DependencyList: Sendable {
         return changes
     }
 
-    /// Records that one dependency inherits a level, or none if it is nil. Returns the change; nil if there is none.
+    /// Records that one dependency inherits `level`; nil means that it inherits no level. Returns the change; nil if
+    /// nothing changed.
     mutating func handOn(_ level: PriorityLevel?, to operation: AnyTaskOperation) -> Inheritance.Change? {
         list.update(operation) { $0.handOn(level, to: operation) } ?? nil
     }
 
-    /// Records that unfinished dependencies list the operation as a dependent, and that they inherit a level, or none
-    /// if it is nil. Linear.
+    /// Records that unfinished dependencies list the operation as a dependent and inherit `level`; nil means that they
+    /// inherit no level. Linear.
     ///
-    /// - Returns: The dependencies that must be notified.
+    /// - Returns: The dependencies that did not list the operation before. The caller must register the operation with
+    ///   them.
     mutating func link(handingOn level: PriorityLevel?) -> TinyArray<Link> {
         var links = TinyArray<Link>()
         if unfinishedCount == 0 { return links }
@@ -100,8 +103,8 @@ struct DependencyList: Sendable {
         let to: PriorityLevel?
     }
 
-    /// Records that one dependency lists the operation as a dependent. Returns true if this is new: it must be
-    /// notified.
+    /// Records that one dependency lists the operation as a dependent. Returns true if the dependency did not list it
+    /// before: the caller must then register the operation with it.
     mutating func link(_ operation: AnyTaskOperation) -> Bool {
         list.update(operation) { note in
             defer { note.isLinked = true }
@@ -109,7 +112,8 @@ struct DependencyList: Sendable {
         } ?? false
     }
 
-    /// Records that no dependency lists the operation as a dependent. Returns the unfinished ones that did. Linear.
+    /// Records that no dependency lists the operation as a dependent. Returns the unfinished dependencies that listed
+    /// it before. Linear.
     mutating func unlink() -> [AnyTaskOperation] {
         var unlinked: [AnyTaskOperation] = []
         list.update { operation, note in

@@ -15,8 +15,8 @@ public struct OperationLabel: Hashable, Sendable, Codable, CustomStringConvertib
         name.map { "\"\($0)\"" } ?? "unnamed operation 0x\(String(id, radix: 16))"
     }
 
-    /// Whether this is the label of an operation. This is also true for a later operation at the same address, if the
-    /// labelled operation was freed.
+    /// Whether this is the label of an operation. If the labelled operation was freed, the result is also true for a
+    /// later operation with the same name at the same address.
     public func isLabel(of operation: AnyTaskOperation) -> Bool {
         name == operation.name && id == UInt(bitPattern: ObjectIdentifier(operation))
     }

@@ -1,14 +1,15 @@
-/// The links of an operation: to other operations, and to tasks that wait for it.
+/// The links of an operation: its links to other operations and to the tasks that wait for it.
 ///
-/// Rare links are in an object of their own: eight empty collections would be a tenth of the cost of a link of a chain.
+/// Rare links are in a separate object. Eight empty collections would take 10 % of the cost of an operation in a chain
+/// of dependencies.
 final class OperationLinks: @unchecked Sendable {
-    // One record owns this object, and accesses it only under its lock. So accesses need no check for exclusivity at
-    // run time, which would be a tenth of the cost of a dependency in a chain.
+    // One record owns this object, and accesses it only under the record's lock. Therefore accesses need no check for
+    // exclusivity at run time, which would take 10 % of the cost of an operation in a chain of dependencies.
 
     @exclusivity(unchecked) var dependencies = DependencyList()
     /// Submitted operations that depend on this one.
     @exclusivity(unchecked) var dependents = OperationList<Void>()
-    /// Tasks that await the end.
+    /// Tasks that await the end of the operation.
     @exclusivity(unchecked) var waiters = WaiterList()
     /// The levels that waiters and dependents pass to the operation.
     @exclusivity(unchecked) var contributions = LevelContributions()
@@ -34,10 +35,10 @@ final class OperationLinks: @unchecked Sendable {
     /// A wait of a body.
     struct Wait: Sendable {
         let target: WaitNode
-        /// Whether a task of the body is suspended in the wait. The body of an open scope will await the end of the scope,
-        /// but is not suspended yet.
+        /// Whether a task of the body is suspended in the wait. It is false for the body of an open scope, which awaits
+        /// the end of the scope only later.
         let isSuspended: Bool
-        /// The purpose of the wait, if it does not follow from the target.
+        /// The purpose of the wait; nil if the target tells the purpose.
         var purpose: Purpose?
         /// The level that the target inherits from the body; nil if it inherits none.
         var handedOn: PriorityLevel?
@@ -53,12 +54,12 @@ final class OperationLinks: @unchecked Sendable {
         }
     }
 
-    /// How many tasks of the body are suspended.
+    /// The number of suspended tasks of the body.
     var suspendedCount: Int { waits.count { $0.isSuspended } }
 
     init() {}
 
-    /// Moves the links of the executing body to links of its own.
+    /// Moves the links of the executing body to a new object, and returns that object.
     func splitBody() -> OperationLinks {
         let body = OperationLinks()
         swap(&body.waits, &waits)
@@ -78,7 +79,7 @@ final class OperationLinks: @unchecked Sendable {
 // MARK: - Rare links
 
 extension OperationLinks {
-    /// Called when the operation has finished, in the order of adding.
+    /// The functions to call when the operation has finished, in the order in which they were added.
     var handlers: [@Sendable (AnyTaskOperation) -> Void] {
         get { extras?.handlers ?? [] }
         _modify { yield &madeExtras().handlers }
@@ -90,13 +91,13 @@ extension OperationLinks {
         _modify { yield &madeExtras().waits }
     }
 
-    /// Their other waits.
+    /// The waits of the body and its child tasks whose target the library does not know.
     var notes: [OpaqueWait] {
         get { extras?.notes ?? [] }
         _modify { yield &madeExtras().notes }
     }
 
-    /// The use of the body's permit during these waits.
+    /// The use of the body's permit during the body's waits.
     var permit: PermitUse {
         get { extras?.permit ?? .held }
         _modify { yield &madeExtras().permit }
@@ -120,13 +121,14 @@ extension OperationLinks {
         _modify { yield &madeExtras().options }
     }
 
-    /// The limits of time that began when the operation was added.
+    /// The timers of limits that began when the operation was added.
     var timers: OperationTimers? {
         get { extras?.timers }
         _modify { yield &madeExtras().timers }
     }
 
-    /// Semaphores of each of which the operation needs a permit, in the order in which they are locked.
+    /// The semaphores that limit the operation, in the order in which they are locked. The operation needs a permit of
+    /// each.
     var limits: [AsyncSemaphore] {
         get { extras?.limits ?? [] }
         _modify { yield &madeExtras().limits }
@@ -138,19 +140,20 @@ extension OperationLinks {
         _modify { yield &madeExtras().limitUse }
     }
 
-    /// The number of waits, of a body with limits, whose edges are being made.
+    /// The number of waits whose edges are currently being made. Counted only for a body with limits.
     var beginningWaitCount: Int {
         get { extras?.beginningWaitCount ?? 0 }
         _modify { yield &madeExtras().beginningWaitCount }
     }
 
-    /// The bodies beside the first one.
+    /// The bodies other than the first one.
     var addedBodies: AddedBodies? {
         get { extras?.addedBodies }
         _modify { yield &madeExtras().addedBodies }
     }
 
-    /// The progress of the operation, which TaskOperationsExtras keeps; nil until it is reported or requested.
+    /// The progress of the operation, as an object of TaskOperationsExtras; nil until the progress is reported or
+    /// requested.
     var progress: Attachment? {
         get { extras?.progress }
         _modify { yield &madeExtras().progress }
@@ -171,7 +174,7 @@ typealias TaskLocalBinding = @Sendable (_ body: () async -> Outcome?) async -> O
 struct OperationEnding: Sendable {
     private let links: OperationLinks?
     let isRunnerWorn: Bool
-    /// Whether a deadline was pending, which has to be removed.
+    /// Whether a deadline is pending, which the caller must remove.
     let wasDelayed: Bool
 
     init(links: OperationLinks?, isRunnerWorn: Bool, wasDelayed: Bool = false) {
@@ -180,7 +183,7 @@ struct OperationEnding: Sendable {
         self.wasDelayed = wasDelayed
     }
 
-    /// Whether the end has to be reported to anything other than the host.
+    /// Whether the end must be reported to operations, tasks or handlers.
     var hasLinks: Bool { links != nil }
 
     @inline(__always)
@@ -197,7 +200,7 @@ struct OperationEnding: Sendable {
 
     func resumeWaiters() { links?.waiters.resume() }
 
-    /// Removes the edges to its dependencies, because the operation has ended before them.
+    /// Removes the edges from the operation to its dependencies, because the operation has ended before they have.
     func leaveDependencies(_ operation: AnyTaskOperation) {
         guard let links, links.dependencies.unfinishedCount > 0 else { return }
         operation.leave(links.dependencies.unlink(), links.dependencies.handOn(nil))

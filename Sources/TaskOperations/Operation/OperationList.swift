@@ -1,8 +1,8 @@
-/// A list of operations without duplicates, in the order in which they were added, with a note for each. Most lists
-/// have one element, which needs no allocation.
+/// A list of operations without duplicates, in the order in which they were added. Each operation has a note. Most
+/// lists have one element, which needs no allocation.
 ///
-/// Each call is constant time, amortised: short lists are searched from the front, and long ones get an index with the
-/// first search.
+/// Lookups, additions and removals take amortised constant time. Short lists are searched from the front. The first
+/// search of a long list makes an index.
 struct OperationList<Note: Sendable>: Sendable {
     private struct Entry {
         /// Nil if the operation was removed.
@@ -10,11 +10,11 @@ struct OperationList<Note: Sendable>: Sendable {
         var note: Note
     }
 
-    // The first entry is not in a collection: access would copy it or need a coroutine, which is a tenth of the cost of a
-    // link of a chain.
+    // The first entry is not in a collection: an access would copy the entry or need a coroutine, which takes 10 % of
+    // the cost of an operation in a chain of dependencies.
     private var first: Entry?
     private var others: [Entry] = []
-    /// Positions in `others`, and -1 for the first.
+    /// The position of each operation in `others`; nil if the list has no index.
     private var index: [ObjectIdentifier: Int]?
     private(set) var count = 0
 
@@ -41,7 +41,8 @@ struct OperationList<Note: Sendable>: Sendable {
         return results
     }
 
-    /// Calls a function with each operation. It is mutating so that a list in an object is not copied for the call.
+    /// Calls a function with each operation. The method is mutating so that a list in an object is not copied for the
+    /// call.
     @inline(__always)
     mutating func forEach(_ body: (AnyTaskOperation) -> Void) {
         if let operation = first?.operation { body(operation) }
@@ -51,8 +52,8 @@ struct OperationList<Note: Sendable>: Sendable {
         }
     }
 
-    /// Calls a function to change each note. Notes must have a size: the thread sanitizer takes the address of an empty one
-    /// for that of the next object.
+    /// Calls a function to change each note. The note's type must not be empty: the thread sanitizer would mistake the
+    /// address of an empty note for the address of the next object.
     @inline(__always)
     mutating func update(_ body: (AnyTaskOperation, inout Note) -> Void) {
         if let operation = first?.operation { body(operation, &first!.note) }
@@ -82,7 +83,8 @@ struct OperationList<Note: Sendable>: Sendable {
         return position < 0 ? body(&first!.note) : body(&others[position].note)
     }
 
-    /// Removes an operation. The result may be the last reference to it: keep it until all locks are released.
+    /// Removes an operation. The result may be the last reference to the operation: the caller keeps it until all locks
+    /// are released.
     mutating func remove(_ operation: AnyTaskOperation) -> (operation: AnyTaskOperation, note: Note)? {
         guard let position = position(of: operation) else { return nil }
         count -= 1

@@ -5,7 +5,8 @@
 ///
 /// ```swift
 /// let network: OperationOptions = [
-///     .limited(by: connections), .retry(.exponential(initial: .milliseconds(200), attempts: 5)), .timeLimit(.seconds(20)),
+///     .limited(by: connections), .retry(.exponential(initial: .milliseconds(200), attempts: 5)),
+///     .timeLimit(.seconds(20)),
 /// ]
 /// queue.addOperation([network, .name(url.path)]) { try await load(url) }
 /// queue.addOperation([.weight(3), .starting(within: .seconds(30))], after: data) { try decode($0) }
@@ -21,13 +22,14 @@
 /// 1. `ending(within:)` covers everything from the addition to the end of the body.
 /// 2. `starting(within:)` covers the time from the addition to the start.
 /// 3. `delay(_:)`, then `dependencies(_:)`, hold the operation back before it competes for permits.
-/// 4. The operation takes its permits (`weight(_:)`, `limited(by:)`) and a token of the queue's rate in one step, and starts.
+/// 4. The operation takes its permits (`weight(_:)`, `limited(by:)`) and a token of the queue's rate in one step, and
+///    starts.
 /// 5. `timeLimit(_:)` covers the body with all attempts and pauses.
 /// 6. `retry(_:)` repeats the next step. Between attempts, the operation lends its permits. Each attempt takes a token.
 /// 7. `attemptTimeLimit(_:)` covers one call of the body.
 public struct OperationOptions: Sendable {
-    /// The options that are set; nil if there are none. It is one reference, so an operation without options costs no
-    /// more.
+    /// The options that are set; nil if no option is set. The box is one reference, so that an operation without
+    /// options needs little memory.
     private var box: Box?
 
     private indirect enum Box: Sendable {
@@ -43,7 +45,7 @@ public struct OperationOptions: Sendable {
         box = .values(values)
     }
 
-    /// The options that apply after the creation of an operation.
+    /// The options without those that the creation of an operation uses: name, priority and dependencies.
     var lasting: OperationOptions {
         var values = values
         (values.name, values.priority, values.dependencies) = (nil, nil, [])
@@ -64,12 +66,12 @@ public struct OperationOptions: Sendable {
         }
     }
 
-    /// Whether an operation takes one permit of its queue and no others.
+    /// Whether an operation takes one permit of its queue and no permits of semaphores.
     package var takesOnePermit: Bool { values.weight ?? 1 == 1 && values.limits.isEmpty }
 
     package var values: OptionValues { if case .values(let values) = box { values } else { OptionValues() } }
 
-    /// Adds options, which replace options that are already set. Limits and dependencies are added.
+    /// Adds options. Limits and dependencies are appended; every other option replaces an earlier value.
     mutating func add(_ other: OperationOptions) {
         if isEmpty {
             self = other
@@ -120,7 +122,7 @@ package struct OptionValues: Sendable {
         clock = other.clock ?? clock
     }
 
-    /// Whether anything but the name, the priority and dependencies is set.
+    /// Whether an option other than the name, the priority and the dependencies is set.
     var last: Bool {
         weight != nil || !limits.isEmpty || beginAtAddition || surroundBody || overrun != nil || clock != nil
     }
@@ -149,7 +151,7 @@ extension OperationOptions: ExpressibleByArrayLiteral {
     }
 }
 
-/// A time span, or an instant as the time that remains until it.
+/// A duration, or the time that remains until an instant.
 package enum TimeFromNow: Sendable {
     case duration(Duration)
     case instant(remaining: @Sendable () -> Duration)
@@ -237,7 +239,8 @@ extension OperationOptions {
         OperationOptions { $0.dependencies = dependencies }
     }
 
-    /// Delays the operation for a time after its addition. Afterwards it still waits for its dependencies and its turn.
+    /// Delays the operation for a time after its addition. After the delay, the operation still waits for its
+    /// dependencies and its turn.
     ///
     /// A delayed operation takes no permit, and a cancellation ends it at once. The time also passes while the queue is
     /// suspended. All delays on the same clock share one sleeping task. Adding and cancelling take time logarithmic in
@@ -285,7 +288,7 @@ extension OperationOptions {
         return OperationOptions { $0.endLimit = .duration(limit) }
     }
 
-    /// Sets the instant by which the operation must have ended, like `ending(within:)`. Also sets the clock.
+    /// Sets the instant by which the operation must have ended. Otherwise like `ending(within:)`. Also sets the clock.
     public static func deadline<C: Clock>(
         _ instant: C.Instant, clock: C = ContinuousClock()
     ) -> OperationOptions where C.Duration == Duration {

@@ -1,9 +1,10 @@
-/// The mutable state of an operation, behind the operation's lock. It cannot be copied, so that no thread reads a copy.
+/// The mutable state of an operation, which the operation's lock protects. The record cannot be copied, so that no
+/// thread reads an old copy.
 struct OperationRecord: ~Copyable, Sendable {
     enum Phase: UInt8, Comparable, Sendable {
-        /// Made, and nowhere added.
+        /// Created, and not added to a queue or started.
         case created
-        /// Added to a queue, or started by hand; its body has not begun.
+        /// Added to a queue, or started with `start()`. The body has not begun.
         case submitted
         case executing
         case finished
@@ -21,40 +22,41 @@ struct OperationRecord: ~Copyable, Sendable {
     /// The level inherited from operations behind barriers, and from waits for the end of the queue.
     var floor = PriorityLevel.background
     var isCancelled = false
-    /// Set permanently when the operation is added, also if it had ended before.
+    /// True once the operation was added, even if it had already ended at that time.
     var wasSubmitted = false
-    /// Set permanently when an operation or a task begins to wait for this one: its rank no longer increases.
+    /// True once an operation or a task has begun to wait for this operation, whose rank no longer increases.
     var isWaitedFor = false
-    /// The runner's task was, or is about to be, cancelled or escalated for this operation, and must run no other.
+    /// Whether the runner's task was, or is about to be, cancelled or escalated for this operation. Such a task must
+    /// not run another operation.
     var isRunnerWorn = false
-    /// Whether the operation has limits, which its links contain.
+    /// Whether the operation has limits, which are in `links`.
     var hasLimits = false
-    /// Whether the operation has options of its own, which its links contain.
+    /// Whether the operation has options of its own, which are in `links`.
     var hasOptions = false
     /// Whether the operation has a priority of its own.
     var isPriorityGiven: Bool
-    /// Set permanently when the body was wrapped in its policies.
+    /// True once the body was wrapped in its policies.
     var isBodySurrounded = false
-    /// The clock of the deadline before which the operation is not ready; `noClock` if there is none.
+    /// The clock of the deadline of the operation's delay; `noClock` if the operation is not delayed.
     var deadlineClock = Self.noClock
-    /// The host's number for the operation; negative until the host has taken it in.
+    /// The host's number for the operation; negative until the host has inserted the operation.
     var slot: Int32 = -1
-    /// Where that deadline is kept.
+    /// The position of the delay's deadline in the heap of its clock.
     var deadlinePosition: Int32 = 0
-    /// Nil until the first link is made. So an operation without links is 100 bytes smaller.
+    /// Nil until the first link is made. An operation without links is therefore 100 bytes smaller.
     var links: OperationLinks?
-    /// The reference is not counted: the counts of several threads would contend for the memory of the host, which
-    /// doubled the cost of an empty operation. This is safe because a host keeps itself alive while it has operations,
-    /// and an operation clears this reference, under its lock, before the host releases the operation.
+    /// The reference is not counted: several threads would update the reference count of the host at the same time,
+    /// which doubled the cost of an empty operation. This is safe because a host keeps itself alive while it has
+    /// operations, and an operation clears this reference, under its lock, before the host releases the operation.
     unowned(unsafe) var host: Scheduler?
     private var progress = Progress.none
 
-    /// The runner of the body, later the outcome. Both share one place, because there is never more than one of them.
+    /// The runner of the body, later the outcome. Both share one field, because an operation never has both.
     private enum Progress: @unchecked Sendable {
         // The values of both cases are sendable.
         case none
-        /// Not counted: the runner exists until all its bodies have returned, and the operation clears this reference,
-        /// under its lock, when its own body has returned.
+        /// The reference is not counted: the runner exists until all its bodies have returned, and the operation clears
+        /// this reference, under its lock, when its own body has returned.
         case runner(Unmanaged<OperationRunner>)
         case outcome(Outcome)
     }
@@ -64,19 +66,20 @@ struct OperationRecord: ~Copyable, Sendable {
         if case .runner(let runner) = progress { runner.takeUnretainedValue() } else { nil }
     }
 
-    /// The runner of the body, also after the operation was abandoned.
+    /// The runner of the body, even after the operation was abandoned.
     var bodyRunner: OperationRunner? { runner ?? (outcome as? AbandonedOutcome)?.runner }
 
-    /// Whether the body executes. The body of an abandoned operation does so after the operation has finished.
+    /// Whether the body is executing. The body of an abandoned operation executes even after the operation has
+    /// finished.
     var hasBody: Bool { phase == .executing || isAbandoned }
 
-    /// Whether the operation is finished, and its body is not.
+    /// Whether the operation is finished while its body is still executing.
     private var isAbandoned: Bool { phase == .finished && host != nil }
 
-    /// Whether the operation no longer waits for anything.
+    /// Whether the operation and its body have both ended, so that neither waits for another operation.
     var isOver: Bool { phase == .finished && !isAbandoned }
 
-    /// The outcome; nil until the operation has finished, and if it succeeded without a value.
+    /// The outcome; nil if the operation has not finished or has succeeded without a value.
     var outcome: Outcome? {
         if case .outcome(let outcome) = progress { outcome } else { nil }
     }
@@ -103,18 +106,18 @@ struct OperationRecord: ~Copyable, Sendable {
 
     var isReady: Bool { phase == .submitted && !hasUnfinishedDependencies && !isDelayed }
 
-    /// A value that is not the number of a clock.
+    /// A value that no clock has as its number.
     static var noClock: UInt8 { DeadlinePlace.clockLimit }
 
-    /// Whether the operation is not ready before a deadline that has not passed.
+    /// Whether the operation has a delay that has not passed.
     var isDelayed: Bool { deadlineClock != Self.noClock }
 
     var hasUnfinishedDependencies: Bool { links.map { $0.dependencies.unfinishedCount > 0 } ?? false }
 
-    /// The host, once it has taken the operation in.
+    /// The host; nil until the host has inserted the operation.
     var settledHost: Scheduler? { slot >= 0 ? host : nil }
 
-    /// The links, made if there are none yet.
+    /// Returns the links, which are created on first use.
     mutating func madeLinks() -> OperationLinks {
         if let links { return links }
         let made = OperationLinks()
@@ -122,13 +125,13 @@ struct OperationRecord: ~Copyable, Sendable {
         return made
     }
 
-    /// The body begins to execute.
+    /// Records that the body begins to execute.
     mutating func start(on runner: OperationRunner) {
         phase = .executing
         progress = .runner(.passUnretained(runner))
     }
 
-    /// Ends the operation. Afterwards it keeps only its outcome.
+    /// Ends the operation. After the end, the record keeps only the outcome.
     mutating func end(_ outcome: Outcome?) -> OperationEnding {
         // The operation was abandoned, and its body has ended only now.
         if phase == .finished {
@@ -141,7 +144,8 @@ struct OperationRecord: ~Copyable, Sendable {
         return OperationEnding(links: links.take(), isRunnerWorn: isRunnerWorn, wasDelayed: isDelayed)
     }
 
-    /// Ends the operation and leaves its body behind, which keeps its place in the host and its waits until it ends.
+    /// Ends the operation while its body is still executing. The body keeps its place in the host and its waits until
+    /// it ends.
     mutating func abandon(_ outcome: AbandonedOutcome) -> OperationEnding {
         let (host, bodyLinks) = (self.host, links?.splitBody())
         let ending = end(outcome)
@@ -153,7 +157,7 @@ struct OperationRecord: ~Copyable, Sendable {
 
 /// The outcome of an operation whose body still executes.
 final class AbandonedOutcome: Outcome, @unchecked Sendable {
-    // It is constant, and only asked for to be returned.
+    // `runner` is constant.
 
     /// The runner of the body.
     weak let runner: OperationRunner?
@@ -164,11 +168,11 @@ final class AbandonedOutcome: Outcome, @unchecked Sendable {
     }
 }
 
-/// The outcome of a body, without its type; nil is success without a value.
+/// The outcome of a body, without the type of its value. Where an outcome is optional, nil is success without a value.
 ///
 /// It is an object, so an unfinished operation needs space for one reference only. With a typed or an existential
-/// property, an operation would be larger than 120 bytes. Up to this size, a thread can free memory that another thread
-/// allocated without a lock (glibc's fast bins).
+/// property, an operation would be larger than 120 bytes. Up to this size, a thread can free memory of another thread
+/// without taking a lock (glibc's fast bins).
 package class Outcome: @unchecked Sendable {
     // All properties of this class and its subclasses are constant.
 

@@ -1,28 +1,29 @@
-/// The task in which bodies execute, for cancellation and escalation.
+/// Cancels and escalates the task in which bodies execute.
 ///
-/// It uses the task's own reference to itself, which exists when the first body begins. The handle that the creation of the
-/// task returns can be available much later: waiting for it doubled the time from adding an operation to its start.
+/// The runner uses the task's reference to itself, which is available when the first body begins. The handle that the
+/// creation of the task returns may be available much later: waiting for that handle doubled the time from the addition
+/// of an operation to its start.
 ///
-/// It is a class instead of a protocol, because an operation has no space for the second pointer of an existential: see
-/// `Outcome`. A worker is a runner itself, and not an owner of one, to need one object only.
+/// The runner is a class instead of a protocol, because an operation has no space for the second pointer of an
+/// existential: see `Outcome`. A worker inherits from this class instead of owning a runner, so that it needs only one
+/// object.
 class OperationRunner: @unchecked Sendable {
-    // Every access to the state holds the lock. Other threads only cancel and escalate the task, between `begin` and `end`,
-    // which the task itself calls: it waits for them before it ends.
+    // Every access to the state holds the lock. Other threads only cancel and escalate the task. They do so between
+    // `begin` and `end`, which the task itself calls. The task waits for these threads before it ends.
     private struct State: Sendable {
         var task: RunningTask?
-        /// The error that cancelled the task first.
+        /// The cause of the first cancellation of the task.
         var cancellationCause: (any Error)?
         /// The number of threads that currently use the task.
         var users = 0
-        /// The continuation of the task itself, which has no more work and waits for the last of these threads.
+        /// The continuation of the task itself, if the task has no more work and waits until no thread uses it.
         var leaving: WaitContinuation<Void>?
     }
 
-    /// The task's reference to itself, uncounted: see `State`.
+    /// The task's reference to itself. It is not counted: see `State`.
     ///
     /// An `UnsafeCurrentTask` is one reference to the task, but the compiler does not know its layout. It would copy
-    /// and destroy the state through value witness tables. This took a twentieth of the cost of an operation on an
-    /// idle queue.
+    /// and destroy the state through value witness tables, which took 5 % of the cost of an operation on an idle queue.
     private struct RunningTask: @unchecked Sendable {
         private let reference: UnsafeRawPointer
 
@@ -33,21 +34,22 @@ class OperationRunner: @unchecked Sendable {
 
     private let state = Lock(State())
 
-    /// The binding in which the task that runs the body finds the current operation. That task writes it before each
-    /// body. Tasks that began within the body read it under the lock of an operation that has this runner.
+    /// The binding in which the task that runs the body finds the current operation. The task writes this property
+    /// before each body. Tasks that began within the body read it under the lock of an operation that has this runner.
     nonisolated(unsafe) var binding = BodyBinding.none
 
-    /// The calling task begins to run bodies: other threads can reach it until it calls `end`.
+    /// Stores the calling task, which begins to run bodies. Other threads can use the task until it calls `end`.
     @inline(never)  // As `escalate`.
     func begin() {
         let task = withUnsafeCurrentTask { RunningTask($0!) }
         state.withLock { $0.task = task }
     }
 
-    /// The error that cancelled the task; nil if nothing has. A runner that was cancelled runs no other body.
+    /// The cause of the task's cancellation; nil if the task was not cancelled. A cancelled runner runs no other body.
     var cancellationCause: (any Error)? { state.withLock { $0.cancellationCause } }
 
-    /// Cancels the task, and with it the waits of the body. The cause is stored before, so that a cancelled body can read it.
+    /// Cancels the task, and with it the waits of the body. The cause is stored before the cancellation, so that a
+    /// cancelled body can read it.
     func cancel(throwing cause: any Error = CancellationError()) {
         state.withLock { if $0.cancellationCause == nil { $0.cancellationCause = cause } }
         use { $0.cancel() }
@@ -77,7 +79,8 @@ class OperationRunner: @unchecked Sendable {
         leaving?.resume()
     }
 
-    /// Prevents other threads from using the task. Returns true if some still use it: the task must wait for them.
+    /// Prevents other threads from beginning to use the task. Returns true if a thread still uses it: the task must
+    /// then call `waitUntilUnused`.
     func end() -> Bool {
         state.withLock { state in
             state.task = nil
@@ -103,7 +106,7 @@ class OperationRunner: @unchecked Sendable {
 /// A child task looks up task locals in its parent, so it finds the binding of the body, at the same address. An
 /// unstructured task has copies of the bindings, at other addresses.
 struct BodyBinding: Equatable, @unchecked Sendable {
-    // The address is only compared.
+    // The address is only compared, never dereferenced.
     private let address: UnsafeMutableRawPointer?
 
     /// The binding in which the calling task finds the current operation.
@@ -115,7 +118,7 @@ struct BodyBinding: Equatable, @unchecked Sendable {
     static let none = BodyBinding(address: nil)
 }
 
-/// The place of a task local's value in the calling task, by the address of its `TaskLocal`: an entry point of the
-/// runtime, which inlined code of the standard library calls in every program, so that it is part of its ABI.
+/// Returns the address of a task local's value in the calling task. The key is the address of the `TaskLocal`. This
+/// entry point of the runtime is part of the ABI, because inlined code of the standard library calls it.
 @_silgen_name("swift_task_localValueGet")
 private func taskLocalValue(_ key: UnsafeRawPointer) -> UnsafeMutableRawPointer?

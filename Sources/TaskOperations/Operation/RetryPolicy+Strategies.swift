@@ -9,17 +9,17 @@ extension RetryPolicy {
 
     /// Tries again after pauses of increasing length.
     ///
-    /// The pause after the attempt `n` is `initial · factor ⁿ⁻¹`, `maximum` at most. Jitter makes it shorter by a random
-    /// part, so that many clients that failed at the same time do not try again at the same time; 1 is the "full jitter" of
-    /// M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
+    /// The pause after attempt `n` is `initial · factor ⁿ⁻¹`, but at most `maximum`. Jitter shortens each pause by a
+    /// random fraction. Therefore clients that failed at the same time do not try again at the same time. A jitter of 1
+    /// is the "full jitter" of M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
     ///
     /// - Parameters:
     ///   - initial: The pause after the first attempt; not negative.
     ///   - factor: The ratio of each pause to the previous one; at least 1.
     ///   - maximum: The longest pause; not shorter than `initial`.
-    ///   - jitter: The largest part by which a pause is shortened, from 0 to 1.
-    ///   - attempts: The number of all attempts; at least 1.
-    ///   - seed: The seed of the jitter: the same seed gives the same pauses. Nil for different ones each time.
+    ///   - jitter: The largest fraction by which a pause is shortened, from 0 to 1.
+    ///   - attempts: The total number of attempts; at least 1.
+    ///   - seed: The seed of the jitter: the same seed gives the same pauses. With nil, the pauses differ each time.
     public static func exponential(
         initial: Duration, factor: Double = 2, maximum: Duration = .seconds(60), jitter: Double = 0, attempts: Int,
         seed: UInt64? = nil
@@ -45,11 +45,12 @@ extension RetryPolicy {
         var seconds = first
         for _ in 1..<attempt where seconds < limit { seconds *= factor }
         if seconds >= limit { return maximum }
-        // Rounded, so that 100 milliseconds thrice are 300; beyond that there is no room for nanoseconds.
+        // Rounded, so that 100 milliseconds with a factor of 3 are exactly 300. Larger numbers of nanoseconds would not
+        // fit into an `Int64`.
         return seconds < 1e9 ? .nanoseconds(Int64((seconds * 1e9).rounded())) : .seconds(seconds)
     }
 
-    /// A number from 0 up to 1.
+    /// Returns a number that is at least 0 and less than 1.
     private static func random(_ seed: UInt64?, _ attempt: Int) -> Double {
         guard let seed else { return .random(in: 0..<1) }
         return Double(mixed(seed &+ UInt64(bitPattern: Int64(attempt)) &* 0x9E37_79B9_7F4A_7C15) >> 11) * 0x1p-53

@@ -8,29 +8,31 @@
 /// }
 /// ```
 ///
-/// All attempts belong to one operation. It executes from the first attempt to the last, and its outcome is that of the
-/// last attempt. Each attempt counts in the rate of the queue. During a pause the operation lends its permit (see
-/// `withPermitLent`) and the permits of its limits, and takes all of them back before the next attempt. Cancelling the
-/// operation ends the pause and the operation at once, with `CancellationError`. The values and the error of a failed
-/// attempt are released before the pause.
+/// All attempts belong to one operation. The operation executes from the first attempt to the last, and its outcome is
+/// the outcome of the last attempt. Each attempt counts in the rate of the queue. During a pause, the operation lends
+/// its permit (see `withPermitLent`) and the permits of its limits. It takes all of them back before the next attempt.
+/// Cancelling the operation ends the pause and the operation at once, with `CancellationError`. The values and the
+/// error of a failed attempt are released before the pause.
 ///
-/// There is no other attempt if the operation was cancelled, if its time limit has passed, or if its input failed
-/// (`TaskOperationError.dependencyFailed`), because the input would be the same.
+/// No further attempt follows if the operation was cancelled, if its time limit has passed, or if its input failed
+/// (`TaskOperationError.dependencyFailed`). A failed input would fail again in every attempt.
 ///
-/// ProcedureKit's `RetryProcedure`, with a maximum and a wait strategy, creates a new operation for each attempt instead.
+/// ProcedureKit's `RetryProcedure`, with a maximum and a wait strategy, creates a new operation for each attempt
+/// instead.
 public struct RetryPolicy: Sendable {
     /// Decides whether another attempt follows.
     ///
     /// - Parameters:
     ///   - error: The error of the attempt.
     ///   - attempt: The number of the attempt, from 1.
-    /// - Returns: The pause before the next attempt, none if it is not positive; nil if the error is the outcome.
+    /// - Returns: The pause before the next attempt; nil if no attempt follows, and `error` is the outcome. A duration
+    ///   that is not positive means no pause.
     public typealias Decision = @Sendable (_ error: any Error, _ attempt: Int) -> Duration?
 
     private let decision: Decision
     private let report: (@Sendable (FailedAttempt) -> Void)?
 
-    /// Creates a policy that decides with a function, which is called in the task of the body.
+    /// Creates a policy from a function that decides. The function is called in the task of the body.
     ///
     /// ```swift
     /// let policy = RetryPolicy { error, attempt in
@@ -75,13 +77,14 @@ extension RetryPolicy {
         }
     }
 
-    /// Returns this policy, limited to some errors. After any other error there is no further attempt.
+    /// Returns this policy, limited to errors for which a predicate returns true. After any other error, no attempt
+    /// follows.
     public func only(for isTransient: @escaping @Sendable (any Error) -> Bool) -> RetryPolicy {
         RetryPolicy(
             { [decision] error, attempt in isTransient(error) ? decision(error, attempt) : nil }, report: report)
     }
 
-    /// Returns the pause before the next attempt of something that is not an operation; nil for no other attempt.
+    /// Returns the pause before the next attempt of work that is not an operation; nil if no attempt follows.
     package func delay(after error: any Error, attempt: Int) -> Duration? { decision(error, attempt) }
 
     /// Decides on another attempt of an operation, and reports the failed one.

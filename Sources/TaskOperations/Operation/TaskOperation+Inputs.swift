@@ -1,7 +1,7 @@
-// Operations that need the values of others.
+// Operations that need the values of other operations.
 //
-// There are forms for one and for two inputs, which need no parameter pack: the compiler of Swift 6.3 crashes if a function
-// that is isolated to a global actor is passed as a body, and an input of the pack is a tuple.
+// The initialisers for one and for two inputs have no parameter pack. With a pack, the compiler of Swift 6.3 crashes if
+// the body is a function that is isolated to a global actor and an input is a tuple.
 
 extension TaskOperation {
     /// Creates an operation that needs the value of another operation. It starts after that operation has finished. If
@@ -20,8 +20,8 @@ extension TaskOperation {
         self.init(options, after: [input]) { try await body(input.requireValue()) }
     }
 
-    /// Creates an operation that needs the values of two others. If one of them failed or was cancelled, the body does not
-    /// run, and the operation fails with `TaskOperationError.dependencyFailed`.
+    /// Creates an operation that needs the values of two other operations. If one of them failed or was cancelled, the
+    /// body does not run, and the operation fails with `TaskOperationError.dependencyFailed`.
     ///
     /// - Parameters:
     ///   - options: The options; their dependencies must also finish first, with any outcome.
@@ -39,8 +39,8 @@ extension TaskOperation {
         }
     }
 
-    /// Creates an operation that needs the values of others. If one of them failed or was cancelled, the body does not run,
-    /// and the operation fails with `TaskOperationError.dependencyFailed`.
+    /// Creates an operation that needs the values of several other operations. If one of them failed or was cancelled,
+    /// the body does not run, and the operation fails with `TaskOperationError.dependencyFailed`.
     ///
     /// - Parameters:
     ///   - options: The options; their dependencies must also finish first, with any outcome.
@@ -60,8 +60,8 @@ extension TaskOperation {
         }
     }
 
-    /// Creates an operation that needs the values of any number of others. If one of them failed or was cancelled, the body
-    /// does not run, and the operation fails with `TaskOperationError.dependencyFailed`.
+    /// Creates an operation that needs the values of any number of other operations. If one of them failed or was
+    /// cancelled, the body does not run, and the operation fails with `TaskOperationError.dependencyFailed`.
     ///
     /// - Parameters:
     ///   - options: The options; their dependencies must also finish first, with any outcome.

@@ -18,15 +18,14 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
     /// The work of an operation. Cancelling the operation cancels the task of the body.
     public typealias Body = @Sendable () async throws -> Success
 
-    /// The work of an operation that needs the values of others.
+    /// The work of an operation that needs the values of other operations.
     ///
-    /// It is `@concurrent`, because the compiler of Swift 6.3 crashes if a closure is passed as a function that
-    /// is `nonisolated(nonsending)` and takes a parameter pack. On `TaskOperationQueue.main`, isolate such a body
-    /// with `{ @MainActor in … }`.
+    /// The type is `@concurrent`, because the compiler of Swift 6.3 crashes if a closure is passed for a
+    /// `nonisolated(nonsending)` function that takes a parameter pack. On `TaskOperationQueue.main`, isolate such a
+    /// body with `{ @MainActor in … }`.
     ///
-    /// The compiler also crashes if a function or a closure that is isolated to a global actor is passed with three or
-    /// more inputs, and one of them other than the first is a tuple. In this case pass
-    /// `{ await function($0, $1, $2) }`.
+    /// The compiler also crashes if the body is isolated to a global actor, there are at least three inputs, and an
+    /// input other than the first is a tuple. In this case, pass `{ await function($0, $1, $2) }`.
     public typealias BodyAfter<each Input> = @concurrent @Sendable (repeat each Input) async throws -> Success
 
     private var body: Body?
@@ -45,7 +44,7 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
         body: @escaping Body
     ) {
         self.body = body
-        // At once, because the runtime looks up the type `TaskPriority?` for each copy.
+        // Converted before any copy, because the runtime looks up the type `TaskPriority?` for each copy.
         var level: PriorityLevel?
         if let priority { level = PriorityLevel(priority) }
         super.init(name: name, level: level, dependencies: dependencies)
@@ -56,7 +55,7 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
         self.init(options, after: [], body)
     }
 
-    /// - Parameter inputs: Dependencies beside those of the options.
+    /// - Parameter inputs: Dependencies in addition to those of the options.
     convenience init(_ options: OperationOptions, after inputs: [AnyTaskOperation], _ body: @escaping Body) {
         if options.isEmpty {
             self.init(dependencies: inputs, body: body)
@@ -85,8 +84,8 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
     }
 
     deinit {
-        // It was never run: its body and its dependencies may be the last references to other operations. They are passed
-        // on directly, because a variable would keep them until after the call.
+        // The body never ran. The body and the links may hold the last references to other operations. They are passed
+        // directly, because a variable would keep them alive until after the call.
         if body == nil { return }
         ChainRelease.release(body.take() as Any)
         ChainRelease.release(record.withLock { $0.links.take() } as Any)
@@ -101,9 +100,10 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
         }
     }
 
-    /// Puts something around the body. Returns false, and does nothing, if the operation has started or ended.
+    /// Replaces the body with a closure that wraps it. If the operation has started or ended, returns false and does
+    /// nothing.
     ///
-    /// - Parameter wrap: Called under the lock of the operation: it only makes a closure.
+    /// - Parameter wrap: Called under the lock of the operation. It must only make a closure.
     func wrapBody(_ wrap: (@escaping Body) -> Body) -> Bool {
         record.withLock { record in
             guard record.phase < .executing, let first = body else { return false }
@@ -135,8 +135,8 @@ extension TaskOperation {
     /// Waits for the end without blocking a thread, and returns the value. The wait affects priorities and permits as
     /// `waitUntilFinished()` does.
     ///
-    /// Cancelling the waiting task ends the wait and does not cancel the operation, so a cancelled task can end at once.
-    /// `result` always waits for the end. `TaskOperationQueue.run` cancels the operation with the task.
+    /// Cancelling the waiting task ends the wait and does not cancel the operation, so a cancelled task can end at
+    /// once. `result` always waits for the end. `TaskOperationQueue.run` cancels the operation with the task.
     ///
     /// - Throws: The error that the body threw. If the body did not run because an operation whose value it needs
     ///   failed, the error of that operation; `failure` names the operations in between. `CancellationError` if the
@@ -149,7 +149,7 @@ extension TaskOperation {
         }
     }
 
-    /// The value after the end, for which cancelling the task does not end the wait.
+    /// Waits for the end and returns the value, like `value`. Cancelling the task does not end the wait.
     var valueAtEnd: Success {
         get async throws {
             try await waitToTheEnd()
@@ -162,8 +162,8 @@ extension TaskOperation {
     /// - Parameters:
     ///   - timeout: The longest duration of the wait.
     ///   - clock: The clock that measures it.
-    /// - Throws: `WaitTimeoutError` if the operation has not finished in time, which does not cancel it; otherwise the errors
-    ///   of `value`.
+    /// - Throws: `WaitTimeoutError` if the operation has not finished in time, which does not cancel it; otherwise the
+    ///   errors of `value`.
     public func value(timeout: Duration, clock: any Clock<Duration> = ContinuousClock()) async throws -> Success {
         try await waitUntilFinished(timeout: timeout, clock: clock)
         return try originalValue()
@@ -174,9 +174,9 @@ extension TaskOperation {
     /// - Parameters:
     ///   - timeout: The longest duration of the wait.
     ///   - clock: The clock that measures it.
-    /// - Throws: `WaitTimeoutError` if the operation has not finished in time, and `CancellationError` if the task is
-    ///   cancelled before; neither cancels the operation. `TaskOperationError.waitCycle` if a body awaits an operation that
-    ///   cannot end before the body does.
+    /// - Throws: `WaitTimeoutError` if the operation has not finished in time. `CancellationError` if the task is
+    ///   cancelled before the operation has finished. Neither cancels the operation. `TaskOperationError.waitCycle` if
+    ///   a body awaits an operation that cannot end before the body does.
     public func result(
         timeout: Duration, clock: any Clock<Duration> = ContinuousClock()
     ) async throws -> Result<Success, any Error> {
@@ -199,7 +199,8 @@ extension TaskOperation {
         }
     }
 
-    /// The value of an operation that is finished, without a `Result` of its type, which is looked up at each use.
+    /// Returns the value of a finished operation. It makes no `Result`, because the runtime would look up that generic
+    /// type at each use.
     package func finishedValue() throws -> Success { try Self.value(of: record.withLock { $0.outcome }) }
 
     /// The value of a finished operation, or the original error if the operation did not run because of another one.
@@ -211,7 +212,7 @@ extension TaskOperation {
         }
     }
 
-    /// - Parameter outcome: Nil is success without a value.
+    /// - Parameter outcome: The outcome; nil is success without a value.
     private static func value(of outcome: Outcome?) throws -> Success {
         guard let outcome else { return () as! Success }
         switch outcome.result {
@@ -220,13 +221,14 @@ extension TaskOperation {
         }
     }
 
-    /// Returns a value as the type of this operation. A cast costs five times as much as the comparison of two types.
+    /// Converts a value to the operation's type. A cast costs five times as much as the comparison of two types.
     private static func cast<Value>(_ value: Value) -> Success {
-        // The bits are those of a `Success`, because both are one type.
+        // The bits are valid, because `Value` and `Success` are the same type.
         Value.self == Success.self ? unsafeBitCast(value, to: Success.self) : value as! Success
     }
 
-    /// Adds a handler that is called once with the outcome, at the time and on the task of a handler without an outcome.
+    /// Adds a handler that is called once with the outcome. The handler is called when, and on the task on which, a
+    /// handler without an outcome is called.
     public func addCompletionHandler(_ handler: @escaping @Sendable (Result<Success, any Error>) -> Void) {
         addHandler { handler(($0 as! Self).outcome!) }
     }
@@ -283,10 +285,10 @@ extension TaskOperation where Success == Void {
     }
 }
 
-/// The bodies of an operation other than the first. They are in a list: nested closures would be called and freed
-/// recursively, until the stack overflows.
+/// The bodies of an operation other than the first. They are in a list, because nested closures would be called and
+/// freed recursively and could overflow the stack.
 final class AddedBodies: @unchecked Sendable {
-    // Reached under the operation's lock before the start, and by the body that has them run after it.
+    // Accessed under the operation's lock before the start, and only by the operation's body after the start.
     var bodies: [TaskOperation<Void>.Body]
 
     init(_ first: @escaping TaskOperation<Void>.Body) {

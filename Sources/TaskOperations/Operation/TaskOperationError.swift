@@ -17,14 +17,14 @@ public enum TaskOperationError: Error, Sendable {
     /// The operation has started or finished, so its dependencies and bodies can no longer change.
     case alreadyStarted(OperationLabel)
 
-    /// `start()` was called before these dependencies had finished. Or the operation needs the values of these
-    /// operations, and started before they had finished because they were removed from its dependencies.
+    /// `start()` was called before these dependencies had finished. Alternatively, the operation needs the values of
+    /// these operations, which were removed from its dependencies and had not finished when it started.
     case notReady(OperationLabel, waitingFor: [OperationLabel])
 
     /// The body did not run, because an operation whose value it needs has failed.
     ///
-    /// `dependency` is the operation whose value is missing. In a chain of failures, `origin` is the first operation that
-    /// failed; otherwise it is `dependency`. `error` is the error of `origin`.
+    /// `dependency` is the operation whose value is missing. In a chain of failures, `origin` is the first operation
+    /// that failed; otherwise it is `dependency`. `error` is the error of `origin`.
     case dependencyFailed(dependency: OperationLabel, origin: OperationLabel, error: any Error)
 
     /// The operation was added to a queue after `shutDown`.
@@ -36,7 +36,8 @@ public enum TaskOperationError: Error, Sendable {
     /// The queue was full, and dropped this operation to make room for a later one.
     case dropped(OperationLabel, queueName: String?)
 
-    /// The operation did not start within the time that `OperationOptions.starting(within:)` allows. Its body never runs.
+    /// The operation did not start within the time that `OperationOptions.starting(within:)` allows. Its body never
+    /// runs.
     case notStarted(OperationLabel, after: Duration)
 
     /// The operation did not finish within its time limit. Its body was cancelled. With the overrun `.abandon`, the

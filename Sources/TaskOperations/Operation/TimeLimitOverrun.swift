@@ -6,7 +6,7 @@ public enum TimeLimitOverrun: Sendable {
     case wait
 
     /// The operation fails at once, even if it was cancelled before, and its dependents can start. Its body keeps its
-    /// permit until it has ended. Until then, waits for an empty queue continue, although `operationCount` no longer
-    /// counts the operation. The result of the body is dropped.
+    /// permit until it has ended. Until the body has ended, waits for an empty queue continue, although
+    /// `operationCount` no longer counts the operation. The result of the body is discarded.
     case abandon
 }

@@ -1,8 +1,10 @@
 /// All queues of the process, and the listeners that are added to each queue.
 package enum AllQueues {
-    /// Access it with no lock held, because the result may become the last reference.
+    /// A weak reference to a queue. Access it with no lock held, because the result may become the last reference to
+    /// the queue.
     ///
-    /// It refers to the owner of the queue, because a weak reference to the scheduler would slow down each use of it.
+    /// The reference is to the owner of the queue, because a weak reference to the scheduler would slow down each use
+    /// of the scheduler.
     private struct WeakQueue: Sendable {
         weak let queue: TaskOperationQueue?
     }
@@ -12,7 +14,7 @@ package enum AllQueues {
 
     private struct State: Sendable {
         var queues: [Int: WeakQueue] = [:]
-        /// In the order of registration.
+        /// The listeners to add to each queue, in the order of registration.
         var listeners: [(identity: ObjectIdentifier, make: ListenerMaker)] = []
 
         func hasListeners(_ identity: ObjectIdentifier) -> Bool { listeners.contains { $0.identity == identity } }
@@ -36,7 +38,8 @@ package enum AllQueues {
         _ = state.withLock { $0.queues.removeValue(forKey: queueNumber) }
     }
 
-    /// The schedulers of all queues, in the order of creation, and the scheduler of operations that are started by hand.
+    /// The schedulers of all queues, in the order of creation, and the scheduler of operations that are started without
+    /// a queue.
     private static var all: [Scheduler] {
         let queues = state.withLock { Array($0.queues) }
         let ordered = queues.sorted { $0.key < $1.key }

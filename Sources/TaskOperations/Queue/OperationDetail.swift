@@ -1,16 +1,16 @@
-/// The waits of an operation that it stores itself, at one moment.
+/// The waits that an operation itself stores, at one moment.
 package struct OperationDetail: Sendable {
     package let isAdded: Bool
     package let isExecuting: Bool
     package let isFinished: Bool
     package let isCancelled: Bool
     package let isDelayed: Bool
-    /// Whether it represents work that the library does not run.
+    /// Whether the operation represents work that the library does not run.
     package let isOutside: Bool
     package let isPermitLent: Bool
-    /// The queue that runs it, or `withoutQueue`; nil if nothing runs it.
+    /// The scheduler of the operation's queue, or `withoutQueue`; nil if the operation was not added or started.
     package let scheduler: Scheduler?
-    /// Dependencies that were unfinished at some time.
+    /// The dependencies of the operation, including finished ones.
     private let dependencyList: DependencyList?
     private let waits: [OperationLinks.Wait]
     private let notes: [OpaqueWait]
@@ -35,10 +35,11 @@ package struct OperationDetail: Sendable {
         limits = record.links?.limits ?? []
     }
 
-    /// Its unfinished dependencies.
+    /// The unfinished dependencies of the operation.
     package var dependencies: [AnyTaskOperation] { dependencyList?.unfinished ?? [] }
 
-    /// The descriptions of the limits that have no permit left; of all limits if each has one by now.
+    /// The descriptions of the limits that have no free permit. If every limit has a free permit now, the descriptions
+    /// of all limits.
     package var limitDescriptions: [String] {
         let full = limits.filter { $0.available == 0 }
         return (full.isEmpty ? limits : full).map(\.waitDescription)

@@ -1,15 +1,16 @@
-/// A queue at one moment, with the details of its operations. The product TaskOperationsDiagnosis explains it.
+/// The state of a queue at one moment, with the details of its operations. The product TaskOperationsDiagnosis turns
+/// captures into explanations.
 package struct QueueCapture: Sendable {
     /// An operation of the queue.
     package struct Operation: Sendable {
         package let operation: AnyTaskOperation
-        /// Its number in the queue: the first that was added has 1.
+        /// The number of the operation in its queue. The first operation of the queue has the number 1.
         package let number: UInt64
         package let status: OperationStatus
         package let priority: TaskPriority
         package let weight: Int
         package let isBarrier: Bool
-        /// The time at which it started; nil if the queue was not observed then.
+        /// The time at which the operation started; nil if the queue was not observed at that time.
         package let startTime: ContinuousClock.Instant?
     }
 
@@ -17,7 +18,7 @@ package struct QueueCapture: Sendable {
     package let label: QueueLabel
     private let state: Scheduler.State
     private let startTimes: [UInt64: Moment]
-    /// By slots: of all operations, or of the requested one.
+    /// The details by slot, of all operations or only of the requested operation.
     package private(set) var details: [Int: OperationDetail] = [:]
 
     private init(_ capture: Scheduler.Capture) {
@@ -40,7 +41,7 @@ package struct QueueCapture: Sendable {
 
     /// Captures a queue and one of its operations.
     ///
-    /// - Returns: Also the operation's slot; nil if it is not in the queue any more.
+    /// - Returns: The capture and the operation's slot. The slot is nil if the operation is no longer in the queue.
     package static func capture(
         _ scheduler: Scheduler, for operation: AnyTaskOperation
     ) -> (QueueCapture, slot: Int?) {
@@ -87,7 +88,7 @@ package struct QueueCapture: Sendable {
             startTime: startTimes[record.arrival]?.instant)
     }
 
-    /// The highest number of operations of the priority of an operation that execute at once.
+    /// The maximum number of operations with the same priority as an operation that may execute at once.
     package func priorityLimit(of slot: Int) -> Int {
         state.permits.caps?[state.records[slot].level].capacity ?? state.width.capacity
     }
@@ -100,6 +101,6 @@ package struct QueueCapture: Sendable {
 }
 
 extension Scheduler {
-    /// Whether this runs operations that were started without a queue.
+    /// Whether this is the scheduler of operations that are started without a queue.
     package nonisolated var isWithoutQueue: Bool { self === Scheduler.withoutQueue }
 }

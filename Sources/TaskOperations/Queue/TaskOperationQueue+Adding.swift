@@ -1,25 +1,25 @@
 extension TaskOperationQueue {
-    /// Adds an operation. It starts after its dependencies have finished, in the order of the queue.
+    /// Adds an operation. The operation starts after its dependencies have finished, in the order of the queue.
     ///
-    /// An operation that is already cancelled is accepted and does not start. After `shutDown`, an operation fails at once
-    /// with `TaskOperationError.queueShutDown`.
+    /// An operation that is already cancelled is accepted and does not start. After `shutDown`, an operation fails at
+    /// once with `TaskOperationError.queueShutDown`.
     ///
-    /// The cost is at most logarithmic in the number of barriers. In addition, if another operation already waits for
-    /// this one, and there is a barrier before it, a search for a cycle visits the operations before that barrier.
+    /// The cost is at most logarithmic in the number of barriers. If another operation already waits for this one, and
+    /// the queue contains a barrier, the call also searches for a cycle among the operations before that barrier.
     ///
     /// If two calls add the same operation at the same time, at most one of them succeeds. The other call throws
     /// `.alreadyAdded`, even if the first call then fails because of a cycle. In that case you can add the operation
     /// again.
     ///
     /// - Throws: `TaskOperationError.alreadyAdded` if the operation was already added to a queue or started, or if
-    ///   another call is adding it. `.dependencyCycle` if the operation would wait for a barrier that waits for it. If
-    ///   the call throws, nothing changes.
+    ///   another call is adding it. `.dependencyCycle` if the operation would wait for a barrier that waits for the
+    ///   operation. If the call throws, nothing changes.
     public func addOperation(_ operation: AnyTaskOperation) throws(TaskOperationError) {
         try scheduler.submit(operation)
     }
 
-    /// Adds operations in one step. No operation starts before the priorities of all are compared, and one search for a
-    /// cycle covers all of them.
+    /// Adds operations in one step. No operation starts before the priorities of all operations are compared. One
+    /// search for a cycle covers all of them.
     ///
     /// - Throws: The errors of `addOperation(_:)`. If one operation is refused, none is added.
     public func addOperations(_ operations: [AnyTaskOperation]) throws(TaskOperationError) {
@@ -82,8 +82,8 @@ extension TaskOperationQueue {
         }
     }
 
-    /// Adds a new operation. No operation waits for it, so it can be refused for one reason only: it depends on a body
-    /// that waits for the end of this queue. In that case it fails with the error.
+    /// Adds a new operation. No operation waits for the new operation, so it can be refused for one reason only: it
+    /// depends on a body that waits until this queue is empty. In that case, the operation fails with the error.
     @usableFromInline
     package func addNew(_ operation: AnyTaskOperation, isBarrier: Bool = false) {
         do {
@@ -118,7 +118,8 @@ extension TaskOperationQueue {
         addNew(TaskOperation(options, after: input, body: body))
     }
 
-    /// Creates an operation that needs the values of two others, and adds it. If an input fails, the body does not run.
+    /// Creates an operation that needs the values of two other operations, and adds it. If an input fails, the body
+    /// does not run.
     ///
     /// - Parameters:
     ///   - options: The options; their dependencies must also finish first, with any outcome.
@@ -135,7 +136,8 @@ extension TaskOperationQueue {
         addNew(TaskOperation(options, after: first, second, body: body))
     }
 
-    /// Creates an operation that needs the values of others, and adds it. If an input fails, the body does not run.
+    /// Creates an operation that needs the values of several other operations, and adds it. If an input fails, the body
+    /// does not run.
     ///
     /// - Parameters:
     ///   - options: The options; their dependencies must also finish first, with any outcome.
@@ -152,8 +154,8 @@ extension TaskOperationQueue {
         addNew(TaskOperation(options, after: first, repeat each inputs, body: body))
     }
 
-    /// Creates an operation that needs the values of any number of others, and adds it. If an input fails, the body
-    /// does not run.
+    /// Creates an operation that needs the values of any number of other operations, and adds it. If an input fails,
+    /// the body does not run.
     ///
     /// - Parameters:
     ///   - options: The options; their dependencies must also finish first, with any outcome.
@@ -172,11 +174,11 @@ extension TaskOperationQueue {
 // MARK: - Barriers
 
 extension TaskOperationQueue {
-    /// Adds an operation as a barrier. It starts after all operations before it have finished, and runs alone. Operations
-    /// that are added later start after it has finished.
+    /// Adds an operation as a barrier. The barrier starts after all earlier operations have finished, and runs alone.
+    /// Operations that are added later start after it has finished.
     ///
     /// - Throws: `TaskOperationError.alreadyAdded` if the operation was already added to a queue or started;
-    ///   `.dependencyCycle` if an operation before it waits for it. If the call throws, nothing changes.
+    ///   `.dependencyCycle` if an earlier operation waits for the barrier. If the call throws, nothing changes.
     public func addBarrier(_ operation: AnyTaskOperation) throws(TaskOperationError) {
         try scheduler.submit(operation, isBarrier: true)
     }

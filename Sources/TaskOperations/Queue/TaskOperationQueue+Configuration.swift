@@ -11,14 +11,15 @@ extension TaskOperationQueue {
         /// The name in messages, descriptions and events; nil if the queue has none.
         public var name: String?
 
-        /// The width: how many bodies may execute at once; not negative. `unlimitedConcurrentOperationCount` limits nothing.
+        /// The width: the number of bodies that may execute at once; not negative. `unlimitedConcurrentOperationCount`
+        /// sets no limit.
         public var maxConcurrentOperationCount: Int
 
         /// The order in which ready operations of one priority start.
         public var order: OperationOrder
 
-        /// The number of operations that may wait to start, beyond those for which a permit is free; at least 1. See
-        /// `TaskOperationQueue.maxQueuedOperationCount`.
+        /// The number of operations that may wait to start, in addition to one operation for each free permit; at least
+        /// 1. See `TaskOperationQueue.maxQueuedOperationCount`.
         public var maxQueuedOperationCount: Int
 
         /// The rule for an operation that is added to a full queue by a caller that does not wait for room.
@@ -34,10 +35,10 @@ extension TaskOperationQueue {
         /// The clock that measures the rate and ageing.
         public var clock: any Clock<Duration>
 
-        /// Whether the queue starts nothing until it is resumed.
+        /// Whether the queue starts no operation until it is resumed.
         public var isSuspended: Bool
 
-        /// When a body lends its permit while it awaits.
+        /// The rule that decides when a waiting body lends its permit.
         public var lending: PermitLending
 
         /// The executor of bodies that are not isolated to an actor; nil for the cooperative pool. In a scope, nil
@@ -49,9 +50,9 @@ extension TaskOperationQueue {
 
         /// Options that apply to every operation of the queue.
         ///
-        /// The limits of an operation are added to those of the defaults. Any other option of an operation replaces
-        /// that of the defaults. The defaults must not contain a name or dependencies, because these belong to one
-        /// operation.
+        /// The limits of an operation are added to those of the defaults. Any other option of an operation replaces the
+        /// same option of the defaults. The defaults must not contain a name or dependencies, because these belong to
+        /// one operation.
         public var defaults: OperationOptions
 
         /// Creates a configuration. For each parameter, see the property of the same name.
@@ -87,19 +88,21 @@ extension TaskOperationQueue {
     }
 }
 
-/// When a body lends the permit of its queue during a wait for an operation, a queue, or another object of this
-/// library.
+/// The rule that decides when a body lends the permit of its queue during a wait for an operation, a queue, or another
+/// object of this library.
 public enum PermitLending: Sendable {
-    /// If the awaited operation needs the permit to end, directly or through other operations. Otherwise a body on a
-    /// queue of width 1 still runs alone during its waits, but its permit is unused while it waits for other queues.
+    /// The body lends its permit if the awaited operation needs the permit to end, directly or through other
+    /// operations. Otherwise a body on a queue of width 1 still runs alone during its waits, but its permit is unused
+    /// while it waits for other queues.
     case whenNeeded
 
-    /// In every wait. Another operation can start during the wait, and the body waits for a permit before it continues.
-    /// No permit is unused, but each wait costs the return and the acquisition of a permit.
+    /// The body lends its permit in every wait. Another operation can start during the wait, and the body waits for a
+    /// permit before it continues. No permit is unused, but each wait costs the return and the acquisition of a permit.
     case always
 
-    /// Never, so that a queue of width 1 is strictly serial. A wait that needs a permit of the queue is refused with
-    /// `TaskOperationError.waitCycle`. `withPermitLent` and pauses between attempts keep the permit too.
+    /// The body never lends its permit, so that a queue of width 1 is strictly serial. A wait that needs a permit of
+    /// the queue is refused with `TaskOperationError.waitCycle`. `withPermitLent` and pauses between attempts keep the
+    /// permit too.
     case never
 }
 

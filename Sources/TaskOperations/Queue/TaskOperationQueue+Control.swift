@@ -1,6 +1,7 @@
 extension TaskOperationQueue {
-    /// The width: the number of bodies that may execute at once; not negative. Raising it starts operations at once;
-    /// lowering it stops no body. With 0, no operation starts. After the queue's owner was released, 0 counts as 1.
+    /// The width: the number of bodies that may execute at once; not negative. Raising the width starts operations at
+    /// once; lowering it stops no body. With a width of 0, no operation starts. After the queue's owner was released, 0
+    /// counts as 1.
     public var maxConcurrentOperationCount: Int {
         get { scheduler.width }
         set {
@@ -38,8 +39,9 @@ extension TaskOperationQueue {
 
     /// Cancels all unfinished operations. Operations that are added afterwards are not cancelled.
     ///
-    /// No operation starts because the same call has cancelled another one. The operations are cancelled one after the
-    /// other: another thread may see one operation cancelled before the next one is.
+    /// If the call cancels a dependency of another operation that it also cancels, the other operation does not start.
+    /// The operations are cancelled one after the other, so another thread may see one operation cancelled before the
+    /// next one.
     ///
     /// - Parameters:
     ///   - cause: The error of operations that have not started. An executing operation finishes with the result of its
@@ -68,8 +70,8 @@ extension TaskOperationQueue {
     /// - Parameters:
     ///   - timeout: The longest duration of the wait.
     ///   - clock: The clock that measures it.
-    /// - Throws: `WaitTimeoutError` if the queue is not empty in time, which cancels no operation; otherwise the errors of
-    ///   the wait without a limit.
+    /// - Throws: `WaitTimeoutError` if the queue is not empty in time, which cancels no operation; otherwise the errors
+    ///   of the wait without a limit.
     public func waitUntilAllOperationsAreFinished(
         timeout: Duration, clock: any Clock<Duration> = ContinuousClock()
     ) async throws {
@@ -113,8 +115,8 @@ extension TaskOperationQueue {
         }
     }
 
-    /// Shuts the queue down and waits, without blocking a thread, until it is empty. Operations that have not finished in
-    /// time are cancelled. The wait includes bodies that ignore their cancellation.
+    /// Shuts the queue down and waits, without blocking a thread, until it is empty. Operations that have not finished
+    /// in time are cancelled. The wait includes bodies that ignore their cancellation.
     ///
     /// If the calling task is cancelled, the time limit ends at once. A suspended queue remains suspended.
     ///
@@ -139,7 +141,7 @@ extension TaskOperationQueue {
 // MARK: - Limits of a priority
 
 extension TaskOperationQueue {
-    /// Limits the number of permits that operations of a priority take at once, so that permits remain for other
+    /// Limits the number of permits that operations of a priority may take at once, so that permits remain for other
     /// priorities.
     ///
     /// The limit applies to the priority that orders operations, which includes the priority inherited from dependents.
@@ -166,8 +168,8 @@ extension TaskOperationQueue {
         scheduler.setCap(count, at: PriorityLevel(priority))
     }
 
-    /// Returns the number of permits that operations of a priority may take at once; `unlimitedConcurrentOperationCount` if
-    /// only the width limits it.
+    /// Returns the number of permits that operations of a priority may take at once;
+    /// `unlimitedConcurrentOperationCount` if only the width limits it.
     public func maxConcurrentOperationCount(for priority: TaskPriority) -> Int {
         scheduler.cap(at: PriorityLevel(priority))
     }

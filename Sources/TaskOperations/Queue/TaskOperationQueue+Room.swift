@@ -1,12 +1,12 @@
 // Bounded queues, in which a producer that is faster than its consumer uses bounded memory.
 
 extension TaskOperationQueue {
-    /// The number of operations that may wait to start, beyond those for which a permit is free; at least 1. Operations
-    /// with unfinished dependencies count, and so do barriers.
+    /// The number of operations that may wait to start, in addition to one operation for each free permit; at least 1.
+    /// Operations with unfinished dependencies and barriers also count.
     ///
-    /// A queue that is not suspended has room for `maxConcurrentOperationCount + maxQueuedOperationCount` operations,
-    /// and for more if some of them have lent their permits. Raising the number admits operations that wait for room;
-    /// lowering it drops no operation. `QueueOverflow` is the rule for an operation that is added to a full queue
+    /// A queue that is not suspended has room for `maxConcurrentOperationCount + maxQueuedOperationCount` operations.
+    /// It has room for more if some of them have lent their permits. Raising the number admits operations that wait for
+    /// room; lowering it drops no operation. `QueueOverflow` is the rule for an operation that is added to a full queue
     /// without waiting. `addOperationWaitingForRoom` waits for room.
     public var maxQueuedOperationCount: Int {
         get { scheduler.queuedLimit }

@@ -12,10 +12,10 @@ extension TaskOperationQueue {
     /// executor, with the permit of the operation and the task locals that the queue inherits. Only within `body`,
     /// `current` is the operation. The interceptor is not called for an operation whose body does not run.
     ///
-    /// - Parameter surround: Calls `body` once. `body` throws the error of the operation's body, and the outcome of that
-    ///   body is the outcome of the operation, even if `surround` throws another error. If `surround` throws without calling
-    ///   `body`, the operation fails with that error. If it returns without calling `body`, the operation fails with
-    ///   `BodySurroundingError.bodyNotCalled`.
+    /// - Parameter surround: Calls `body` once. `body` throws the error of the operation's body, and the outcome of
+    ///   that body is the outcome of the operation, even if `surround` throws another error. If `surround` throws
+    ///   without calling `body`, the operation fails with that error. If it returns without calling `body`, the
+    ///   operation fails with `BodySurroundingError.bodyNotCalled`.
     public func addBodyInterceptor(
         _ surround:
             @escaping @Sendable (_ operation: AnyTaskOperation, _ body: () async throws -> Void) async throws -> Void

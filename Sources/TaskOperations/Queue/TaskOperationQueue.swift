@@ -32,7 +32,7 @@ public final class TaskOperationQueue: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name in messages and descriptions.
-    ///   - maxConcurrentOperationCount: The width: how many bodies may execute at once; not negative.
+    ///   - maxConcurrentOperationCount: The width: the number of bodies that may execute at once; not negative.
     public convenience init(
         name: String? = nil, maxConcurrentOperationCount: Int = defaultMaxConcurrentOperationCount
     ) {
@@ -41,8 +41,8 @@ public final class TaskOperationQueue: Sendable {
 
     /// Creates an empty queue with a configuration.
     ///
-    /// Bodies run in unstructured tasks, because the queue may outlive the task that creates it. They inherit only the
-    /// task locals that the configuration names. For child tasks, see `withTaskOperationQueue`.
+    /// Bodies run in unstructured tasks, because the queue may outlive the task that creates it. The tasks inherit only
+    /// the task locals that the configuration names. For child tasks, see `withTaskOperationQueue`.
     public convenience init(_ configuration: Configuration) {
         self.init(configuration, scopeWorkers: nil, failures: nil)
     }
@@ -116,7 +116,7 @@ public final class TaskOperationQueue: Sendable {
 // MARK: - Identity
 
 extension TaskOperationQueue: Hashable {
-    /// Whether both values are the same queue: the same object, or views of the same queue.
+    /// Whether both values refer to the same queue, as its owner or as a view.
     public static func == (left: TaskOperationQueue, right: TaskOperationQueue) -> Bool {
         left.scheduler === right.scheduler
     }
@@ -125,7 +125,8 @@ extension TaskOperationQueue: Hashable {
 }
 
 extension AnyTaskOperation {
-    /// The queue of the operation; nil before it is added, after it has finished, and if it was started without a queue.
+    /// The queue of the operation; nil before it is added, after it has finished, and if it was started without a
+    /// queue.
     public var queue: TaskOperationQueue? {
         record.withLock { $0.phase == .finished ? nil : $0.host }.flatMap { $0.queue }
     }

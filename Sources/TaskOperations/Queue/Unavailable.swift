@@ -1,5 +1,5 @@
-// Names and forms that users of Operation and Dispatch might try first. Each message names the right form. The file
-// Tests/Diagnostics/WrongCalls.swift calls each of them, and states the message of the compiler.
+// Declarations that users of Operation and Dispatch might try first. The message of each names the right form. The file
+// Tests/Diagnostics/WrongCalls.swift uses each declaration, and states the compiler's message.
 
 extension AnyTaskOperation {
     @available(*, unavailable, message: "call addCompletionHandler(_:), or whenFinished(_:) to stay on your actor")

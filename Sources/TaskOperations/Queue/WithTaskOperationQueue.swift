@@ -10,8 +10,8 @@
 /// }
 /// ```
 ///
-/// Bodies run in child tasks of the task that opens the scope, regardless of the task that adds their operations. They
-/// inherit its task locals, its cancellation and its priority.
+/// Bodies run in child tasks of the task that opens the scope, regardless of the task that adds their operations. These
+/// child tasks inherit the task locals, the cancellation and the priority of that task.
 ///
 /// - Parameters:
 ///   - configuration: The configuration of the queue. Without an executor, bodies run where child tasks run: on the
@@ -47,9 +47,9 @@ public func withTaskOperationQueue<Value>(
 ///
 /// - Parameters:
 ///   - name: The name in messages and descriptions.
-///   - maxConcurrentOperationCount: The width: how many bodies may execute at once; not negative.
+///   - maxConcurrentOperationCount: The width: the number of bodies that may execute at once; not negative.
 ///   - failures: The effect of an operation's failure on the scope.
-///   - body: Adds operations to the queue, and may await them.
+///   - body: A closure that adds operations to the queue and may await them.
 public func withTaskOperationQueue<Value>(
     name: String? = nil,
     maxConcurrentOperationCount: Int = TaskOperationQueue.defaultMaxConcurrentOperationCount,

@@ -1,27 +1,27 @@
 /// Receives the changes of a queue's operations, in order.
 package protocol ChangeListener: AnyObject, Sendable {
-    /// Tells listeners apart.
+    /// The identity of the listener, which distinguishes it from other listeners.
     var identity: ObjectIdentifier { get }
 
-    /// Changes have happened. Called with no lock held, and never by two threads at once for one queue.
+    /// Receives new changes. Called with no lock held, and never by two threads at the same time for one queue.
     func receive(_ changes: ArraySlice<LoggedChange>)
 
-    /// The queue is gone: nothing follows.
+    /// Called when the queue was released. No further call follows.
     func queueWasReleased()
 }
 
-/// A change, and the properties of the operation that cannot be read later. It has no generic types, because the runtime
-/// looks these up at each use.
+/// A change, and the properties of the operation that cannot be read later. The type is not generic, because the
+/// runtime looks up generic types at each use.
 package struct LoggedChange: Sendable {
     package enum Detail: Sendable {
         case none
-        /// It has started, and had these dependencies.
+        /// The operation has started. The value contains its dependencies.
         case dependencies([AnyTaskOperation])
-        /// Its body has awaited this operation.
+        /// The body has awaited this operation.
         case awaited(AnyTaskOperation)
         /// The operation has finished; nil is success without a value.
         case outcome(Outcome?)
-        /// It was taken back before it started, as it would have closed a cycle.
+        /// The operation was removed from the queue before its start, because it would have closed a cycle.
         case withdrawn
     }
 
@@ -34,12 +34,12 @@ package struct LoggedChange: Sendable {
     package var detail = Detail.none
     /// Whether the change happened before the listener was added.
     package var isReplayed = false
-    /// Whether the operation has ended.
+    /// Whether the change is the end of the operation.
     package var isEnd: Bool { if case .finished = kind { true } else { false } }
 }
 
 extension LoggedChange {
-    /// Reads the operation of a change that has just happened, before the operation continues.
+    /// Reads the operation of a change that has just happened. Called before the operation continues.
     @inline(__always)
     init(_ change: ChangeList<AnyTaskOperation>.Change, at moment: Moment) {
         number = change.number

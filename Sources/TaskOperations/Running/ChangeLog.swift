@@ -1,8 +1,9 @@
-/// The changes of a queue on their way to listeners.
+/// Delivers the changes of a queue to its listeners.
 ///
-/// Changes are appended under the lock of the scheduler, so that they are in the order of their numbers, and delivered
-/// after it. One thread at a time delivers the changes of all threads. So a listener is called in order, by one thread at
-/// a time, and under no lock. If a listener changes the queue, the delivery in progress delivers these changes too.
+/// Changes are appended under the lock of the scheduler, in the order of their numbers, and delivered after it is
+/// released. One thread at a time delivers the changes of all threads. Therefore a listener receives changes in order,
+/// from one thread at a time, with no lock held. If a listener changes the queue, the delivery in progress delivers
+/// these changes too.
 struct ChangeLog: ~Copyable, Sendable {
     fileprivate struct Member: Sendable {
         let listener: any ChangeListener
@@ -10,7 +11,7 @@ struct ChangeLog: ~Copyable, Sendable {
         let last: UInt64
     }
 
-    /// A listener is added or removed after a number of undelivered changes.
+    /// The addition or removal of a listener at a position in the undelivered changes.
     fileprivate struct Turn: Sendable {
         enum Kind: Sendable {
             case join(Member, [LoggedChange])
@@ -24,9 +25,9 @@ struct ChangeLog: ~Copyable, Sendable {
     fileprivate struct State: Sendable {
         var changes: [LoggedChange] = []
         var turns: [Turn] = []
-        /// The next delivery; nil while a thread has it.
+        /// The delivery; nil while a thread uses it.
         var delivery: Delivery? = Delivery()
-        /// The thread that delivers, if one does.
+        /// The thread that uses the delivery. Valid only while `delivery` is nil.
         var deliverer: UInt = 0
     }
 
@@ -42,7 +43,7 @@ struct ChangeLog: ~Copyable, Sendable {
     ///
     /// - Parameters:
     ///   - last: The number of the last change that the listener does not receive.
-    ///   - replayed: The changes that it receives first.
+    ///   - replayed: The changes that the listener receives first.
     func join(_ listener: any ChangeListener, after last: UInt64, replaying replayed: [LoggedChange]) {
         turn(.join(Member(listener: listener, last: last), replayed))
     }
@@ -56,7 +57,7 @@ struct ChangeLog: ~Copyable, Sendable {
         state.withLock { $0.turns.append(Turn(position: $0.changes.count, kind: kind)) }
     }
 
-    /// Delivers all appended changes, unless another thread does. Call it with no lock held.
+    /// Delivers all appended changes, unless another thread is delivering. Call it with no lock held.
     func deliver() {
         switch state.withLock({ $0.begin(on: currentThread) }) {
         case .deliver(var delivery):
@@ -66,8 +67,8 @@ struct ChangeLog: ~Copyable, Sendable {
         }
     }
 
-    /// Yields for a moment to the delivering thread, which is far behind. Otherwise faster threads could let the log grow
-    /// without a bound. The moment is short, because a listener may wait for the caller.
+    /// Yields briefly if the delivering thread is far behind, because otherwise faster threads could make the log grow
+    /// without a bound. The yield is brief, because a listener may wait for the caller.
     private func letCatchUp() {
         for _ in 0..<100 {
             yieldThread()
@@ -89,7 +90,7 @@ extension ChangeLog {
         fileprivate var changes: [LoggedChange] = []
         fileprivate var turns: [Turn] = []
 
-        /// Delivers everything and releases it. Lists of usual length keep their memory.
+        /// Delivers all changes and releases them. The list of changes keeps its memory unless it was long.
         mutating func carryOut() {
             var position = 0
             for turn in turns {
@@ -126,7 +127,7 @@ extension ChangeLog {
     /// The next step of a thread that has appended changes.
     fileprivate enum Beginning: Sendable {
         case deliver(Delivery)
-        /// Return: another thread delivers, or there are no changes.
+        /// Return, because another thread is delivering or there are no changes.
         case leave(isBehind: Bool)
     }
 }
@@ -141,7 +142,7 @@ extension ChangeLog.State {
         return .deliver(delivery)
     }
 
-    /// Gives the delivering thread the next changes. Returns false if there are none.
+    /// Gives the delivering thread the next changes. If there are none, ends the delivery and returns false.
     fileprivate mutating func goOn(with delivery: inout ChangeLog.Delivery) -> Bool {
         if isEmpty {
             self.delivery = delivery
@@ -158,7 +159,7 @@ extension ChangeLog.State {
         swap(&turns, &delivery.turns)
     }
 
-    /// Whether another thread delivers, and much is left.
+    /// Whether another thread is delivering and many changes are undelivered.
     fileprivate func isBehind(for thread: UInt) -> Bool {
         delivery == nil && deliverer != thread && changes.count > 4096
     }

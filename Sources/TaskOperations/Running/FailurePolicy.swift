@@ -1,7 +1,7 @@
 /// The effect of an operation's failure on its scope or group.
 ///
 /// An operation that was cancelled, before or after its start, does not count as a failure. An operation that exceeded
-/// its time limit does.
+/// its time limit counts as a failure.
 public enum FailurePolicy: Sendable {
     /// The first failure cancels the remaining operations, and is thrown at the end.
     case cancelRest
@@ -20,11 +20,11 @@ public struct OperationFailures: Error, Sendable {
     public struct Failure: Sendable {
         /// The operation.
         public let operation: OperationLabel
-        /// The error with which it failed.
+        /// The error of the operation.
         public let error: any Error
     }
 
-    /// All failures, in their order.
+    /// All failures, in the order in which they occurred.
     public let failures: [Failure]
 }
 

@@ -1,14 +1,14 @@
 import Synchronization
 
-/// The clock of a queue with a rate or ageing: measures its time and wakes it.
+/// The clock of a queue with a rate or ageing. It measures the queue's time and wakes the queue.
 final class QueueClock: Sendable {
-    /// A time that was read before the queue was entered.
+    /// A reading of the clock that was taken before the queue was locked.
     struct Reading: Sendable {
         let time: Duration
         fileprivate let number: Int
     }
 
-    /// How many readings were told to the queue.
+    /// The number of readings that were reported to the queue.
     private let toldCount = Atomic(0)
     private let face: ClockFace
     private let addDeadline: @Sendable (QueueWake, Duration) -> Void
@@ -22,37 +22,37 @@ final class QueueClock: Sendable {
         }
     }
 
-    /// Reads how much time has passed since this was made.
+    /// Reads the time since the creation of this object.
     @inline(never)
     func read() -> Reading {
         let number = toldCount.load(ordering: .acquiring)
         return Reading(time: face.now, number: number)
     }
 
-    /// Reports a reading to the queue. Call it under the lock of the queue. If another thread has reported a reading since this
-    /// one was taken, this one may be the older, even if the clock never went back.
-    // Not inlined, as each of 60 events would contain a copy of it.
+    /// Reports a reading to the queue. Call it under the lock of the queue. If another thread has reported a reading
+    /// since this one was taken, this reading may be older, even if the clock was never set back.
+    // Not inlined, because each of 60 events would contain a copy.
     @inline(never)
     func tell(_ reading: Reading, to state: inout Scheduler.State) {
         state.advance(to: reading.time, mayBeOld: toldCount.load(ordering: .relaxed) != reading.number)
         toldCount.add(1, ordering: .releasing)
     }
 
-    /// Sleeps until a time that a reading can have, or until the task is cancelled.
+    /// Sleeps until the clock's reading is `time`, or until the task is cancelled.
     func sleep(until time: Duration) async {
         if time > face.now { await face.sleep(until: time) }
     }
 
-    /// Has a queue look again at a time that a reading can have, if it still exists then.
+    /// Makes a queue compute its effects again when the clock's reading is `time`, if the queue still exists then.
     func wake(_ scheduler: Scheduler, at time: Duration) {
         addDeadline(QueueWake(scheduler), time)
     }
 }
 
-/// A deadline after which a queue decides again which operations may start. If a queue has several, only the last one has
-/// an effect.
+/// A deadline after which a queue decides again which operations may start. If several wakes of a queue are pending,
+/// only the last one has an effect.
 final class QueueWake: DeadlineTarget, @unchecked Sendable {
-    // `deadlinePlace` is reached under the lock of `Deadlines` only, and `scheduler` is set once, here.
+    // `deadlinePlace` is accessed only under the lock of `Deadlines`. `scheduler` is set once, in the initialiser.
 
     var deadlinePlace: DeadlinePlace?
     private weak var scheduler: Scheduler?

@@ -2,16 +2,18 @@ extension Scheduler {
     /// Cancels every operation that has not ended.
     ///
     /// - Parameters:
-    ///   - cause: The error of operations that have not started, and the cause for bodies that execute.
-    ///   - unstartedOnly: Whether operations that execute are left alone.
-    ///   - intake: Set in the same step: whether operations that are added from now on are refused or cancelled.
+    ///   - cause: The error of operations that have not started, and the cancellation cause of executing bodies.
+    ///   - unstartedOnly: Whether executing operations are not cancelled.
+    ///   - intake: The new intake, which is set in the same step. It decides whether later operations are refused or
+    ///     cancelled.
     nonisolated func cancelAll(
         throwing cause: any Error = CancellationError(), unstartedOnly: Bool = false,
         andSet intake: QueueIntake = .open
     ) {
         let outcome = Outcome(.failure(cause))
         var rest: ArraySlice<AnyTaskOperation> = []
-        // The first operations are cancelled in the step that lists all: few operations are cancelled in one step.
+        // The step that lists all operations also cancels the first ones, so that a small number is cancelled in one
+        // step.
         var executing = cancelUnstarted(outcome) { core in
             core.state.setIntake(intake)
             core.state.blockStarts()
@@ -24,16 +26,16 @@ extension Scheduler {
         }
         withCore { $0.state.unblockStarts() }
         if unstartedOnly { return }
-        // Cancelling a task calls its handlers, which must not find the queue held.
+        // Cancelling a task calls its handlers, which must not run while starts are blocked.
         for operation in executing { operation.cancel(throwing: cause) }
     }
 
-    /// The number of operations that are cancelled at most under one lock.
+    /// The maximum number of operations that are cancelled while the lock is held once.
     private nonisolated static var cancelledAtOnce: Int { 64 }
 
-    /// Ends operations that have not started, in one step. Returns those that have.
+    /// Ends unstarted operations in one step. Returns the operations that have started.
     ///
-    /// - Parameter begin: Called first in the step. Returns the operations.
+    /// - Parameter begin: Called first in the step. Returns the operations to end.
     private nonisolated func cancelUnstarted(
         _ outcome: Outcome, _ begin: (inout SchedulerCore) -> ArraySlice<AnyTaskOperation>
     ) -> [AnyTaskOperation] {
@@ -53,7 +55,8 @@ extension Scheduler {
 }
 
 extension SchedulerCore {
-    /// Ends operations that have not started. Returns these, and the others that have not ended.
+    /// Ends the unstarted ones among some operations. Returns these, and the operations that have started and not
+    /// ended.
     fileprivate mutating func cancelUnstarted(
         _ operations: ArraySlice<AnyTaskOperation>, _ outcome: Outcome
     ) -> (ended: [(AnyTaskOperation, OperationEnding)], executing: [AnyTaskOperation]) {

@@ -1,15 +1,17 @@
 extension Scheduler {
-    /// The state of a queue at one moment. It is a value, so the cost does not depend on the number of operations.
+    /// The state of a queue at one moment. The state is a value, so that the cost of a copy does not depend on the
+    /// number of operations.
     struct Capture: Sendable {
         let scheduler: Scheduler
         let state: State
-        /// When operations started, by their arrivals, as far as anything learned of that.
+        /// The start times of operations, by arrival. Contains only start times that were observed.
         let startTimes: [UInt64: Moment]
     }
 
-    /// Looks at several queues at one moment: all of them stand still while a function is called with how they stand.
+    /// Captures several queues at one moment. All of them are locked while `look` is called with their captures.
     ///
-    /// Nothing else enters a scheduler while it is in another one, so that any order that is always the same is safe.
+    /// The schedulers are locked in the order of their numbers. Any fixed order is safe, because no other code locks
+    /// one scheduler while it holds the lock of another.
     static func capture<Result: Sendable>(
         _ schedulers: some Sequence<Scheduler>, _ look: ([Capture]) -> Result
     ) -> Result {
@@ -20,7 +22,7 @@ extension Scheduler {
         return result
     }
 
-    /// Locks the schedulers one within the other, and calls the function in the last.
+    /// Locks the schedulers one within the other, and calls `look` when all are locked.
     private static func capture<Result: Sendable>(
         _ schedulers: ArraySlice<Scheduler>, _ captures: inout [Capture], _ allEffects: inout [(Scheduler, Effects)],
         _ look: ([Capture]) -> Result

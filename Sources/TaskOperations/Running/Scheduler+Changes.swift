@@ -3,13 +3,14 @@ import Synchronization
 // The changes of operations, for listeners: see `ChangeLog`. Only the state records changes.
 
 extension Scheduler {
-    /// Adds a listener. It receives the present state first, then each change. Adding it again has no effect.
+    /// Adds a listener, which receives the present state first and then each change. Adding a listener again has no
+    /// effect.
     package nonisolated func addListener(_ listener: any ChangeListener) {
         withCore { core in join(listener, &core) }
         changeLog.deliver()
     }
 
-    /// Removes a listener. It may still be called for earlier changes.
+    /// Removes a listener. The listener may still be called for earlier changes.
     package nonisolated func removeListener(_ identity: ObjectIdentifier) {
         withCore { core in leave(identity, &core) }
         changeLog.deliver()
@@ -35,7 +36,8 @@ extension Scheduler {
         changeLog.leave(identity)
     }
 
-    /// Moves the changes of an event to the log. If the last listener has left meanwhile, the delivery drops them.
+    /// Moves the changes of an event to the log. If the last listener was removed meanwhile, the delivery discards the
+    /// changes.
     @inline(never)
     nonisolated func logChanges(_ core: inout SchedulerCore) {
         let now = Moment.now
@@ -45,13 +47,13 @@ extension Scheduler {
                 core.noteTime(of: change.kind, change.arrival, now)
                 log.append(change)
             }
-            // This frees nothing: the log has the operations too, and is locked.
+            // This frees no operation, because the log, which is locked, also retains them.
             core.state.removeChanges()
         }
     }
 
     nonisolated func noteWait(for target: AnyTaskOperation, of operation: AnyTaskOperation) {
-        // Read first, because most queues have no listener.
+        // This check is first, because most queues have no listener.
         if !isObserved.load(ordering: .relaxed) { return }
         withCore { core in
             guard core.state.changes.isObserved, let slot = core.slot(of: operation) else { return }

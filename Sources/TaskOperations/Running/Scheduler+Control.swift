@@ -1,5 +1,5 @@
 extension Scheduler {
-    /// How many bodies may execute at once.
+    /// The number of bodies that may execute at once.
     nonisolated var width: Int {
         get { withCore { $0.state.width.capacity } }
         set { withCore { $0.state.setWidth(newValue) } }
@@ -18,20 +18,19 @@ extension Scheduler {
         set { withSuspension { $0.state.setSuspended(newValue) } }
     }
 
-    /// All operations that have not ended, in the order of adding.
+    /// All unfinished operations, in the order in which they were added.
     nonisolated var operations: [AnyTaskOperation] { withCore { $0.state.elements } }
 
     package nonisolated var operationCount: Int { withCore { $0.state.count } }
 
-    /// Finishes the operations of a queue whose owner is being freed: its suspension and its width can no longer be
-    /// changed.
+    /// Drains a queue whose owner is being freed. The suspension of the queue and a width of 0 no longer apply.
     nonisolated func ownerWasReleased() {
-        // The end of a scope has finished them.
+        // A scope has finished its operations before its end.
         if scopeWorkers != nil { return }
         withSuspension { $0.state.drain() }
     }
 
-    /// Takes no operation from now on.
+    /// Shuts the queue down. The queue refuses later operations.
     nonisolated func shutDown() {
         withCore { $0.state.setIntake(.shut) }
     }
@@ -40,21 +39,21 @@ extension Scheduler {
 // MARK: - Waiting until the queue is empty
 
 extension Scheduler {
-    /// Waits until no operation is left.
+    /// Waits until the queue is empty.
     ///
-    /// - Returns: True if no operation is left; false if the wait was given up.
-    /// - Throws: `TaskOperationError.waitCycle` in the body of an operation of this queue, or of one for which such an
-    ///   operation waits.
+    /// - Returns: True if the queue is empty; false if the wait was abandoned.
+    /// - Throws: `TaskOperationError.waitCycle` in the body of an operation of this queue, or of an operation for which
+    ///   an operation of this queue waits.
     nonisolated func waitUntilEmpty(_ wait: WaitUntilEmpty) async throws(TaskOperationError) -> Bool {
         if withCore({ $0.state.isEmpty }) { return true }
         try await AnyTaskOperation.withWaitEdge(.end(self)) { await suspendUntilEmpty(wait) }
         return !wait.isGivenUp
     }
 
-    /// Waits until no operation is left. After a time limit, or when the waiting task is cancelled, cancels the remaining
-    /// operations and waits for them.
+    /// Waits until the queue is empty. After a time limit, or when the waiting task is cancelled, cancels the remaining
+    /// operations and waits for their ends.
     ///
-    /// - Throws: As without a limit.
+    /// - Throws: The errors of the wait without a limit.
     nonisolated func waitUntilEmpty(
         cancellingAfter limit: Duration, clock: any Clock<Duration>
     ) async throws(TaskOperationError) {
@@ -69,9 +68,11 @@ extension Scheduler {
         _ = try await waitUntilEmpty(WaitUntilEmpty(endsWhenCancelled: false))
     }
 
-    /// Finishes the operations of a scope, even if it is suspended. Once the queue is empty, it accepts none.
+    /// Finishes the operations of a scope's queue, even if the queue is suspended. When the queue is empty, it refuses
+    /// later operations.
     ///
-    /// Operations that wait for the body that closes the queue could never end, and are cancelled.
+    /// Cancels the operations if one of them waits for the body that closes the queue, because the wait would never
+    /// end.
     nonisolated func close(in group: inout DiscardingTaskGroup) async {
         let isEmpty = withSuspension { core in
             core.state.drain()
@@ -87,8 +88,8 @@ extension Scheduler {
         }
     }
 
-    /// Suspends the task until no operation is left, without a search for cycles. It raises no rank, because it would have
-    /// to raise those of all operations in the queue.
+    /// Suspends the task until the queue is empty, without a search for cycles. The wait raises no priorities, because
+    /// it would have to raise all operations of the queue.
     private nonisolated func suspendUntilEmpty(_ wait: WaitUntilEmpty) async {
         await withCancellableWait(endsWhenCancelled: wait.endsWhenCancelled) { continuation in
             withCore { $0.state.waitUntilEmpty(continuation, number: wait.number) }
@@ -99,7 +100,7 @@ extension Scheduler {
         }
     }
 
-    /// Has a wait end, whether the queue is empty or not.
+    /// Ends a wait, whether or not the queue is empty.
     nonisolated func giveUp(_ wait: WaitUntilEmpty) {
         wait.mustEnd.set()
         withCore { core in
@@ -108,13 +109,13 @@ extension Scheduler {
     }
 }
 
-/// A task waits until a queue is empty, or gives that up.
+/// A task's wait until a queue is empty. The wait can be abandoned.
 struct WaitUntilEmpty: Sendable {
     let number = Rank.next()
     let endsWhenCancelled: Bool
-    /// Set when the wait is to be given up.
+    /// Set when the wait must end early.
     fileprivate let mustEnd = AtomicFlag()
-    /// Set when it was given up.
+    /// Set when the wait has ended early.
     fileprivate let hasEndedEarly = AtomicFlag()
 
     var isGivenUp: Bool { hasEndedEarly.isSet }

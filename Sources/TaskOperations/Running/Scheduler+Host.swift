@@ -1,26 +1,26 @@
 import Synchronization
 
-// Calls of operations. They carry no state: the scheduler reads the operation again under its lock, so that they may arrive
-// in any order.
+// The calls that operations make to their scheduler. These calls carry no state. The scheduler reads the operation
+// again under its own lock, so that the calls may arrive in any order.
 
 extension Scheduler {
-    /// Dependencies may all be finished now, or no longer.
+    /// Called after an operation may have become ready or not ready.
     nonisolated func readinessChanged(of operation: AnyTaskOperation) {
         withCore { $0.updateReadiness(of: operation) }
     }
 
-    /// Ends an operation, and removes it from the queue if it has not started, in one step: no thread finds it finished and
-    /// still counted.
+    /// Ends an operation and, if it has not started, removes it from the queue in the same step. Therefore no thread
+    /// finds an operation that is finished and still counted.
     ///
     /// - Parameters:
-    ///   - end: Ends it under its lock.
+    ///   - end: Ends the operation under the operation's lock.
     ///   - follow: Called with no lock held, before tasks that wait for the queue to be empty continue.
     nonisolated func inOneStep<Result: Sendable>(
         with operation: AnyTaskOperation, _ end: () -> Result, then follow: (Result) -> Void
     ) -> Result {
         var effects = Effects()
         let result = withCore(&effects) { core in
-            // If it is not in the queue yet, its addition finds it finished.
+            // If the operation is not in the queue yet, its addition finds it finished.
             let slot = core.slot(of: operation)
             let isObserved = core.state.changes.isObserved && !operation.isCancelled
             let result = end()
@@ -35,20 +35,20 @@ extension Scheduler {
 
     // MARK: Priorities
 
-    /// The priority of an operation has changed. Returns the operations whose floor may have changed.
+    /// Called after the priority of an operation has changed. Returns the operations whose floor may have changed.
     nonisolated func priorityChanged(of operation: AnyTaskOperation) -> [AnyTaskOperation] {
         withLevels { core in
             if let slot = core.slot(of: operation) { core.state.setLevel(slot, operation.snapshot.level) }
         }
     }
 
-    /// A wait until the queue is empty passes another level on; nil is none. Returns the operations whose floor may have
-    /// changed.
+    /// Changes the level that a wait until the queue is empty passes on; nil means no level. Returns the operations
+    /// whose floor may have changed.
     nonisolated func idleWaitersChanged(from: PriorityLevel?, to: PriorityLevel?) -> [AnyTaskOperation] {
         withLevels { $0.state.idleWaitersChanged(from: from, to: to) }
     }
 
-    /// Applies an event. The caller updates the floors that it changes.
+    /// Applies an event. Returns the operations whose floor may have changed, which the caller updates.
     private nonisolated func withLevels(_ event: (inout SchedulerCore) -> Void) -> [AnyTaskOperation] {
         var effects = Effects()
         withCore(&effects, event)
@@ -58,8 +58,8 @@ extension Scheduler {
         return floorChanges
     }
 
-    /// Calls a function with the level that barriers and waits until the queue is empty pass on to an operation, while that
-    /// does not change. Does nothing if the operation has left.
+    /// Calls a function with the level that an operation inherits through barriers and from waits until the queue is
+    /// empty. The level does not change during the call. Does nothing if the operation has left the queue.
     nonisolated func withFloor(of operation: AnyTaskOperation, _ body: (PriorityLevel) -> Void) {
         withCore { core in
             if let slot = core.slot(of: operation) { body(core.state.floor(of: slot)) }
@@ -68,10 +68,10 @@ extension Scheduler {
 
     // MARK: The permit of a body that awaits
 
-    /// Lends the permit of an executing operation, if the operation still awaits. Returns false if the permits do not rank
-    /// below the operation.
+    /// Lends the permit of an executing operation if the operation still waits. Returns false if the permits of the
+    /// queue do not rank below the operation.
     ///
-    /// - Parameter allEffects: Receives the effects, which the caller performs once it holds no lock.
+    /// - Parameter allEffects: Receives the effects, which the caller performs after releasing all locks.
     nonisolated func lendPermit(of operation: AnyTaskOperation, _ allEffects: inout [Effects]) -> Bool {
         var effects = Effects()
         let isDone = withCore(&effects) { core in
@@ -84,7 +84,8 @@ extension Scheduler {
         return isDone
     }
 
-    /// A wait has begun in an operation that has lent its permit. Returns false if the operation has the permit back.
+    /// Records that a wait has begun in an operation that has lent its permit. Returns false if the operation has its
+    /// permit back.
     nonisolated func beginWait(within operation: AnyTaskOperation) -> Bool {
         withCore { core in
             guard let slot = core.slot(of: operation), let count = operation.lentWaitCount else { return false }
@@ -93,7 +94,7 @@ extension Scheduler {
         }
     }
 
-    /// Removes a wait of an operation that has lent its permit. Returns once the task may continue.
+    /// Removes a wait of an operation that has lent its permit. Returns when the task may continue.
     nonisolated func endWait(within operation: AnyTaskOperation, _ target: WaitNode) async {
         await withWaitContinuation { (continuation: Continuation) in
             let (isHere, change) = withCore { core in
@@ -109,13 +110,14 @@ extension Scheduler {
 
     // MARK: Barriers
 
-    /// The operations for which an operation waits because of barriers: the barrier before it; for a barrier, all
-    /// operations since the one before.
+    /// The operations for which an operation waits because of barriers. These are the previous barrier and, if the
+    /// operation is a barrier itself, all operations between both.
     nonisolated func operationsHoldingBack(_ operation: AnyTaskOperation) -> [AnyTaskOperation] {
         withCore { $0.operationsHoldingBack(operation) }
     }
 
-    /// Calls a function with the operations for which an operation waits because of barriers, while none of them changes.
+    /// Calls a function with the operations for which an operation waits because of barriers. These operations stay the
+    /// same during the call.
     nonisolated func whileHoldingBack(
         _ operation: AnyTaskOperation, _ body: ([AnyTaskOperation]) -> Bool
     ) -> Bool {
@@ -126,7 +128,7 @@ extension Scheduler {
 
     nonisolated var endRank: Int { end.value }
 
-    /// A body is about to wait until the queue is empty.
+    /// Called when a body is about to wait until the queue is empty.
     nonisolated func willBeAwaited() {
         withCore { core in
             core.awaitingBodyCount += 1
@@ -136,16 +138,17 @@ extension Scheduler {
         }
     }
 
-    /// A body no longer waits until the queue is empty.
+    /// Called when a body no longer waits until the queue is empty.
     nonisolated func isNoLongerAwaited() {
         withCore { $0.awaitingBodyCount -= 1 }
     }
 
-    /// Lowers the rank of the end of all operations, if it stays above the ranks of all of them. Returns whether it does.
+    /// Lowers the rank of the queue's end if the new rank is above the ranks of all operations. Returns false if it is
+    /// not.
     nonisolated func lowerEnd(to rank: Int) -> Bool {
         withCore { core in
             if end.value <= rank { return true }
-            // An operation that has ended, such as that of an abandoned body, waits for nothing.
+            // A finished operation, such as the operation of an abandoned body, waits for no other.
             let isAbove = core.state.records.all.allSatisfy { record in
                 record.element.rank.value < rank || record.element.isFinished
             }

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// A function that is called around each body of a queue.
+/// A function that wraps each body of a queue.
 typealias BodyInterceptor = @Sendable (AnyTaskOperation, () async throws -> Void) async throws -> Void
 
-/// The function around the bodies of a queue, if there is one.
+/// The interceptors of a queue, combined into one function; empty if no interceptor was added.
 struct BodyInterceptors: ~Copyable, Sendable {
     private let surrounding = Lock<BodyInterceptor?>(nil)
     private let isSet = Atomic(false)
@@ -12,7 +12,7 @@ struct BodyInterceptors: ~Copyable, Sendable {
 
     var current: BodyInterceptor? { surrounding.withLock { $0 } }
 
-    /// Adds a function around the present ones.
+    /// Adds an interceptor that wraps the present ones.
     func add(_ outer: @escaping BodyInterceptor) {
         let replaced = surrounding.withLock { surrounding in
             let inner = surrounding
@@ -30,7 +30,7 @@ struct BodyInterceptors: ~Copyable, Sendable {
 }
 
 extension Scheduler {
-    /// Runs a body within the functions around the bodies of this queue.
+    /// Runs a body within the interceptors of this queue.
     nonisolated func runSurrounded(_ operation: AnyTaskOperation, on runner: OperationRunner) async -> Outcome? {
         guard let surrounding = surroundings.current else { return await runUnsurrounded(operation, on: runner) }
         var outcome: Outcome??
@@ -54,9 +54,9 @@ extension Scheduler {
     }
 }
 
-/// The error of an operation whose body was not called by the function around it.
+/// The error of an operation whose body was not called by an interceptor.
 public enum BodySurroundingError: Error, Sendable, CustomStringConvertible {
-    /// The function around the bodies of the queue returned without calling the body of this operation.
+    /// An interceptor of the queue returned without calling the body of this operation.
     case bodyNotCalled(OperationLabel)
 
     public var description: String {

@@ -1,10 +1,11 @@
-// Limits of operations: semaphores that are taken as they start, and released when they have ended.
+// Limits of operations. A limit is a semaphore from which an operation takes a permit when it starts. It releases the
+// permit when it has ended.
 
-/// The sets of semaphores that operations of a queue have as limits, by the numbers that the state gives them.
+/// The sets of semaphores that limit operations of a queue. The state numbers the sets.
 struct QueueLimits: Sendable {
     fileprivate var claims: [Int: LimitClaim] = [:]
     fileprivate var sets: [[ObjectIdentifier]: Int] = [:]
-    /// The calls of semaphores to make after the lock of the scheduler is released.
+    /// The effects on semaphores, to perform after the lock of the scheduler is released.
     fileprivate var effects = SemaphoreEffects()
 
     fileprivate mutating func forget(_ set: Int) {
@@ -28,7 +29,8 @@ extension Scheduler: LimitClaimant {
         }
     }
 
-    /// An executing operation lends its limits, or has taken them back. It is in the queue as long as its body executes.
+    /// Records that an executing operation lends its limits or has taken them back. The operation is in the queue as
+    /// long as its body executes.
     nonisolated func setLimitsLent(_ isLent: Bool, of operation: AnyTaskOperation) {
         withCore { core in core.state.setLimitsLent(isLent, core.slot(of: operation)!) }
     }
@@ -42,7 +44,7 @@ extension Scheduler: LimitClaimant {
 }
 
 extension SchedulerCore {
-    /// The number of an operation's set of limits.
+    /// Returns the number of an operation's set of limits. Creates the set if it does not exist.
     mutating func limitSet(of operation: AnyTaskOperation, claimedBy scheduler: Scheduler) -> Int {
         let semaphores = operation.limits
         let key = semaphores.map { ObjectIdentifier($0) }
@@ -54,7 +56,7 @@ extension SchedulerCore {
         return set
     }
 
-    /// Starts the next operation of a level in a queue with limits. Returns its slot; nil if there is none.
+    /// Starts the next operation of a level in a queue with limits. Returns its slot; nil if no operation may start.
     mutating func nextLimitedStart(at level: PriorityLevel) -> Int? {
         let claims = limits!.claims
         var effects = SemaphoreEffects()
@@ -64,11 +66,11 @@ extension SchedulerCore {
     }
 
     fileprivate mutating func noteOffer(to claim: LimitClaim) {
-        // The last operation of the set may have left.
+        // The set may have been removed with its last operation.
         if limits?.claims[claim.set] === claim { state.limitsWereOffered(claim.set) }
     }
 
-    /// Changes semaphores as the state requests, and notes offers to this queue.
+    /// Changes semaphores as the state requests, and reports offers to the state.
     mutating func updateLimits(of scheduler: Scheduler) {
         while true {
             for change in state.takeLimitChanges() { perform(change) }
@@ -86,9 +88,10 @@ extension SchedulerCore {
         }
     }
 
-    /// Decides on the effects of a queue with limits. Offers that the queue cannot use are declined, which may lead to more.
+    /// Decides on the effects of a queue with limits. Declines the offers that the queue cannot use, and repeats,
+    /// because declined offers may cause new ones.
     ///
-    /// - Returns: The calls of semaphores to make after unlocking; nil if there are none.
+    /// - Returns: The effects on semaphores, to perform after unlocking; nil if there are none.
     mutating func computeEffectsWithLimits(of scheduler: Scheduler) -> SemaphoreEffects? {
         repeat {
             updateLimits(of: scheduler)

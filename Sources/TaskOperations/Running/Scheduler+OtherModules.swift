@@ -1,17 +1,17 @@
-// The members with which other modules of the package build policies of their own.
+// Members that other modules of the package use to build their own policies.
 
 extension Scheduler {
-    /// The executor of bodies that the configuration contains.
+    /// The executor of bodies from the configuration.
     package nonisolated var bodyExecutor: (any TaskExecutor)? {
         if case .executor(let executor) = place { executor } else { nil }
     }
 
-    /// The numbers of operations that were added, and of those that have not ended.
+    /// The number of added operations, and the number of unfinished operations.
     package nonisolated var counts: ChangeCounts { withCore { $0.state.counts } }
 
-    /// Returns the listener that counts operations for all its observers. The queue keeps it.
+    /// Returns the queue's listener that counts operations for all observers. The queue retains this listener.
     ///
-    /// - Parameter new: The listener to set if there is none.
+    /// - Parameter new: The listener to set if the queue has no such listener.
     package nonisolated func countListener(orSet new: any ChangeListener) -> any ChangeListener {
         withCore { core in
             if core.countListener == nil { core.countListener = new }
@@ -21,6 +21,6 @@ extension Scheduler {
 }
 
 extension AnyTaskOperation {
-    /// The scheduler of the operation; nil if nothing runs it.
+    /// The scheduler of the operation; nil if the operation was not added, or has finished.
     package var scheduler: Scheduler? { record.withLock { $0.host } }
 }

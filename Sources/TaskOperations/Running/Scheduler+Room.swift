@@ -9,17 +9,17 @@ extension Scheduler {
 
     nonisolated var waitingProducerCount: Int { withCore { $0.state.acceptance.producers.count } }
 
-    /// Takes one operation in as soon as there is room for it, in the order of the calls.
+    /// Adds an operation as soon as there is room for it, in the order of the calls.
     ///
     /// - Throws: `CancellationError` if the task is cancelled first; `TaskOperationError` as `submit` does,
-    ///   `queueShutDown`, and `waitCycle` if the waiting body keeps a permit that is needed before there can be room.
-    ///   The operation has then not been added. After `queueShutDown`, it has ended.
+    ///   `queueShutDown`, and `waitCycle` if the waiting body keeps a permit that is needed to make room. If the call
+    ///   throws, the operation was not added. After `queueShutDown`, the operation has ended.
     package nonisolated func submitWaitingForRoom(_ operation: AnyTaskOperation) async throws {
         try Task.checkCancellation()
         try claimAndLink(operation)
         let wait = WaitForRoom(operation: operation)
         do {
-            // Queued operations start only with a permit of this queue: the wait is for that permit.
+            // Queued operations need a permit of this queue to start, so the wait for room is a wait for that permit.
             if !takeNow(operation) {
                 try await AnyTaskOperation.withWaitEdge(.permit(permit!), for: .room(self)) { await suspend(wait) }
             }
@@ -35,7 +35,8 @@ extension Scheduler {
         if hasBarriers || isAwaited { try restoreOrder(operation) }
     }
 
-    /// Takes an operation in if the queue has room and no operation waits for room. Returns whether it did.
+    /// Adds an operation if the queue has room and no other operation waits for room. Returns whether it added the
+    /// operation.
     private nonisolated func takeNow(_ operation: AnyTaskOperation) -> Bool {
         withCore { core in
             let mustWait = core.state.isFull && core.state.acceptance.intake.accepts && !operation.isFinished
@@ -59,10 +60,10 @@ extension Scheduler {
     }
 }
 
-/// A task waits until its operation is added.
+/// A task's wait until its operation is added.
 private struct WaitForRoom: Sendable {
     let operation: AnyTaskOperation
     let number = Rank.next()
-    /// Set when the task no longer waits, as it was cancelled.
+    /// Set when the task no longer waits, because it was cancelled.
     let isGivenUp = AtomicFlag()
 }

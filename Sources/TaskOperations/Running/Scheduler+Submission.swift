@@ -3,21 +3,22 @@ import Synchronization
 extension Scheduler {
     /// Adds an operation.
     ///
-    /// - Throws: `TaskOperationError.alreadyAdded`; `.notReady` if it must be ready; `.dependencyCycle` if a barrier
-    ///   closes one, or a wait for the end of the queue, or for a permit that is never lent.
+    /// - Throws: `TaskOperationError.alreadyAdded`. `.notReady` if the operation must be ready and is not.
+    ///   `.dependencyCycle` if the operation would close a cycle through a barrier, through a wait until the queue is
+    ///   empty, or through a permit that is never lent.
     nonisolated func submit(
         _ operation: AnyTaskOperation, isBarrier: Bool = false, mustBeReady: Bool = false
     ) throws(TaskOperationError) {
         try claimAndLink(operation, mustBeReady: mustBeReady)
         if isBarrier { hasHadBarriers.store(true, ordering: .sequentiallyConsistent) }
-        // A cycle has to be known before another operation is dropped.
+        // The search for a cycle must precede the drop of another operation.
         if !isBarrier && !dropsQueued, withCore({ core in insert(operation, onlyInOrder: true, in: &core) }) { return }
         try insertInOrder([operation], isBarrier: isBarrier)
     }
 
-    /// Adds operations in one step: none of them starts before all are weighed.
+    /// Adds operations in one step. No operation starts before all of them are in the queue.
     ///
-    /// - Throws: As for one operation. Then none has been added.
+    /// - Throws: The errors for one operation. If the call throws, no operation was added.
     nonisolated func submit(_ operations: [AnyTaskOperation]) throws(TaskOperationError) {
         var claimed = 0
         var dependents: [AnyTaskOperation] = []
@@ -52,7 +53,7 @@ extension Scheduler {
     /// Inserts a claimed operation into the state.
     ///
     /// - Parameter onlyInOrder: Whether to insert the operation only if that leaves the wait graph in order.
-    /// - Returns: False if the operation was not inserted for that reason.
+    /// - Returns: False if `onlyInOrder` prevented the insertion.
     @discardableResult
     nonisolated func insert(
         _ operation: AnyTaskOperation, isBarrier: Bool = false, onlyInOrder: Bool = false, in core: inout SchedulerCore
@@ -75,7 +76,7 @@ extension Scheduler {
 // MARK: - The order of the wait graph
 
 extension Scheduler {
-    /// Inserts claimed operations in one step, if that closes no cycle.
+    /// Inserts claimed operations in one step. If they would close a cycle, inserts none and throws an error.
     private nonisolated func insertInOrder(
         _ operations: [AnyTaskOperation], isBarrier: Bool
     ) throws(TaskOperationError) {
@@ -86,8 +87,8 @@ extension Scheduler {
         }
     }
 
-    /// Makes edges under the lock of the queue. Returns the cycle that they would close, if no body on it can lend its
-    /// permit.
+    /// Makes edges under the lock of the queue. If the edges would close a cycle, and no body on it can lend its
+    /// permit, returns the cycle.
     ///
     /// Effects are performed at the end, because an attempt may be made with a lock held.
     private nonisolated func makeEdges(_ attempt: (inout SchedulerCore) -> WaitOrder.OrderViolation?) -> [WaitNode]? {
@@ -104,14 +105,14 @@ extension Scheduler {
         }
     }
 
-    /// Inserts operations if that leaves the wait graph in order. Otherwise returns edges that would be out of order.
+    /// Inserts operations if the wait graph then remains in order. Otherwise returns edges that would be out of order.
     ///
-    /// The order holds until the end of the event: claimed operations sink only under the lock of the queue, if it has
-    /// barriers, and the rank of no operation for which they wait increases.
+    /// The order is valid until the end of the event. If the queue has barriers, the ranks of claimed operations
+    /// decrease only under the queue's lock, and the ranks of the operations for which they wait do not increase.
     private nonisolated func insert(
         _ operations: [AnyTaskOperation], isBarrier: Bool, in core: inout SchedulerCore
     ) -> WaitOrder.OrderViolation? {
-        // An operation that is not accepted ends at once, and waits for nothing.
+        // An operation that is not accepted ends at once and waits for no other.
         if core.state.acceptance.intake.accepts {
             while true {
                 let place = nextPlace(for: operations, isBarrier: isBarrier, in: &core)
@@ -124,7 +125,7 @@ extension Scheduler {
         return nil
     }
 
-    /// The place of operations that are added now.
+    /// The place of the next operations to be added.
     @inline(__always)
     private nonisolated func nextPlace(
         for operations: some Collection<AnyTaskOperation>, isBarrier: Bool, in core: inout SchedulerCore
@@ -143,11 +144,11 @@ extension Scheduler {
             endRank: end.value)
     }
 
-    /// Has an operation rank above everything for which it waits in the queue, and below everything that waits for it
-    /// there. Takes it back if it closes a cycle.
+    /// Changes ranks so that an operation ranks above the operations for which it waits in the queue, and below the
+    /// operations that wait for it there. If the operation closes a cycle, withdraws it and throws an error.
     nonisolated func restoreOrder(_ operation: AnyTaskOperation) throws(TaskOperationError) {
         guard let cycle = makeEdges({ core in orderViolation(of: operation, in: &core) }) else { return }
-        // If it has started or ended, nothing on the cycle waits for it any more.
+        // If the operation has started or ended, the cycle no longer exists.
         guard let bindings = withCore({ $0.withdraw(operation) }) else { return }
         operation.unclaim()
         extendLifetime(bindings)

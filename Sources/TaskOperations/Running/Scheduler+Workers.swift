@@ -2,17 +2,18 @@ extension Scheduler {
     /// The next step of a worker.
     enum WorkerStep: Sendable {
         case run(StartedOperation)
-        /// Let other tasks run, and begin again.
+        /// Yield to other tasks, and then ask for the first step again.
         case yield
-        /// End: there is nothing left for it, or its task was cancelled or escalated for one operation.
+        /// End, because the queue has no operation for the worker, or because its task was cancelled or escalated for
+        /// one operation.
         case leave
     }
 
-    /// An operation that a worker has to run.
+    /// An operation that a worker must run.
     struct StartedOperation: Sendable {
         let operation: AnyTaskOperation
         fileprivate let slot: Int
-        /// The executor of the operation; nil if it runs in the place of the queue.
+        /// The executor of the operation; nil if the operation runs in the place of the queue.
         let executor: (any TaskExecutor)?
         /// The level to which the worker's task must be raised.
         let escalation: PriorityLevel?
@@ -22,7 +23,7 @@ extension Scheduler {
 // MARK: - Calls of workers
 
 extension Scheduler {
-    /// A worker's task runs.
+    /// Called when a worker's task has begun to run.
     nonisolated func workerBegan(_ worker: Worker) -> WorkerStep {
         withCore { core in
             core.state.workerBegan(at: worker.level)
@@ -32,8 +33,8 @@ extension Scheduler {
 
     /// Ends an operation whose body has returned.
     ///
-    /// The operation ends in the same step as it leaves the queue, so that no thread finds it finished and still counted,
-    /// or the other way round. With completion handlers, it leaves after these have been called.
+    /// The operation ends and leaves the queue in one step. Therefore no thread finds it finished and still counted, or
+    /// unfinished and no longer counted. With completion handlers, it leaves the queue after these were called.
     nonisolated func finish(
         _ started: borrowing StartedOperation, _ outcome: Outcome?, on worker: Worker, isSliceOver: Bool
     ) -> WorkerStep {
@@ -66,8 +67,8 @@ extension Scheduler {
         return stepAfterHandlers
     }
 
-    /// Performs the effects of an end. Other queues learn first of the operations that it has made ready: a task that
-    /// waits for this queue to be empty finds them ready.
+    /// Performs the effects of an end. Operations of other queues become ready first, so that a task that waits for
+    /// this queue to be empty finds them ready.
     @inline(__always)
     private nonisolated func perform(
         _ effects: Effects, after readied: [(operation: AnyTaskOperation, host: Scheduler)]
@@ -80,9 +81,9 @@ extension Scheduler {
 // MARK: - Under the lock
 
 extension SchedulerCore {
-    /// An operation that has ended leaves the queue. The caller keeps it.
+    /// Removes an ended operation from the queue. The caller retains the operation.
     ///
-    /// - Parameter readied: Receives operations of other queues that are ready now.
+    /// - Parameter readied: Receives the operations of other queues that have become ready.
     fileprivate mutating func leave(
         _ operation: AnyTaskOperation, _ slot: Int, _ ending: borrowing OperationEnding, _ scheduler: Scheduler,
         _ readied: inout [(operation: AnyTaskOperation, host: Scheduler)]
@@ -99,7 +100,7 @@ extension SchedulerCore {
     ) {
         ending.forEachDependent { dependent in
             switch dependent.dependencyFinished(operation, calledBy: scheduler) {
-            // It is ready and has not ended: that takes the lock of this queue.
+            // The operation is still ready and has not ended, because both changes need the lock of this queue.
             case .inCaller(let slot): state.setReady(slot, true)
             case .elsewhere(let host): readied.append((dependent, host))
             case nil: break
@@ -117,7 +118,7 @@ extension Scheduler {
         return start(worker, &core)
     }
 
-    /// Starts the next operation on a worker, if it is of the worker's level.
+    /// Starts the next operation on a worker if the operation has the worker's level.
     private nonisolated func start(_ worker: Worker, _ core: inout SchedulerCore) -> WorkerStep {
         while let slot = core.limits == nil
             ? core.state.nextStart(at: worker.level) : core.nextLimitedStart(at: worker.level)
@@ -131,7 +132,7 @@ extension Scheduler {
                     StartedOperation(operation: operation, slot: slot, executor: ownExecutor, escalation: escalation))
             case .mustWait: core.state.undoStart(slot)
             case .hasEnded:
-                // It never started: the queue gets its permits back.
+                // The operation did not start, so the queue takes the permits back.
                 core.state.undoStart(slot)
                 core.state.remove(slot)
             }

@@ -2,8 +2,8 @@ import Synchronization
 
 /// Owns the state of a queue, and performs the effects that the state requests.
 ///
-/// The actor's executor is a lock. Any thread may call `withCore` synchronously, so that adding, cancelling and changing
-/// take effect before the call returns. Effects are performed after unlocking.
+/// The actor's executor is a lock. Any thread may call `withCore` synchronously, so that adding, cancelling and
+/// changing take effect before the call returns. Effects are performed after unlocking.
 ///
 /// Lock order: the lock of an operation may be taken within `withCore`, never the other way round.
 package actor Scheduler {
@@ -20,17 +20,18 @@ package actor Scheduler {
     package nonisolated let identity: QueueIdentity
     nonisolated let place: Place
     package nonisolated let taskLocals: [InheritedTaskLocal]
-    /// Makes the workers of a scope's queue; nil if the queue outlives every scope.
+    /// Creates the workers of a scope's queue; nil if the queue does not belong to a scope.
     nonisolated let scopeWorkers: ScopeWorkers?
-    /// Decides when a worker lets other tasks run; nil if a clock does.
+    /// Decides when a worker yields to other tasks; nil if a clock decides.
     nonisolated let sliceDecider: (any SliceDecidingExecutor)?
     /// True if a body waits for the queue to empty, or has waited since the queue was last empty.
     nonisolated let isAwaitedByBodies = Atomic(false)
-    /// The rank of the end of all operations, which is above them; `Int.max` if it is not awaited.
+    /// The rank of the queue's end, which is above the ranks of all its operations; `Int.max` if no body waits for the
+    /// end.
     nonisolated let end = Rank(.max)
-    /// The permits of the queue as a node of the wait graph; nil if nothing waits for one.
+    /// The permits of the queue as a node of the wait graph; nil if operations of the queue never wait for a permit.
     nonisolated let permit: PermitNode?
-    /// The clock of the rate and of ageing; nil if there are neither.
+    /// The clock of the rate and of ageing; nil if the queue has neither.
     nonisolated let clock: QueueClock?
     nonisolated let hasRate: Bool
     /// Whether an addition may drop another operation.
@@ -39,20 +40,20 @@ package actor Scheduler {
     nonisolated let hasHadBarriers = Atomic(false)
     /// Whether there are listeners of changes.
     nonisolated let isObserved = Atomic(false)
-    /// Changes of operations on their way to listeners.
+    /// Delivers changes of operations to listeners.
     nonisolated let changeLog = ChangeLog()
-    /// Interceptors of bodies.
+    /// The interceptors of bodies.
     nonisolated let surroundings = BodyInterceptors()
-    /// Options that complete those of each operation; nil if there are none.
+    /// Options that complete the options of each operation; nil if the queue has no defaults.
     package nonisolated let defaults: OperationOptions?
     /// The failures of operations, if a scope throws them.
     package nonisolated let failures: FailureLog?
-    // Written once, before any other thread can know the scheduler. Read with no lock held: the load may return the last
-    // reference, and its release enters the scheduler.
+    // Written once, before another thread can have a reference to the scheduler. Read it with no lock held: the result
+    // may become the last reference to the owner, and the owner's release locks the scheduler.
     nonisolated(unsafe) private(set) weak var owner: AnyObject?
 
     private nonisolated let lock = ContendedLock()
-    // Every access holds `lock`: `withCore` takes it, and so does `enqueue`. No event enters again.
+    // Every access holds `lock`, which `withCore` and `enqueue` take. No event calls `withCore` again.
     @exclusivity(unchecked) nonisolated(unsafe) private var core: SchedulerCore
 
     init(
@@ -80,10 +81,10 @@ package actor Scheduler {
             State(width: width, isSuspended: isSuspended, policies: policies, workerLimit: processorCount))
     }
 
-    /// Whether there is a barrier, or was one.
+    /// Whether a barrier was ever added.
     nonisolated var hasBarriers: Bool { hasHadBarriers.load(ordering: .sequentiallyConsistent) }
 
-    /// Whether a body waits until the queue is empty.
+    /// Whether a body waits for the queue to empty, or has waited since the queue was last empty.
     nonisolated var isAwaited: Bool { isAwaitedByBodies.load(ordering: .sequentiallyConsistent) }
 
     nonisolated var queueName: String? { identity.name }
@@ -94,7 +95,7 @@ package actor Scheduler {
     /// A number that no other queue of the process has or had.
     package nonisolated var queueNumber: Int { identity.number }
 
-    /// Names the object that owns the queue. To be called by its initialiser only.
+    /// Sets the object that owns the queue. Only the initialiser of that object may call this.
     nonisolated func setOwner(_ owner: AnyObject) {
         self.owner = owner
     }
@@ -117,7 +118,7 @@ extension Scheduler {
     nonisolated func withCore<Result: Sendable>(
         _ effects: inout Effects, _ event: (inout SchedulerCore) -> Result
     ) -> Result {
-        // The clock is the user's, so that it is read before locking.
+        // Read before locking, because the clock may be user code.
         let reading = clock?.read()
         return lock.withLock {
             if let reading { clock!.tell(reading, to: &core.state) }
@@ -139,7 +140,7 @@ extension Scheduler {
         mutating func takeFloorChanges() -> [AnyTaskOperation] { state?.takeFloorChanges() ?? [] }
     }
 
-    // Not inlined, as each of 60 events would contain a copy of it.
+    // Not inlined, because each of 60 events would contain a copy.
     @inline(never)
     private nonisolated func computeEffects(_ core: inout SchedulerCore, _ effects: inout Effects) {
         if !core.state.acceptance.producers.isEmpty { admitProducers(&core) }
@@ -150,7 +151,7 @@ extension Scheduler {
         }
         if core.state.isEmpty {
             if core.awaitingBodyCount == 0, isAwaited { forgetAwaiting() }
-            // Not the last reference: the caller has one.
+            // This is not the last reference, because the caller has another.
             if core.keptAlive != nil { core.keptAlive = nil }
         } else if core.keptAlive == nil {
             core.keptAlive = self
@@ -160,12 +161,12 @@ extension Scheduler {
         effects.state = core.state.takeEffects()
     }
 
-    /// Adds operations that wait for room, as far as there is room.
+    /// Adds operations that wait for room, as long as there is room.
     nonisolated func admitProducers(_ core: inout SchedulerCore) {
         while let operation = core.state.nextAdmission() { insert(operation, in: &core) }
     }
 
-    /// Nothing waits for the end of all operations any more: its rank may rise again.
+    /// Records that no body waits for the queue's end, whose rank may increase again.
     private nonisolated func forgetAwaiting() {
         end.set(.max)
         isAwaitedByBodies.store(false, ordering: .sequentiallyConsistent)
@@ -176,7 +177,7 @@ extension Scheduler {
 
 extension Scheduler {
     /// Performs the effects of an event. Called with no lock held.
-    // Not inlined: most events have no effects, and would need the memory for the temporaries of all.
+    // Not inlined: most events have no effects, but would need stack memory for all temporaries.
     @inline(never)
     nonisolated func perform(_ effects: Effects) {
         effects.semaphores?.carryOut()
@@ -187,7 +188,7 @@ extension Scheduler {
         for continuation in state.resumed { InlineJobs.resume(continuation) }
         if state.isOver { scopeWorkers?.end() }
         if let time = state.wakeTime { clock!.wake(self, at: time) }
-        // Last, because a listener is the user's and may take long.
+        // Last, because a listener may be user code that takes long.
         if state.hasChanges { changeLog.deliver() }
     }
 
@@ -212,7 +213,8 @@ extension AnyTaskOperation {
 extension Scheduler: SerialExecutor {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
 
-    /// Applies an event in a job of the actor, which excludes `withCore`. The effects are performed after the job.
+    /// Applies an event in a job of the actor. The job holds the lock, so that no `withCore` runs at the same time. The
+    /// effects are performed after the job.
     func apply<Result: Sendable>(_ event: (inout SchedulerCore) -> Result) -> Result { event(&core) }
 
     /// Runs a job of the actor under the lock.
@@ -226,7 +228,7 @@ extension Scheduler: SerialExecutor {
 // MARK: - Bodies
 
 extension Scheduler {
-    /// Whether nothing but the current operation has to be set for a body.
+    /// Whether bodies need no task locals of the queue and no interceptors.
     nonisolated var runsPlainly: Bool { taskLocals.isEmpty && surroundings.isEmpty }
 
     nonisolated var handlerExecutor: (any TaskExecutor)? {

@@ -5,15 +5,15 @@ struct SchedulerCore: ~Copyable, Sendable {
     var limits: QueueLimits?
     /// The number of bodies that wait for the queue to be empty.
     var awaitingBodyCount = 0
-    /// Objects that are told when the queue is suspended or resumed.
+    /// The objects to notify when the queue is suspended or resumed.
     var followers: [any SuspensionFollower] = []
     /// The listeners of changes, by identity.
     var listeners: [ObjectIdentifier] = []
-    /// The listener that counts operations, if there is one.
+    /// The listener that counts operations; nil if there is none.
     var countListener: (any ChangeListener)?
     /// The start times of executing operations, by arrival. Known only while there are listeners.
     var startTimes: [UInt64: Moment] = [:]
-    /// The scheduler, while it has operations: they do not retain it.
+    /// The scheduler itself while the queue has operations, because operations do not retain the scheduler.
     var keptAlive: Scheduler?
 
     init(_ state: Scheduler.State) {
@@ -34,7 +34,7 @@ extension SchedulerCore {
         slot >= 0 && state.records.holds(slot) && state.records[slot].element === operation
     }
 
-    /// Removes an operation that has not started, and has it forget its slot in the same step.
+    /// Removes an operation that has not started, and clears its slot in the same step.
     ///
     /// - Returns: Task locals for the caller to release after unlocking; nil if the operation has started or ended.
     mutating func withdraw(_ operation: AnyTaskOperation) -> [TaskLocalBinding]? {
@@ -42,7 +42,7 @@ extension SchedulerCore {
         return operation.leaveHost()
     }
 
-    /// Removes an operation that has not started. Returns false, and does nothing, if it has.
+    /// Removes an operation that has not started. If the operation has started, returns false and changes nothing.
     @discardableResult
     mutating func removeUnstarted(at slot: Int) -> Bool {
         switch state.records[slot].status {

@@ -1,32 +1,32 @@
-/// The workers of a scope: child tasks of the task that opened the scope, or of one child of it.
+/// Creates the workers of a scope. They are child tasks of the task that opened the scope, or of its first child task.
 ///
-/// Only the task that owns a task group can add to it, but any thread that adds an operation can request a worker. While
-/// the scope's task runs the user's code, its first child creates the workers, in a group of its own. After that code, the
-/// scope's task creates them itself. If the first child has created none, it becomes the first worker, so a scope of one
-/// operation needs no other child.
+/// Only the task that owns a task group can add to it, but any thread that adds an operation can request a worker.
+/// While the scope's task runs the user's code, its first child creates the workers, in a group of its own. After that
+/// code, the scope's task creates them itself. If the first child has created none, it becomes the first worker, so a
+/// scope of one operation needs no other child.
 ///
-/// Workers inherit task locals, cancellation and escalation from the task that opened the scope, as child tasks do. They
-/// see the task locals of the moment when it was opened. For this reason the scope's task creates no workers during the
-/// user's code, which may bind others.
+/// Workers inherit task locals, cancellation and escalation from the task that opened the scope, as child tasks do.
+/// They have the values of task locals at the time when the scope was opened. For this reason, the scope's task creates
+/// no workers during the user's code, which may bind other values.
 final class ScopeWorkers: Sendable {
     fileprivate struct State: Sendable {
         /// The requested workers.
         var requested: [Worker] = []
         /// Whether the scope's task creates the workers now.
         var isHandedOver = false
-        /// Whether no worker will be requested any more.
+        /// Whether no further worker will be requested.
         var isOver = false
         var child = Child.isComing
-        /// The task that creates workers, if it has nothing to do.
+        /// The continuation of the task that creates workers, if the task waits for a request.
         var waiting: Continuation?
     }
 
-    /// The child before its first request.
+    /// The state of the first child.
     fileprivate enum Child: Sendable {
-        /// It will read the requests.
+        /// The child has not read the requests yet.
         case isComing
         case waits(Continuation)
-        /// It creates workers, is one, or has ended.
+        /// The child creates workers, is a worker, or has ended.
         case hasDecided
     }
 
@@ -72,8 +72,8 @@ final class ScopeWorkers: Sendable {
 extension ScopeWorkers {
     /// Adds the child to the group of the scope's task.
     ///
-    /// If the system can, it runs the child here until the child waits: waking a thread for it is a third of the cost of a
-    /// scope of one operation.
+    /// If the runtime supports it, the child runs within this call until it waits. Waking a thread for the child would
+    /// take a third of the cost of a scope of one operation.
     func addChild(to group: inout DiscardingTaskGroup) {
         if #available(macOS 26, iOS 26, watchOS 26, tvOS 26, visionOS 26, *) {
             group.addImmediateTask(name: childName) { await self.serveBody() }
@@ -82,7 +82,7 @@ extension ScopeWorkers {
         }
     }
 
-    /// Creates the requested workers until the scope's task does, or becomes one.
+    /// Creates the requested workers until the scope's task takes over, or becomes a worker.
     private func serveBody() async {
         await waitForRequest()
         let level = PriorityLevel(Task.currentPriority)
@@ -100,7 +100,8 @@ extension ScopeWorkers {
         }
     }
 
-    // Inlined, as the other async functions below: their frames would be 2 % of the cost of a scope of one operation.
+    // Inlined, like the other async functions below. Their frames would take 2 % of the cost of a scope of one
+    // operation.
     @inline(__always)
     private func waitForRequest() async {
         await withWaitContinuation { continuation in
@@ -117,30 +118,31 @@ extension ScopeWorkers {
     fileprivate enum Decision {
         case make
         case work(Worker)
-        /// End. Resume the scope's task if it waits and has work; otherwise nil.
+        /// End. The value is the continuation of the scope's task, to be resumed, if that task waits and has work;
+        /// otherwise nil.
         case leave(Continuation?)
     }
 }
 
 extension ScopeWorkers.State {
-    /// Returns the child to resume, if it waits for a request.
+    /// Returns the continuation of the child if the child waits for a request.
     fileprivate mutating func takeChild() -> ScopeWorkers.Continuation? {
         guard case .waits(let continuation) = child else { return nil }
         child = .isComing
         return continuation
     }
 
-    /// Returns the task that creates workers, to resume it, if it waits and has something to do.
+    /// Returns the continuation of the task that creates workers if the task waits and has work.
     fileprivate mutating func takeMaker() -> ScopeWorkers.Continuation? {
         requested.count > countForChild ? waiting.take() : nil
     }
 
-    /// The number of requests that are left to the child.
+    /// The number of requests that the child must serve.
     private var countForChild: Int {
         if case .isComing = child { 1 } else { 0 }
     }
 
-    /// Decides the task of the child, once there is a request or will be none.
+    /// Decides the task of the child. Called when there is a request, or when none will follow.
     fileprivate mutating func decide(at level: PriorityLevel) -> ScopeWorkers.Decision {
         child = .hasDecided
         if !isHandedOver, !requested.isEmpty { return .make }
@@ -162,13 +164,13 @@ extension ScopeWorkers.State {
 
 extension ScopeWorkers {
     fileprivate enum Step {
-        /// Create this number of workers, the last requested ones.
+        /// Create this number of workers from the end of the list of requests.
         case make(Int)
         case leave
         case wait
     }
 
-    /// Creates the requested workers as children of the scope's task, until the end.
+    /// Creates the requested workers as children of the scope's task, until `end` is called.
     func serve(in group: inout DiscardingTaskGroup) async {
         let maker = state.withLock { state in
             state.isHandedOver = true
@@ -180,7 +182,7 @@ extension ScopeWorkers {
         }
     }
 
-    /// Waits for requests and returns them; nil if the caller has nothing more to do.
+    /// Waits for requests and returns them; nil if the caller has no more work.
     @inline(__always)
     private func next(isScope: Bool) async -> [Worker]? {
         while true {

@@ -1,6 +1,6 @@
-/// Follows whether a queue is suspended.
+/// An object that is notified when the suspension of a queue changes.
 package protocol SuspensionFollower: AnyObject, Sendable {
-    /// The queue was suspended or resumed, or can no longer be suspended.
+    /// Called after the queue was suspended or resumed, or after it can no longer be suspended.
     func suspensionChanged()
 }
 
@@ -10,11 +10,11 @@ extension Scheduler {
     }
 
     package nonisolated func removeFollower(_ follower: any SuspensionFollower) {
-        // The caller keeps it.
+        // This does not free the follower, which the caller retains.
         withCore { $0.followers.removeAll { $0 === follower } }
     }
 
-    /// Applies an event that may suspend the queue or resume it, and tells the followers.
+    /// Applies an event that may suspend or resume the queue, and notifies the followers.
     nonisolated func withSuspension<Result: Sendable>(_ event: (inout SchedulerCore) -> Result) -> Result {
         let (result, followers) = withCore { core in (event(&core), core.followers) }
         for follower in followers { follower.suspensionChanged() }

@@ -1,10 +1,10 @@
-/// A task that runs one operation of a queue after the other, as long as the queue gives it a permit.
+/// A task that runs operations of a queue, one after the other, as long as the queue has a permit for the next one.
 ///
-/// A task of its own for every operation would cost more than all the rest (on the 2-core machine of the README,
-/// 950 ns for an empty operation instead of 390). So bodies of the same priority share a task. A worker whose task was
+/// Bodies of the same priority share a task, because a separate task for each operation would more than double the cost
+/// of an empty operation (950 ns instead of 390 ns on the 2-core machine of the README). A worker whose task was
 /// cancelled or escalated for one operation runs no other operation.
 final class Worker: OperationRunner, @unchecked Sendable {
-    // All that it adds to a runner is constant, but for `slice`, which only its task uses.
+    // All properties in addition to those of a runner are constant, except `slice`, which only the worker's task uses.
 
     let level: PriorityLevel
     private let scheduler: Scheduler
@@ -18,7 +18,7 @@ final class Worker: OperationRunner, @unchecked Sendable {
 
     var runner: OperationRunner { self }
 
-    /// Makes a worker whose task has a level, and lets it loose.
+    /// Creates a worker and starts its task at a level.
     static func start(for scheduler: Scheduler, level: PriorityLevel) {
         let worker = Worker(for: scheduler, level: level)
         if let scope = scheduler.scopeWorkers { return scope.start(worker) }
@@ -29,9 +29,9 @@ final class Worker: OperationRunner, @unchecked Sendable {
         }
     }
 
-    /// Makes the worker a child of the calling task. If the queue has no executor, it runs where the task that opened the
-    /// scope prefers to.
-    // Not inlined, as `begin` below.
+    /// Starts the worker in a child task of the calling task. If the queue has no executor, the child runs on the
+    /// preferred executor of the task that opened the scope.
+    // Not inlined, like `begin` below.
     @inline(never)
     func start(in group: inout DiscardingTaskGroup) {
         InlineJobs.startHere(ObjectIdentifier(self)) {
@@ -58,15 +58,15 @@ final class Worker: OperationRunner, @unchecked Sendable {
 // MARK: - Running
 
 extension Worker {
-    /// Whether it can run in a task of this level that is where bodies of the queue run.
+    /// Whether the worker can run in a task of a level that already runs where bodies of the queue run.
     func canRun(at level: PriorityLevel) -> Bool {
         if case .executor = scheduler.place { return false }
         return level == self.level
     }
 
-    // One function that is inlined in the tasks of workers: the frames and hops of three functions took a thirtieth of
-    // the cost of an operation on an idle queue. Rare branches are not inlined, so that all frames of a plain worker
-    // fit into the first kilobyte of the task's stack, which is one allocation.
+    // One function, inlined in the tasks of workers, because the frames and hops of three functions took 3 % of the
+    // cost of an operation on an idle queue. Rare branches are not inlined, so that all frames of a plain worker fit
+    // into the first kilobyte of the task's stack, which is one allocation.
     @concurrent
     @inline(__always)
     func run() async {
@@ -95,8 +95,8 @@ extension Worker {
         if end() { await waitUntilUnused() }
     }
 
-    /// Runs operations on the main actor, and takes each one there: code of the main actor that cancels an operation
-    /// before its body begins finds that it has not started.
+    /// Takes and runs operations on the main actor. Therefore code on the main actor can cancel an operation before its
+    /// start until the body begins.
     @MainActor
     @inline(never)
     private func runOperationsOnMainActor() async {
@@ -112,8 +112,8 @@ extension Worker {
         }
     }
 
-    /// Runs operations with the task locals and interceptors of the queue: one, or, if that has its own executor, all that
-    /// follow with the same one.
+    /// Runs an operation with the task locals and interceptors of the queue. If the operation has its own executor,
+    /// also runs the following operations with the same executor.
     @concurrent
     @inline(never)
     private func runWithSurroundings(_ first: Scheduler.StartedOperation) async -> Scheduler.WorkerStep {
@@ -130,11 +130,12 @@ extension Worker {
         return finish(started, await scheduler.run(started.operation, on: self))
     }
 
-    // Not inlined: an async function allocates every temporary on its task.
+    // The following functions are not inlined, because an async function allocates every temporary on its task.
 
     /// Begins a slice on the calling thread, and takes an operation.
     ///
-    /// On an executor that runs jobs inline no other task can run: the worker would continue deeper in the stack.
+    /// If the executor runs jobs inline, the slice has no end: a yield would let no other task run, and the worker
+    /// would only continue deeper in the stack.
     @inline(never)
     private func firstStep(isInline: Bool = false) -> Scheduler.WorkerStep {
         slice.begin(of: self, isEndless: isInline)
@@ -151,13 +152,14 @@ extension Worker {
 
 /// The time for which a worker runs bodies before it yields its thread to other tasks.
 ///
-/// Bodies that do not suspend would otherwise keep a thread of the pool for as long as their queue has work. Reading the
-/// clock costs a tenth of an empty operation, so it is read after 1, 2, 4 … and at most 64 bodies while they are short.
+/// Bodies that do not suspend would otherwise keep a thread of the pool for as long as their queue has work. Reading
+/// the clock takes 10 % of the cost of an empty operation. While bodies are short, it is therefore read only after 1,
+/// 2, 4 and so on up to 64 bodies.
 ///
-/// A body that suspends frees the thread anyway, and the worker gets a new slice. Another yield would add half to the
-/// cost of 256 concurrent bodies that sleep for a millisecond.
+/// A body that suspends frees the thread anyway, and the worker gets a new slice. An additional yield would increase
+/// the cost of 256 concurrent bodies that sleep for a millisecond by half.
 struct TimeSlice {
-    /// The worker that was the last to begin a slice on a thread.
+    /// The worker that began the last slice on a thread.
     private static let lastWorker = ThreadMark()
 
     private var isEndless = false
@@ -174,9 +176,9 @@ struct TimeSlice {
         Self.lastWorker.set(to: ObjectIdentifier(worker))
     }
 
-    /// Counts a body that was run. Returns whether the time is up.
+    /// Counts a body that has run. Returns whether the slice is over.
     ///
-    /// - Parameter decider: Decides that in place of the clock.
+    /// - Parameter decider: Decides whether the slice is over, instead of the clock.
     @inline(__always)
     mutating func isOver(of worker: Worker, _ decider: (any SliceDecidingExecutor)?) -> Bool {
         if isEndless { return false }

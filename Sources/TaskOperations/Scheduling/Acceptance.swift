@@ -1,7 +1,7 @@
-/// Decides whether a queue accepts another operation, and keeps the tasks that wait for room.
+/// Decides whether a queue accepts another operation, and stores the tasks that wait for room.
 ///
-/// An operation is queued until it starts or is dropped. A dropped operation stays until it has ended. A queue accepts as
-/// many operations as it has free permits beyond its limit, whether or not their workers have begun.
+/// An operation is queued until it starts or is dropped. A dropped operation stays until it has ended. A queue may
+/// exceed its limit by one operation for each free permit, whether or not the workers have begun.
 struct Acceptance<Element: Sendable, Waiter: Sendable>: Sendable {
     /// An operation that waits for room, and the task that adds it.
     struct Producer: Sendable {
@@ -10,8 +10,8 @@ struct Acceptance<Element: Sendable, Waiter: Sendable>: Sendable {
     }
 
     let overflow: QueueOverflow
-    /// The number of operations that may be queued; `Int.max` without a limit. If the limit was lowered, more may be
-    /// queued.
+    /// The number of operations that may be queued; `Int.max` without a limit. After the limit was lowered, more
+    /// operations may be queued.
     var limit: Int
     private(set) var intake = QueueIntake.open
     /// The number of dropped operations that have not left the queue.
@@ -26,11 +26,11 @@ struct Acceptance<Element: Sendable, Waiter: Sendable>: Sendable {
     @inline(__always)
     var isLimited: Bool { limit != .max }
 
-    /// Moves the intake on; it never goes back.
+    /// Advances the intake. Setting an earlier case has no effect.
     mutating func setIntake(_ intake: QueueIntake) { self.intake = max(self.intake, intake) }
 }
 
-/// Whether a queue accepts operations. It never returns to an earlier case.
+/// Whether a queue accepts operations. The value never returns to an earlier case.
 enum QueueIntake: Int, Comparable, Sendable {
     case open
     /// Open until the queue is empty for the first time, then shut.
@@ -64,9 +64,10 @@ struct DropOrder: Sendable {
 
     mutating func remove(_ entry: ReadyQueue.Entry) { queued.remove(entry, at: .medium) }
 
-    /// Removes the operation to drop for a new one; nil if there is none.
+    /// Removes the operation to drop for a new operation, and returns its slot; nil if no operation can be dropped.
     ///
-    /// - Parameter freePermits: The number of first operations that are not dropped, since a permit is free for each.
+    /// - Parameter freePermits: The number of free permits. `.dropOldest` keeps this number of first operations,
+    ///   because each has a permit.
     mutating func popFirst(freePermits: Int) -> Int? {
         var kept: [ReadyQueue.Entry] = []
         defer { for entry in kept { insert(entry) } }
@@ -81,8 +82,8 @@ struct DropOrder: Sendable {
 // MARK: - Shutdown
 
 extension SchedulerState {
-    /// Whether the queue accepts an operation. If not, the effects end the operation. If the queue is full, it may drop another
-    /// operation.
+    /// Returns whether the queue accepts an operation. If it does not, the effects end the operation. A full queue may
+    /// drop another operation instead.
     mutating func accepts(_ element: Element) -> Bool {
         switch acceptance.intake {
         case .open, .closing: return !isFull || makeRoom(for: element)
@@ -96,7 +97,8 @@ extension SchedulerState {
         effects.rejected.append(.init(element: element, reason: reason))
     }
 
-    /// Drops a queued operation for a new one if that is the policy. Otherwise rejects the new one.
+    /// Drops a queued operation if the overflow policy allows it; otherwise rejects the new operation. Returns whether
+    /// there is room now.
     private mutating func makeRoom(for element: Element) -> Bool {
         let freePermits = freePermitCount
         guard let slot = admission.policies?.value.dropOrder?.popFirst(freePermits: freePermits) ?? nil else {
@@ -110,7 +112,7 @@ extension SchedulerState {
         return true
     }
 
-    /// Advances the intake; it never returns to an earlier case. `.closing` shuts an empty queue at once.
+    /// Advances the intake. Setting an earlier case has no effect. `.closing` shuts an empty queue at once.
     mutating func setIntake(_ intake: QueueIntake) {
         acceptance.setIntake(intake == .closing && isEmpty ? .shut : intake)
         if !acceptance.intake.accepts { refuseProducers() }
@@ -127,14 +129,14 @@ extension SchedulerState {
     @inline(__always)
     var isFull: Bool { acceptance.isLimited && queuedCount - freePermitCount >= acceptance.limit }
 
-    /// The number of further operations that the width lets execute.
+    /// The number of additional operations that may execute within the width.
     private var freePermitCount: Int {
         let executing = startedCount - (finishing.count - acceptance.droppedCount)
         return isSuspended ? 0 : max(0, width.capacity - executing)
     }
 
-    /// Whether one more operation would start at once, together with all queued operations. False if that is not
-    /// certain: with policies, it depends on the operation.
+    /// Whether one more operation would start at once, together with all queued operations. False if this is uncertain:
+    /// with policies, the answer depends on the operation.
     var couldStartAnother: Bool {
         admission.policies == nil && !isHalted && acceptance.intake == .open && !hasUnfinishedBarriers
             && !permits.isAwaitedBack && queuedCount < freePermitCount
@@ -142,9 +144,9 @@ extension SchedulerState {
 
     mutating func setQueuedLimit(_ limit: Int) { acceptance.limit = limit }
 
-    /// A task waits until an operation is added.
+    /// Records that a task waits for room for its operation.
     ///
-    /// - Parameter number: A number for the wait, which no other has.
+    /// - Parameter number: The unique number of the wait.
     mutating func waitForRoom(_ element: Element, _ waiter: Waiter, number: Int) {
         guard acceptance.intake.accepts else {
             _ = accepts(element)
@@ -153,21 +155,22 @@ extension SchedulerState {
         acceptance.producers.append(.init(element: element, waiter: waiter), number: number)
     }
 
-    /// Ends a wait for room. Returns false if the wait is over already, or has not begun.
+    /// Ends a wait for room. Returns false if the wait is already over or has not begun.
     mutating func stopWaitingForRoom(_ number: Int) -> Bool {
         guard let producer = acceptance.producers.remove(number) else { return false }
         effects.resumed.append(producer.waiter)
         return true
     }
 
-    /// Resumes the first task that waits for room, if there is room. Returns its operation, which must be added now.
+    /// If there is room, resumes the first task that waits for it. Returns the operation of that task, which the caller
+    /// must add now; nil if no task is resumed.
     mutating func nextAdmission() -> Element? {
         guard !isFull, let producer = acceptance.producers.removeFirst() else { return nil }
         effects.resumed.append(producer.waiter)
         return producer.element
     }
 
-    /// Ends all waits for room without room.
+    /// Ends all waits for room, and rejects their operations.
     private mutating func refuseProducers() {
         for producer in acceptance.producers.removeAll() {
             _ = accepts(producer.element)

@@ -1,16 +1,16 @@
-/// The ready operations of a queue, and the rules for which of them starts next.
+/// The ready operations of a queue, and the rules that decide which of them starts next.
 ///
-/// A plain queue starts the first entry of `ready`. Its `barriers` and `policies` are nil, so they cost only a check
-/// for nil.
+/// A plain queue starts the first entry of `ready`. Its `barriers` and `policies` are nil and cost only a check for
+/// nil.
 struct Admission: Sendable {
     typealias Entry = ReadyQueue.Entry
 
-    /// The operations that may start. A barrier is among them when it is its turn. An operation that has limits may have to be
-    /// parked then.
+    /// The operations that may start. Contains a barrier only when barriers let it start. An operation with limits may
+    /// be parked when it is its turn.
     var ready: ReadyQueue
     /// Nil until the first barrier, or the first wait that raises the operations of the queue.
     var barriers: Boxed<QueueBarriers>?
-    /// Nil if no policy but the order decides about starts.
+    /// Nil if the order alone decides which operation starts.
     var policies: Boxed<AdmissionPolicies>?
 
     init(_ policies: QueuePolicies) {
@@ -18,7 +18,7 @@ struct Admission: Sendable {
         if policies.changeAdmission { self.policies = Boxed(AdmissionPolicies(policies)) }
     }
 
-    /// A ready operation takes its place.
+    /// Inserts a ready operation.
     @inline(__always)
     mutating func insert(_ entry: Entry, at level: PriorityLevel, isBarrier: Bool) {
         if barriers != nil, !admits(entry, isBarrier) { return }
@@ -26,7 +26,7 @@ struct Admission: Sendable {
         ready.insert(entry, at: level)
     }
 
-    /// An operation is ready no longer, or is about to change.
+    /// Removes an operation that is no longer ready or is about to change.
     mutating func remove(_ entry: Entry, at level: PriorityLevel, isBarrier: Bool) {
         if barriers != nil, !barriers!.value.line.admits(entry.arrival) {
             if !isBarrier { barriers!.value.heldBack.remove(entry, at: QueueBarriers.heldBackLevel) }
@@ -36,7 +36,7 @@ struct Admission: Sendable {
         ready.remove(entry, at: level)
     }
 
-    /// Takes the first operation that may start; there must be one.
+    /// Removes the first operation that may start. Such an operation must exist.
     @inline(__always)
     mutating func popFirst() -> Entry { ready.popFirst { _ in true }! }
 }
@@ -44,14 +44,14 @@ struct Admission: Sendable {
 // MARK: - Barriers
 
 extension Admission {
-    /// Whether barriers let a ready operation start. Otherwise it is held back.
+    /// Returns whether barriers let a ready operation start. If they do not, holds the operation back.
     private mutating func admits(_ entry: Entry, _ isBarrier: Bool) -> Bool {
         if barriers!.value.line.admits(entry.arrival) { return true }
         if !isBarrier { barriers!.value.heldBack.insert(entry, at: QueueBarriers.heldBackLevel) }
         return false
     }
 
-    /// An operation has arrived, whether it is ready or not.
+    /// Records that an operation has arrived, ready or not.
     mutating func operationArrived(_ entry: Entry, isBarrier: Bool) {
         if isBarrier {
             barriers!.value.line.barrierArrived(entry.arrival, slot: entry.slot)
@@ -60,10 +60,10 @@ extension Admission {
         }
     }
 
-    /// An operation has ended. If it was the first barrier, the operations that only this barrier held back may start. If the
-    /// next barrier waits for no other operation, it may start.
+    /// Records that an operation has ended. If the operation was the first barrier, the operations that only it held
+    /// back may start. If the next barrier waits for no other operation, that barrier may start.
     ///
-    /// - Parameter readyLevel: The level of an operation if it is ready.
+    /// - Parameter readyLevel: Returns the level of the operation at a slot; nil if the operation is not ready.
     mutating func operationEnded(_ arrival: UInt64, isBarrier: Bool, readyLevel: (_ slot: Int) -> PriorityLevel?) {
         let (first, open) = (barriers!.value.line.first?.slot, barriers!.value.line.open?.slot)
         if isBarrier {

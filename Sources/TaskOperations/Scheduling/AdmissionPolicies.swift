@@ -1,6 +1,7 @@
 /// The policies of a queue that change which operation starts next, and when.
 ///
-/// A queue gets them from its configuration, or with the first operation or call that needs one. It keeps them from then on.
+/// A queue gets its policies from its configuration, or when the first operation or call needs one. It keeps them from
+/// then on.
 struct AdmissionPolicies: Sendable {
     /// The rate and ageing.
     var pace: QueuePace
@@ -16,7 +17,7 @@ struct AdmissionPolicies: Sendable {
     }
 }
 
-/// The policies of a queue beside its width.
+/// The policies of a queue in addition to its width.
 struct QueuePolicies: Sendable {
     var order = OperationOrder.firstInFirstOut
     /// The number of operations that may be queued; `Int.max` without a limit.
@@ -25,17 +26,18 @@ struct QueuePolicies: Sendable {
     var rate: OperationRate?
     var ageing: OperationAgeing?
 
-    /// Whether the queue has to know the time.
+    /// Whether the queue needs a clock.
     var needTime: Bool { rate != nil || ageing != nil }
 
-    /// Whether they change which operation starts next. The order does not: `ReadyQueue` applies it.
+    /// Whether the policies change which operation starts next. The order does not count, because `ReadyQueue` applies
+    /// it.
     var changeAdmission: Bool { needTime || overflow.drops }
 }
 
 // MARK: - Limits
 
 extension Admission {
-    /// Parks a ready operation whose limits are claimed. Returns false if the operation may start.
+    /// Parks a ready operation if its limits are claimed. Returns false if the operation may start.
     mutating func park(_ entry: Entry, at level: PriorityLevel) -> Bool {
         guard let set = policies!.value.limited.set(of: entry.slot), !policies!.value.limited.mayTry(set, at: level)
         else {
@@ -45,7 +47,8 @@ extension Admission {
         return true
     }
 
-    /// Removes a ready operation that has limits. Returns false if it has none.
+    /// Removes a ready operation that has limits, parked or not. Returns false and changes nothing if the operation has
+    /// no limits.
     mutating func removeLimited(_ entry: Entry, at level: PriorityLevel) -> Bool {
         guard let set = policies!.value.limited.set(of: entry.slot) else { return false }
         if policies!.value.limited.isParked(entry.slot) {
@@ -62,7 +65,7 @@ extension Admission {
         ready.first(of: level).map { ($0.slot, policies?.value.limited.set(of: $0.slot)) }
     }
 
-    /// Takes the first operation of a level. If it has limits, they are taken.
+    /// Removes the first operation of a level, which starts. If the operation has limits, records that they are taken.
     mutating func popFirst(of level: PriorityLevel, _ set: Int?) {
         ready.popFirst(of: level)
         guard let set else { return }
@@ -77,8 +80,8 @@ extension Admission {
         policies!.value.limited.park(entry, at: level)
     }
 
-    /// Unparks the first operation of a set, whose limits may be free now. With ageing, the first one of each level: any of
-    /// them may be the next to start.
+    /// Unparks the first operation of a set whose limits may be free now. With ageing, unparks the first operation of
+    /// each level, because any of these may be the next to start.
     mutating func unparkFirst(of set: Int) {
         if policies!.value.pace.hasAgeing {
             for level in PriorityLevel.allCases { unparkFirst(of: set, at: level) }

@@ -1,30 +1,32 @@
-/// The floors of the operations in a queue: the levels that they inherit from operations and tasks that wait for them there.
-/// A barrier, and all operations before it, inherit the levels of the operations behind it. All operations inherit the level
-/// of a wait for the end of the queue.
+/// The floors of the operations in a queue. A floor is the level that an operation inherits within the queue. A
+/// barrier, and all operations before it, inherit the levels of the operations behind it. All operations inherit the
+/// level of a wait until the queue is empty.
 ///
-/// One number for each level is enough: the last arrival that inherits it. A barrier that arrived by then, or an operation
-/// behind it, has the level, and so have all operations before that barrier.
+/// One number for each level is enough: the arrival of the last operation that has this level, or a higher one, and is
+/// the first barrier or behind it. All barriers up to this arrival, and all operations before such a barrier, inherit
+/// the level.
 struct BarrierInheritance: Sendable {
     /// An operation at the first barrier or behind it.
     typealias Entry = RankedList.Entry
 
-    /// For each level, the last arrival of it or of a higher one; the highest number if the end of all hands it on.
+    /// For each level, the last arrival at this or a higher level; `UInt64.max` if a wait until the queue is empty
+    /// passes the level on.
     private var reaches = SIMD8<UInt64>()
-    /// For each level, its operations, the last arrival first. Operations that have ended, or changed their level, are
-    /// removed when they become the first entry.
+    /// The operations of each level, the last arrival first. An operation that has ended or changed its level is
+    /// removed when it becomes the first entry.
     private var lists: [RankedList] = []
     private var entryCount = 0
     private var handedOnByEnd = LevelContributions()
 
     /// No operation has been below this level since the queue was last empty.
     private(set) var lowestLevel = PriorityLevel.userInteractive
-    /// Whether any floor has been told since the queue was last empty.
+    /// Whether any floor was reported since the queue was last empty.
     private(set) var hasHandedOn = false
 
-    /// Whether nothing is handed on.
+    /// Whether no operation inherits a level.
     private(set) var isIdle = true
 
-    /// The level that waits for the end of all hand on.
+    /// The highest level of the waits until the queue is empty.
     var ofEnd: PriorityLevel { handedOnByEnd.highest }
 
     /// The highest level inherited by the operations before an arrival.
@@ -33,10 +35,11 @@ struct BarrierInheritance: Sendable {
         return PriorityLevel.allCases.last { reaches[Int($0.rawValue)] >= arrival } ?? .background
     }
 
-    /// A level is handed on up to other arrivals than before.
+    /// A change of `reaches`.
     struct Change {
         var highestLevel: PriorityLevel
-        /// From the lower of the old and new numbers to the higher one.
+        /// The range between the old and the new number of a level. If several levels changed, the range covers all of
+        /// them.
         var arrivals: ClosedRange<UInt64>
     }
 }
@@ -44,25 +47,25 @@ struct BarrierInheritance: Sendable {
 // MARK: - Changes
 
 extension BarrierInheritance {
-    /// There is an operation of a level.
+    /// Records that an operation has a level.
     @inline(__always)
     mutating func note(_ level: PriorityLevel) {
         if level < lowestLevel { lowestLevel = level }
     }
 
-    /// A floor is told.
+    /// Records that a floor was reported.
     mutating func noteHandedOn() { hasHandedOn = true }
 
-    /// The queue is empty.
+    /// Records that the queue is empty.
     @inline(__always)
     mutating func noteEmpty() {
         lowestLevel = .userInteractive
         hasHandedOn = false
     }
 
-    /// Something arrived at a barrier, or behind one, or changed its level there.
+    /// Records that the first barrier, or an operation behind it, has arrived or has changed its level.
     ///
-    /// - Parameter isCurrent: Whether an entry still has the level that it is listed at.
+    /// - Parameter isCurrent: Returns whether an entry's operation has not ended and still has the level of its list.
     mutating func insert(
         _ arrival: UInt64, _ slot: Int, at level: PriorityLevel, isCurrent: (Entry, PriorityLevel) -> Bool
     ) -> Change? {
@@ -72,7 +75,7 @@ extension BarrierInheritance {
         return update(isCurrent)
     }
 
-    /// A wait for the end of all hands on another level.
+    /// Records that a wait until the queue is empty has begun, has ended, or passes on another level.
     mutating func endInherits(
         from: PriorityLevel?, to: PriorityLevel?, isCurrent: (Entry, PriorityLevel) -> Bool
     ) -> Change? {
@@ -80,7 +83,7 @@ extension BarrierInheritance {
         return update(isCurrent)
     }
 
-    /// Whether the end of an operation, or another level of it, can change inherited levels.
+    /// Whether the end of an operation, or a change of its level, can change inherited levels.
     func mayDependOn(_ arrival: UInt64) -> Bool {
         !isIdle && PriorityLevel.allCases.contains { reaches[Int($0.rawValue)] == arrival }
     }
@@ -102,7 +105,7 @@ extension BarrierInheritance {
         return change
     }
 
-    /// There is no barrier any more.
+    /// Records that no barrier is left.
     mutating func removeAll() {
         if isIdle, entryCount == 0 { return }
         reaches = SIMD8()
@@ -112,7 +115,7 @@ extension BarrierInheritance {
         _ = update { _, _ in false }
     }
 
-    /// Removes entries of ended operations, if these are most of the entries.
+    /// Removes outdated entries if they are most of the entries.
     mutating func sweep(keeping count: Int, _ isCurrent: (Entry, PriorityLevel) -> Bool) {
         if entryCount <= 2 * count + 64 { return }
         for level in PriorityLevel.allCases { lists[Int(level.rawValue)].removeAll { !isCurrent($0, level) } }
@@ -142,38 +145,39 @@ extension BarrierInheritance.Change {
 // MARK: - Affected operations
 
 extension BarrierInheritance {
-    /// Operations of a range of arrivals, below a level.
+    /// The operations in a range of arrivals that are below a level.
     struct Affected {
-        /// They arrived after this number.
+        /// The operations arrived after this number.
         let first: UInt64
-        /// They arrived by this number.
+        /// The operations arrived at or before this number.
         let last: UInt64
         let level: PriorityLevel
     }
 
-    /// The level that barriers, and waits for the end of all, hand on to an operation.
+    /// The level that an operation inherits through barriers and from waits until the queue is empty.
     func level(of arrival: UInt64, isBarrier: Bool, _ barriers: BarrierLine) -> PriorityLevel {
         if isIdle { return .background }
         return isBarrier ? level(before: arrival + 1) : levelOfWhatStands(after: arrival, barriers)
     }
 
-    /// The level inherited by the operations between an arrival and the next barrier, barriers excluded.
+    /// The level that the operations between an arrival and the next barrier inherit. Barriers are excluded.
     private func levelOfWhatStands(after arrival: UInt64, _ barriers: BarrierLine) -> PriorityLevel {
         barriers.next(after: arrival).map { level(before: $0) } ?? ofEnd
     }
 
-    /// Which operations have another floor after a change.
+    /// The operations whose floors may differ after a change.
     func affected(by change: Change?, _ barriers: BarrierLine) -> Affected? {
         guard let change, lowestLevel < change.highestLevel else { return nil }
         let (low, high) = (change.arrivals.lowerBound, change.arrivals.upperBound)
-        // All that has its next barrier between these; and the barriers between these, the first one included.
+        // The barriers in the range `low...high`, and all operations whose next barrier is in it.
         let last = high == .max ? .max : barriers.last(before: high + 1)?.arrival
         guard let last else { return nil }
         let first = barriers.last(before: low + 1).map { $0.arrival == low ? low - 1 : $0.arrival } ?? 0
         return first < last ? Affected(first: first, last: last, level: change.highestLevel) : nil
     }
 
-    /// A barrier is about to end. If it has not started, the operations before it inherit from the next barrier afterwards.
+    /// The operations whose floors may differ after the end of a barrier. If the barrier has not started, the
+    /// operations before it then inherit from the next barrier.
     func affected(byEndOfBarrier arrival: UInt64, _ barriers: BarrierLine) -> Affected? {
         if isIdle || barriers.open?.arrival == arrival { return nil }
         let level = level(before: arrival)

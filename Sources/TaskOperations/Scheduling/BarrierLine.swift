@@ -1,25 +1,25 @@
-/// The barriers of a queue that have not ended, and the number of operations for which each still waits.
+/// The unfinished barriers of a queue, and the number of operations for which each barrier still waits.
 ///
-/// Barriers divide the arrivals into sections. Operations before the first barrier may start. That barrier may start when
-/// all operations before it have finished. It holds back all operations behind it.
+/// Barriers divide the arrivals into sections. Operations before the first barrier may start. That barrier may start
+/// when all operations before it have finished. It holds back all operations behind it.
 struct BarrierLine: Hashable, Sendable {
     struct Barrier: Hashable, Sendable {
         let arrival: UInt64
         let slot: Int
-        /// Unfinished operations between the barrier before and this one, barriers not counted.
+        /// The number of unfinished operations between the previous barrier and this one. Barriers do not count.
         var unfinishedBefore: Int
-        /// Whether it was cancelled while there was a barrier before it: it no longer holds operations back.
+        /// Whether the barrier was cancelled while another barrier was before it. It then holds no operations back.
         var hasEnded = false
     }
 
     private var barriers: [Barrier] = []
     private var firstIndex = 0
-    /// Barriers that have ended and are kept.
+    /// The number of barriers that have ended and are still in the list.
     private var endedCount = 0
-    /// Unfinished operations behind the last barrier.
+    /// The number of unfinished operations behind the last barrier.
     private var unfinishedBehind: Int
 
-    /// - Parameter unfinished: The number of operations that are in the queue already, none of which is a barrier.
+    /// - Parameter unfinished: The number of operations that are already in the queue. None of them is a barrier.
     init(unfinished: Int = 0) {
         unfinishedBehind = unfinished
     }
@@ -28,7 +28,7 @@ struct BarrierLine: Hashable, Sendable {
 
     var isEmpty: Bool { firstIndex == barriers.count }
 
-    /// The first barrier, where nothing unfinished is left before it.
+    /// The first barrier if all operations before it have finished; otherwise nil.
     var open: Barrier? { first?.unfinishedBefore == 0 ? first : nil }
 
     /// Whether barriers let the operation with this arrival number start.
@@ -37,12 +37,12 @@ struct BarrierLine: Hashable, Sendable {
         return arrival < first.arrival || (arrival == first.arrival && first.unfinishedBefore == 0)
     }
 
-    /// The last barrier before an arrival that has not ended.
+    /// The last unfinished barrier before an arrival.
     func last(before arrival: UInt64) -> Barrier? {
         barriers[firstIndex..<index(ofFirstFrom: arrival)].last { !$0.hasEnded }
     }
 
-    /// The arrival of the first barrier after an arrival that has not ended.
+    /// The arrival of the first unfinished barrier after an arrival.
     func next(after arrival: UInt64) -> UInt64? {
         barriers[index(ofFirstFrom: arrival + 1)...].first { !$0.hasEnded }?.arrival
     }
@@ -54,7 +54,7 @@ struct BarrierLine: Hashable, Sendable {
         unfinishedBehind = 0
     }
 
-    /// An operation that is no barrier has ended. Logarithmic in the number of barriers.
+    /// Records that an operation other than a barrier has ended. Logarithmic in the number of barriers.
     mutating func operationEnded(_ arrival: UInt64) {
         let index = index(ofFirstFrom: arrival)
         if index < barriers.count {
@@ -64,7 +64,8 @@ struct BarrierLine: Hashable, Sendable {
         }
     }
 
-    /// A barrier has ended, by running or by being cancelled. Logarithmic in the number of barriers, amortised.
+    /// Records that a barrier has ended, with or without running. Takes amortised logarithmic time in the number of
+    /// barriers.
     mutating func barrierEnded(_ arrival: UInt64) {
         barriers[index(ofFirstFrom: arrival)].hasEnded = true
         endedCount += 1
@@ -79,7 +80,7 @@ struct BarrierLine: Hashable, Sendable {
         if isEmpty || (endedCount > 64 && endedCount * 2 > barriers.count) { sweep() }
     }
 
-    /// Removes the barriers that have ended, and their memory. Their sections become parts of the next ones.
+    /// Removes the ended barriers and frees their memory. Each of their sections becomes part of the next section.
     private mutating func sweep() {
         var kept: [Barrier] = []
         kept.reserveCapacity(barriers.count - endedCount)
@@ -97,10 +98,10 @@ struct BarrierLine: Hashable, Sendable {
         endedCount = 0
     }
 
-    /// How many barriers there is memory for.
+    /// The number of barriers for which memory is allocated.
     var capacity: Int { barriers.capacity }
 
-    /// The index of the first barrier with this arrival number or a later one.
+    /// The index of the first barrier whose arrival number is `arrival` or higher.
     private func index(ofFirstFrom arrival: UInt64) -> Int {
         var low = firstIndex
         var high = barriers.count

@@ -1,18 +1,18 @@
-/// The changes of the operations of a queue since the list was last emptied, in order. Empty if there is no listener.
+/// The changes of a queue's operations since the list was last emptied, in order. Empty if the queue has no listener.
 struct ChangeList<Element: Sendable>: Sendable {
     /// One change of one operation. Changes are numbered from 1 without gaps.
     struct Change: Sendable {
         let number: UInt64
         let element: Element
-        /// The number of the operation: the first that was added has 1.
+        /// The number of the operation. The first operation of the queue has the number 1.
         let arrival: UInt64
         let kind: ChangeKind
         let counts: ChangeCounts
-        /// The other operation that the change is about, if there is one.
+        /// The second operation of the change; nil if the change concerns one operation.
         var other: Element?
     }
 
-    /// Whether changes are told.
+    /// Whether changes are recorded.
     var isObserved = false
     /// The number of the last change.
     private(set) var lastNumber: UInt64 = 0
@@ -28,33 +28,34 @@ struct ChangeList<Element: Sendable>: Sendable {
             Change(number: lastNumber, element: element, arrival: arrival, kind: kind, counts: counts, other: other))
     }
 
-    /// Empties the list. It keeps its memory, unless there was a burst.
+    /// Empties the list. The list keeps its memory unless it had more than 64 changes.
     mutating func removeAll() { changes.removeAll(keepingCapacity: changes.count <= 64) }
 }
 
-/// How many operations were ever added, and how many of them have not ended, after a change.
+/// The number of operations that were added until a change, and the number of those that had not ended after it.
 package struct ChangeCounts: Hashable, Sendable {
     package let added: Int
     package let unfinished: Int
 }
 
-/// A change of an operation. It is not nested, because the runtime looks up a type within a generic one at each use.
+/// The kind of a change of an operation. The type is not nested, because the runtime looks up a type within a generic
+/// type at each use.
 package enum ChangeKind: Hashable, Sendable {
     case added
-    /// Its dependencies are finished.
+    /// The operation's dependencies are finished.
     case ready
     case started
-    /// It has lent its permit out.
+    /// The operation has lent its permit.
     case lent
-    /// It continues after it had lent its permit.
+    /// The operation continues after it had lent its permit.
     case returned
-    /// It was cancelled; it ends at once if it has not started.
+    /// The operation was cancelled. If it has not started, it ends at once.
     case cancelled
-    /// It has another level.
+    /// The operation's level has changed.
     case levelChanged(PriorityLevel)
-    /// Its body runs again, for the so many-th time.
+    /// The body runs again. The value is the number of the attempt.
     case attempt(Int)
-    /// Its body has awaited another operation.
+    /// The body has awaited another operation.
     case waited
     case finished
 }

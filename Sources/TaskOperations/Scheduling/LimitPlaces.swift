@@ -1,10 +1,10 @@
-/// The places in line of a claim for several limits: semaphores of each of which one permit is needed.
+/// The places in line of a claim for several limits. A limit is a semaphore; the claim needs one permit of each.
 ///
-/// The claim takes all permits in one step, or none. If a limit has no permit, the claim waits in the line of that limit only,
-/// so that other claims can use the remaining limits. With this rule alone, others could overtake a claim for two limits
-/// forever: each time it reaches the head of one line, the other limit is taken. After 16 times, the claim therefore stays at
-/// the head of a line while it waits for a later limit, and a permit is kept free for it. All claims keep limits free in the
-/// order in which the semaphores were created. The limits are locked in the same order.
+/// The claim takes all permits in one step, or none. If a limit has no permit, the claim waits in the line of that
+/// limit only, so that other claims can use the remaining limits. With this rule alone, others could overtake a claim
+/// for two limits forever: each time it reaches the head of one line, the other limit is taken. After 16 times, the
+/// claim therefore stays at the head of a line while it waits for a later limit, and a permit is kept free for it. All
+/// claims keep limits free in the order in which the semaphores were created. The limits are locked in the same order.
 struct LimitPlaces<Waiter: Sendable>: Sendable {
     typealias Ticket = SemaphoreState<Waiter>.Ticket
 
@@ -15,18 +15,19 @@ struct LimitPlaces<Waiter: Sendable>: Sendable {
     struct Attempt: Sendable {
         /// The first limit that has no permit; nil if all permits are taken.
         var lacking: Int?
-        /// The limits whose lines have to be served.
+        /// The limits whose lines must be served.
         var unserved: [Int] = []
         /// The limits that are kept free.
         var kept: [Int] = []
     }
 
-    /// How often a claim may be passed at the head of a line.
+    /// The number of times that a claim may be overtaken at the head of a line.
     static var passingLimit: Int { 16 }
 
     private let count: Int
     private var level = PriorityLevel.background
-    /// Orders the claim in every line; nil if it has not been in one since it last took the permits.
+    /// The arrival that orders the claim in every line; nil if the claim has not been in a line since it last took the
+    /// permits.
     private var arrival: LineArrival?
     private var tickets: [Int: Ticket] = [:]
     private(set) var passedCount = 0
@@ -38,10 +39,10 @@ struct LimitPlaces<Waiter: Sendable>: Sendable {
 
     func isInLine(at index: Int) -> Bool { tickets[index] != nil }
 
-    /// Takes a permit of each limit, or gets in line for the first that has none.
+    /// Takes a permit of each limit, or enters the line of the first limit that has no permit.
     ///
     /// - Parameters:
-    ///   - arrival: Later than the arrivals of all entries in any line.
+    ///   - arrival: An arrival that is later than the arrivals of all entries in any line.
     ///   - waiter: The entry of the claim in a line.
     mutating func take(
         at level: PriorityLevel, arrival: LineArrival, _ waiter: Waiter, access: @escaping Access
@@ -62,7 +63,8 @@ struct LimitPlaces<Waiter: Sendable>: Sendable {
         return attempt
     }
 
-    /// Returns the first limit that has no permit; nil if all from an index on are taken.
+    /// Takes permits of the limits from an index on. Returns the first limit that has no permit; nil if all permits are
+    /// taken.
     private mutating func take(from index: Int, _ waiter: Waiter, _ access: @escaping Access) -> Int? {
         if index == count { return nil }
         return access(index) { semaphore in
@@ -96,14 +98,14 @@ struct LimitPlaces<Waiter: Sendable>: Sendable {
         }
     }
 
-    /// Leaves every line. Returns the limits whose lines have to be served.
+    /// Leaves every line. Returns the limits whose lines must be served.
     mutating func leaveAll(access: @escaping Access) -> [Int] {
         let indices = tickets.keys.sorted()
         for index in indices { leave(index, access) }
         return indices
     }
 
-    /// Leaves every line but the last: no limit is kept free any more. Returns the limits whose lines have to be served.
+    /// Leaves every line except the last, so that no limit is kept free. Returns the limits whose lines must be served.
     mutating func leaveKept(access: @escaping Access) -> [Int] {
         passedCount = 0
         let indices = tickets.keys.sorted().dropLast()
@@ -114,7 +116,7 @@ struct LimitPlaces<Waiter: Sendable>: Sendable {
     private mutating func leave(_ index: Int, _ access: @escaping Access) {
         guard let ticket = tickets.removeValue(forKey: index) else { return }
         _ = access(index) { semaphore in
-            // The caller has the waiter.
+            // The result, the waiter, is not needed: the caller has it.
             semaphore.leave(ticket)
             return nil
         }

@@ -1,21 +1,21 @@
-/// The operations of a queue that have limits, and those of them that wait for their limits.
+/// The operations of a queue that have limits, including the operations that wait for their limits.
 ///
-/// A ready operation with limits is among the other ready operations until its turn. If its limits are not free then, it is
-/// parked: it waits apart, and the operations behind it start. All operations with the same limits, a set, are parked
-/// together, and one claim is in line at the semaphores for all of them. When the limits are offered, the first of these
-/// operations is unparked; when it has started, the next one.
+/// A ready operation with limits is among the other ready operations until its turn. If its limits are not free at that
+/// time, it is parked: it waits in a separate list, and the operations behind it may start. All operations with the
+/// same set of limits are parked together, and one claim waits at the semaphores for all of them. When the limits are
+/// offered, the first of these operations is unparked. When that operation has started, the next one is unparked.
 ///
 /// Each call takes at most O(log n) time in the number of parked operations, and does not depend on the number of sets.
 struct LimitedOperations: Sendable {
     typealias Entry = ReadyQueue.Entry
 
-    /// Whether the limits of a set can be had.
+    /// Whether the limits of a set are available.
     enum Availability: Hashable, Sendable {
-        /// Unknown. The first operation tries to take the limits in its turn.
+        /// Unknown. The first operation tries to take the limits when it is its turn.
         case unknown
-        /// They could not be taken. A claim of this level is in line.
+        /// The limits could not be taken. A claim of this level is in line.
         case claimed(PriorityLevel)
-        /// The claim has come to the head of its line. The queue must start an operation or give the claim up.
+        /// The claim is now at the head of its line. The queue must start an operation or withdraw the claim.
         case offered
     }
 
@@ -23,24 +23,24 @@ struct LimitedOperations: Sendable {
         /// Ready operations that wait for the limits.
         fileprivate(set) var parked: ReadyQueue
         fileprivate(set) var availability = Availability.unknown
-        /// How many operations have the set, started or not.
+        /// The number of operations with this set, started or not.
         fileprivate(set) var operationCount = 0
     }
 
-    /// A call of semaphores to make, by the number of the set.
+    /// A call to make on the semaphores of a set. The value is the number of the set.
     enum Change: Hashable, Sendable {
-        /// Release one permit of each.
+        /// Release one permit of each semaphore.
         case release(Int)
         /// Leave the lines.
         case withdraw(Int)
-        /// Leave the lines, and forget the set: no operation has it any more.
+        /// Leave the lines, and remove the set, because no operation has it any more.
         case forget(Int)
     }
 
     private struct Member: Sendable {
         let set: Int
         var isParked = false
-        /// Whether the operation executes without its limits, which are lent.
+        /// Whether the operation is executing while its limits are lent.
         var isLent = false
     }
 
@@ -69,7 +69,7 @@ struct LimitedOperations: Sendable {
         defer { changes = [] }
         return changes.filter { change in
             guard case .forget(let set) = change else { return true }
-            // An operation may have come that has the set.
+            // A new operation may have the same set.
             guard sets.holds(set), sets[set].operationCount == 0 else { return false }
             offered.removeAll { $0 == set }
             sets.remove(at: set)
@@ -85,13 +85,13 @@ extension LimitedOperations {
         sets.insert(LimitSet(parked: ReadyQueue(order: order)))
     }
 
-    /// An operation is about to arrive.
+    /// Records that an operation is about to arrive.
     mutating func arrive(_ slot: Int, _ set: Int) {
         members[slot] = Member(set: set)
         sets[set].operationCount += 1
     }
 
-    /// An operation has left. It is not parked.
+    /// Records that an operation has left the queue. The operation must not be parked.
     mutating func leave(_ slot: Int, hasStarted: Bool) {
         guard let member = members.removeValue(forKey: slot) else { return }
         let set = member.set
@@ -101,18 +101,18 @@ extension LimitedOperations {
         if sets[set].operationCount == 0 { changes.append(.forget(set)) }
     }
 
-    /// An operation that was to start has to wait after all.
+    /// Records that an operation that took its limits must wait again.
     mutating func undoStart(_ slot: Int) {
         if let set = set(of: slot) { changes.append(.release(set)) }
     }
 
-    /// An executing operation lends its limits, or has taken them back.
+    /// Records that an executing operation lends its limits or has taken them back.
     mutating func setLent(_ isLent: Bool, _ slot: Int) {
         members[slot]!.isLent = isLent
         if isLent { changes.append(.release(members[slot]!.set)) }
     }
 
-    /// Whether a ready operation of a level may try to take its limits. If not, it is parked.
+    /// Whether a ready operation of a level may try to take its limits. If it may not, the caller parks it.
     func mayTry(_ set: Int, at level: PriorityLevel) -> Bool {
         if case .claimed(let claimed) = sets[set].availability { level > claimed } else { true }
     }
@@ -124,8 +124,8 @@ extension LimitedOperations {
         sets[set].parked.insert(entry, at: level)
     }
 
-    /// Removes a parked operation. If the remaining parked operations have lower levels than the claim, the claim is given
-    /// up.
+    /// Removes a parked operation. If the remaining parked operations have lower levels than the claim, withdraws the
+    /// claim.
     mutating func unpark(_ entry: Entry, at level: PriorityLevel) {
         let set = members[entry.slot]!.set
         members[entry.slot]!.isParked = false
@@ -150,22 +150,22 @@ extension LimitedOperations {
 // MARK: - Limits
 
 extension LimitedOperations {
-    /// The limits of a set could not be taken, and are claimed at a level.
+    /// Records that the limits of a set could not be taken and are claimed at a level.
     mutating func claim(_ set: Int, at level: PriorityLevel) {
         setAvailability(.claimed(level), of: set)
     }
 
-    /// An operation has taken the limits of a set.
+    /// Records that an operation has taken the limits of a set.
     mutating func noteTaken(_ set: Int) {
         setAvailability(.unknown, of: set)
     }
 
-    /// The claim of a set has come to the head of its line.
+    /// Records that the claim of a set is now at the head of its line.
     mutating func noteOffer(_ set: Int) {
         setAvailability(.offered, of: set)
     }
 
-    /// Gives up the claim of a set. Its operations try again in their turn.
+    /// Withdraws the claim of a set. Its operations try again when their turns come.
     mutating func decline(_ set: Int) {
         setAvailability(.unknown, of: set)
         changes.append(.withdraw(set))

@@ -1,11 +1,11 @@
-/// How operations that wait come before more urgent ones in the end.
+/// A rule that raises waiting operations, so that they eventually start before more urgent ones.
 public struct OperationAgeing: Hashable, Sendable {
     /// The time after which an operation is ordered one priority higher.
     public let interval: Duration
 
-    /// Orders an operation one priority higher for each interval since it was added, up to the highest.
+    /// Orders an operation one priority higher for each interval since its addition, up to the highest priority.
     ///
-    /// - Parameter interval: The interval; positive.
+    /// - Parameter interval: The interval, which must be positive.
     public static func raise(after interval: Duration) -> OperationAgeing {
         require(interval > .zero, "the interval of ageing is \(interval); it must be positive.")
         return OperationAgeing(interval: interval)
@@ -14,11 +14,11 @@ public struct OperationAgeing: Hashable, Sendable {
     private init(interval: Duration) { self.interval = interval }
 }
 
-/// The times from which the operations of a queue have waited. In each level, the operation that arrived first has
-/// waited longest, so only these operations need be compared.
+/// The arrival times of the operations of a queue. The first operation of each level has waited longest in its level,
+/// so only the first operations need be compared.
 struct Ages: Sendable {
     let ageing: OperationAgeing
-    /// By slot.
+    /// The arrival time of the operation at each slot.
     private var arrivals: [Int: Duration] = [:]
 
     init(_ ageing: OperationAgeing) {
@@ -32,7 +32,7 @@ struct Ages: Sendable {
         if arrivals.isEmpty { arrivals = [:] }
     }
 
-    /// The level by which an operation of a level is ordered.
+    /// The level that orders an operation at a time. The level increases with the operation's age.
     func level(of slot: Int, _ level: PriorityLevel, at time: Duration) -> PriorityLevel {
         var (raised, age) = (level.rawValue, time - (arrivals[slot] ?? time))
         while age >= ageing.interval, raised < PriorityLevel.userInteractive.rawValue {

@@ -1,28 +1,30 @@
-/// How fast the operations of a queue start: so many at once after a pause, and then one after each interval.
+/// The rate at which the operations of a queue start. After a pause, `burst` operations may start at once. Then one
+/// operation may start after each interval.
 public struct OperationRate: Hashable, Sendable {
-    /// After which time there may be one more start.
+    /// The time after which one more operation may start.
     public let interval: Duration
-    /// How many may start at once if none has for a while.
+    /// The number of operations that may start at once after a pause.
     public let burst: Int
 
-    /// So many starts for each second, spread evenly.
+    /// Allows a number of starts per second, spread evenly.
     ///
     /// - Parameters:
-    ///   - count: How many; more than 0, up to 1,000,000,000. Half a start is one every two seconds.
-    ///   - burst: How many may start at once if none has for a while; at least 1.
+    ///   - count: The number of starts per second, greater than 0 and at most 1,000,000,000. The number 0.5 means one
+    ///     start every two seconds.
+    ///   - burst: The number of operations that may start at once after a pause; at least 1.
     public static func perSecond(_ count: Double, burst: Int = 1) -> OperationRate {
         require(
             count > 0 && count <= 1e9,
             "the rate is \(count) for each second; it must be more than 0 and at most 1000000000.")
-        // A smaller number would be an interval beyond the range of `Duration`.
+        // A smaller number would require an interval beyond the range of `Duration`.
         return OperationRate(interval: .seconds(1) / max(count, 0x1p-40), burst: burst)
     }
 
-    /// One start after each interval.
+    /// Allows one start after each interval.
     ///
     /// - Parameters:
-    ///   - interval: The time between two starts; positive.
-    ///   - burst: How many may start at once if none has for a while; at least 1.
+    ///   - interval: The time between two starts, which must be positive.
+    ///   - burst: The number of operations that may start at once after a pause; at least 1.
     public static func one(per interval: Duration, burst: Int = 1) -> OperationRate {
         OperationRate(interval: interval, burst: burst)
     }
@@ -37,8 +39,8 @@ public struct OperationRate: Hashable, Sendable {
 
 /// The tokens of a rate: each start uses one, and each interval adds one, up to the burst.
 ///
-/// It is the generic cell rate algorithm, as virtual scheduling (ITU-T Recommendation I.371, annex A), which is a token
-/// bucket with one number: the time at which the next token would be used if starts were evenly spaced.
+/// This is the generic cell rate algorithm in its virtual scheduling form (ITU-T Recommendation I.371, annex A). It is
+/// a token bucket with one number: the time at which the next token would be used if starts were evenly spaced.
 struct TokenBucket: Hashable, Sendable {
     let rate: OperationRate
     private let interval: Duration
@@ -54,10 +56,10 @@ struct TokenBucket: Hashable, Sendable {
         fillTime = interval * min(Int128(rate.burst), highestBurst)
     }
 
-    /// When there is a token.
+    /// The earliest time at which a token is available.
     var nextStart: Duration { next + interval - fillTime }
 
-    /// When there is a token if so many more are used at a time.
+    /// The earliest time at which a token is available if `count` tokens are used at `time`.
     func nextStart(after count: Int, at time: Duration) -> Duration {
         count == 0 ? nextStart : max(next, time) + interval * (count + 1) - fillTime
     }
@@ -65,7 +67,7 @@ struct TokenBucket: Hashable, Sendable {
     /// Whether the bucket is full: no token is added until one is used.
     func isFull(at time: Duration) -> Bool { next <= time }
 
-    /// How many tokens there are at a time; not more than a number.
+    /// The number of available tokens at a time, but at most `limit`.
     func count(at time: Duration, atMost limit: Int) -> Int {
         let since = min(time - next + fillTime, fillTime)
         return since < interval ? 0 : min(limit, Int(clamping: since.attoseconds / interval.attoseconds))
@@ -73,7 +75,7 @@ struct TokenBucket: Hashable, Sendable {
 
     mutating func take(at time: Duration) { next = max(next, time) + interval }
 
-    /// The bucket after a change to another rate. It lacks as many tokens as before, but at most `rate.burst`.
+    /// The bucket after a change to another rate. It lacks as many tokens as this bucket, but at most `rate.burst`.
     func changed(to rate: OperationRate, at time: Duration) -> TokenBucket {
         var bucket = TokenBucket(rate)
         let missing = max(0, (next - time) / interval)
@@ -81,6 +83,6 @@ struct TokenBucket: Hashable, Sendable {
         return bucket
     }
 
-    /// Gives a token back that was not used.
+    /// Returns an unused token.
     mutating func giveBack() { next -= interval }
 }

@@ -1,7 +1,8 @@
-/// Counts permits: the width of a queue, or the capacity of an `AsyncSemaphore`, and how many permits are taken. A weight is
-/// the number of permits that one operation takes.
+/// Counts permits: the width of a queue, or the capacity of an `AsyncSemaphore`, and how many permits are taken. A
+/// weight is the number of permits that one operation takes.
 struct Permits: Hashable, Sendable {
-    /// More may be taken than there are, after the capacity was lowered: lowering it takes nothing back.
+    /// The number of permits. More permits may be taken after the capacity was lowered, because lowering it revokes no
+    /// permit.
     var capacity: Int
     private(set) var taken = 0
 
@@ -12,14 +13,14 @@ struct Permits: Hashable, Sendable {
     /// The number of permits that can be taken now; never negative.
     var available: Int { max(0, capacity - taken) }
 
-    /// Whether a weight can be taken now.
+    /// Whether `weight` permits are available now.
     func fits(_ weight: Int) -> Bool { weight <= available }
 
-    /// Whether an operation of a weight may start. If nothing else is taken, it may weigh more than the capacity.
+    /// Whether an operation of a weight may start. If no permit is taken, the weight may exceed the capacity.
     func admits(_ weight: Int) -> Bool { weight <= available || (taken == 0 && capacity > 0) }
 
-    /// Whether a lent weight can be taken back. If nothing else is taken, it may exceed the capacity, which may have been
-    /// lowered in the meantime.
+    /// Whether lent permits can be taken back. If no permit is taken, the weight may exceed the capacity, which may
+    /// have been lowered in the meantime.
     func fitsBack(_ weight: Int) -> Bool { weight <= available || taken == 0 }
 
     mutating func take(_ weight: Int) {
@@ -42,14 +43,15 @@ struct Permits: Hashable, Sendable {
     }
 }
 
-/// The permits of a queue. Operations lend them while they await others, and need them back before they continue.
+/// The permits of a queue. Operations lend their permits while they await other operations, and take them back before
+/// they continue.
 struct QueuePermits<Waiter: Sendable>: Sendable {
     typealias Entry = ReadyQueue.Entry
 
-    /// The operations that want their permits back.
+    /// The operations that wait for the return of their permits, and their tasks.
     private struct Returns: Sendable {
         var queue = ReadyQueue()
-        /// The tasks that wait for that, by the operation's slot.
+        /// The waiting tasks, by the slot of the operation.
         var waiters: [Int: Waiter] = [:]
     }
 
@@ -57,7 +59,7 @@ struct QueuePermits<Waiter: Sendable>: Sendable {
     private(set) var width: Permits
     /// The permits that operations of each level may take; nil if no level was ever limited.
     private var boxedCaps: Boxed<PerLevel<Permits>>?
-    /// Nil if no operation wants its permits back.
+    /// Nil if no operation waits for the return of its permits.
     private var returns: Boxed<Returns>?
 
     init(width: Int) {
@@ -67,22 +69,23 @@ struct QueuePermits<Waiter: Sendable>: Sendable {
     /// The permits that operations of each level may take; nil if no level was ever limited.
     var caps: PerLevel<Permits>? { boxedCaps?.value }
 
-    /// The operations that want their permits back.
+    /// The operations that wait for the return of their permits.
     var returning: ReadyQueue { returns?.value.queue ?? ReadyQueue() }
 
     @inline(__always)
     var hasReturns: Bool { returns != nil }
 
-    /// Whether an operation waits for its permits, which come before any start.
+    /// Whether an operation waits for the return of its permits and is not skipped. Its permits have precedence over
+    /// every start.
     @inline(__always)
     var isAwaitedBack: Bool { returns != nil && (boxedCaps == nil || firstReturning != nil) }
 
-    /// Whether a level has room for a weight, whether or not the queue has.
+    /// Whether the cap of a level admits a weight. The width of the queue does not count.
     func isOpen(_ level: PriorityLevel, for weight: Int) -> Bool {
         boxedCaps.map { $0.value[level].admits(weight) } ?? true
     }
 
-    /// Whether operations of a level that want their permits back are passed over.
+    /// Whether operations of a level that wait for the return of their permits are skipped.
     func isFull(_ level: PriorityLevel) -> Bool {
         boxedCaps.map { $0.value[level].available == 0 && $0.value[level].taken > 0 } ?? false
     }
@@ -94,10 +97,10 @@ struct QueuePermits<Waiter: Sendable>: Sendable {
 
     mutating func setWidth(_ count: Int) { width.capacity = count }
 
-    /// Limits the permits of the operations of a level.
+    /// Limits the number of permits that operations of a level may take.
     ///
-    /// - Parameter taken: Returns the permits that operations of each level have taken. Called if no level was limited
-    ///   before.
+    /// - Parameter taken: Returns the weight and the level of each operation that has taken permits. Called only if no
+    ///   level was limited before.
     mutating func setCap(_ capacity: Int, at level: PriorityLevel, taken: () -> [(Int, PriorityLevel)]) {
         if boxedCaps == nil {
             var caps = PerLevel(Permits(capacity: .max))
@@ -107,7 +110,7 @@ struct QueuePermits<Waiter: Sendable>: Sendable {
         boxedCaps!.value[level].capacity = capacity
     }
 
-    /// No level is closed from now on.
+    /// Raises the caps that are 0 to 1, so that operations of every level can start.
     mutating func openLevels() {
         if boxedCaps == nil { return }
         for level in PriorityLevel.allCases where boxedCaps!.value[level].capacity == 0 {
@@ -127,7 +130,7 @@ struct QueuePermits<Waiter: Sendable>: Sendable {
         if boxedCaps != nil { boxedCaps!.value[level].giveBack(weight) }
     }
 
-    /// An operation that holds permits has another level, which may exceed its capacity then.
+    /// Moves the taken permits of an operation to its new level. The new level may then exceed its capacity.
     mutating func move(_ weight: Int, from: PriorityLevel, to: PriorityLevel) {
         boxedCaps?.value[from].giveBack(weight)
         boxedCaps?.value[to].takeRegardless(weight)
@@ -137,27 +140,27 @@ struct QueuePermits<Waiter: Sendable>: Sendable {
 // MARK: - Lent permits
 
 extension QueuePermits {
-    /// A task waits for an operation to have its permits back.
+    /// Records that a task waits until an operation has its permits back.
     mutating func awaitReturn(_ entry: Entry, at level: PriorityLevel, _ waiter: Waiter) {
         if returns == nil { returns = Boxed(Returns()) }
         returns!.value.waiters[entry.slot] = waiter
         returns!.value.queue.insert(entry, at: level)
     }
 
-    /// An operation that wants its permits back has another level.
+    /// Changes the level of an operation that waits for the return of its permits.
     mutating func changeLevel(_ entry: Entry, from: PriorityLevel, to: PriorityLevel) {
         returns!.value.queue.remove(entry, at: from)
         returns!.value.queue.insert(entry, at: to)
     }
 
-    /// Ends the wait of an operation for its permits. Returns its task, which continues without them.
+    /// Ends an operation's wait for its permits. Returns the waiting task, which continues without permits.
     mutating func cancelReturn(_ entry: Entry, at level: PriorityLevel) -> Waiter {
         returns!.value.queue.remove(entry, at: level)
         return takeWaiter(entry.slot)
     }
 
-    /// Returns its permits to the first operation that waits for them. If a capacity was lowered below a weight, such
-    /// operations continue one after the other.
+    /// Gives the first operation that waits for its permits these permits back. Operations whose weight exceeds a
+    /// lowered capacity continue one after the other.
     mutating func nextReturn(weight: (_ slot: Int) -> Int) -> (slot: Int, waiter: Waiter)? {
         guard let (slot, level) = firstReturning else { return nil }
         let weight = weight(slot)

@@ -1,4 +1,4 @@
-/// The five levels that order ready work, each the level of one `TaskPriority`.
+/// The five levels that order ready work. Each corresponds to one `TaskPriority`.
 package enum PriorityLevel: UInt8, CaseIterable, Comparable, Sendable {
     case background
     case low
@@ -8,7 +8,7 @@ package enum PriorityLevel: UInt8, CaseIterable, Comparable, Sendable {
 
     /// The level of a task priority; a value between two levels counts as the lower one.
     package init(_ priority: TaskPriority) {
-        // The raw values of the standard library's constants, which are part of its ABI.
+        // These are the raw values of the standard library's constants, which are part of its ABI.
         switch priority.rawValue {
         case 33...: self = .userInteractive
         case 25...: self = .high
@@ -31,7 +31,8 @@ package enum PriorityLevel: UInt8, CaseIterable, Comparable, Sendable {
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// A value for each level, in a field of its own: an array is memory to allocate, and an index into a vector is a call.
+/// A value for each level. Each value is a stored property: an array would need an allocation, and an index into a SIMD
+/// vector is a function call.
 struct PerLevel<Value> {
     private var background: Value
     private var low: Value
@@ -71,11 +72,12 @@ extension PerLevel: Sendable where Value: Sendable {}
 extension PerLevel: Equatable where Value: Equatable {}
 extension PerLevel: Hashable where Value: Hashable {}
 
-/// The number of edges that pass each level on. The lowest level raises nothing, so its number is never read.
+/// The number of edges that pass on each level. The number for the lowest level is never read, because that level
+/// raises no operation.
 struct LevelContributions: Sendable {
     private var counts = PerLevel<Int32>(0)
 
-    /// The highest level that is passed on.
+    /// The highest level that an edge passes on.
     var highest: PriorityLevel {
         if counts[.userInteractive] > 0 { return .userInteractive }
         if counts[.high] > 0 { return .high }
@@ -83,7 +85,7 @@ struct LevelContributions: Sendable {
         return counts[.low] > 0 ? .low : .background
     }
 
-    /// One edge passes another level on; nil is none.
+    /// Changes the level that one edge passes on. Nil means that the edge passes on no level.
     mutating func change(from: PriorityLevel?, to: PriorityLevel?) {
         if let from, from != .background { counts[from] -= 1 }
         if let to, to != .background { counts[to] += 1 }

@@ -1,7 +1,8 @@
-/// Everything that a queue keeps for barriers and for waits until it is empty.
+/// The state of a queue for barriers and for waits until the queue is empty.
 struct QueueBarriers: Sendable {
     var line: BarrierLine
-    /// Ready operations behind a barrier, all at one level: only their arrival orders them. Barriers are not among them.
+    /// The ready operations behind a barrier, without barriers. All are at the same level, so that only their arrivals
+    /// order them.
     var heldBack = ReadyQueue()
     /// The levels inherited through barriers and from waits until the queue is empty.
     var floors = BarrierInheritance()
@@ -9,8 +10,8 @@ struct QueueBarriers: Sendable {
     var inArrivalOrder: ArrivalIndex?
 
     /// - Parameters:
-    ///   - count: The number of operations in the queue, none of which is a barrier.
-    ///   - lowestLevel: The lowest of their levels; nil if there are none.
+    ///   - count: The number of operations in the queue. None of them is a barrier.
+    ///   - lowestLevel: The lowest level of these operations; nil if the queue is empty.
     init(behind count: Int, lowestLevel: PriorityLevel?) {
         line = BarrierLine(unfinished: count)
         if let lowestLevel { floors.note(lowestLevel) }

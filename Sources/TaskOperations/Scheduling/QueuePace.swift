@@ -1,4 +1,4 @@
-/// The times of a queue: of the starts that its rate allows, and of the ageing of waiting operations.
+/// The time-dependent state of a queue: the tokens of its rate, and the ages of its operations.
 struct QueuePace: Sendable {
     private(set) var time = QueueTime()
     private(set) var rate: TokenBucket?
@@ -17,32 +17,33 @@ struct QueuePace: Sendable {
 // MARK: - Rate
 
 extension QueuePace {
-    /// Changes the rate. Tokens that were used stay used.
+    /// Changes the rate. Used tokens remain used.
     mutating func setRate(_ newRate: OperationRate?) {
         rate = newRate.map { rate?.changed(to: $0, at: time.now) ?? TokenBucket($0) }
     }
 
-    /// How many operations the rate lets start now; not more than a number.
+    /// The number of operations that may start now within the rate, but at most `count`.
     @inline(__always)
     func startableCount(atMost count: Int) -> Int { rate.map { $0.count(at: time.now, atMost: count) } ?? count }
 
-    /// An operation starts.
+    /// Uses a token for the start of an operation.
     mutating func noteStart() { rate?.take(at: time.now) }
 
-    /// Uses a token for another attempt of an operation that has started. Returns when there is one; nil without a rate.
+    /// Uses a token for another attempt of an operation that has started. Returns the time at which the token is
+    /// available; nil without a rate.
     mutating func reserveStart() -> Duration? {
         defer { noteStart() }
         return rate?.nextStart
     }
 
-    /// An operation that was to start does not.
+    /// Returns the token of an operation that does not start after all.
     mutating func undoStart() { rate?.giveBack() }
 
-    /// The reading of the clock at the next token, if one of a number of operations could use it and the queue is not woken
-    /// by then.
+    /// Plans to wake the queue at the next token. Returns the clock's reading at that time; nil if there are tokens for
+    /// all `count` operations, or if the queue is woken before.
     ///
-    /// Nil also while the bucket is full: operations then wait for a worker, or for something other than the rate, and both
-    /// settle the queue again.
+    /// Also returns nil if the bucket is full. Operations then do not wait for the rate, and the event for which they
+    /// wait computes the effects again.
     mutating func nextWake(for count: Int) -> Duration? {
         guard let rate, !rate.isFull(at: time.now) else { return nil }
         let tokenCount = rate.count(at: time.now, atMost: count)
@@ -53,33 +54,34 @@ extension QueuePace {
 // MARK: - Ageing
 
 extension QueuePace {
-    /// Whether operations come before more urgent ones in the end.
+    /// Whether operations are raised as they wait.
     var hasAgeing: Bool { ages != nil }
 
     mutating func arrive(_ slot: Int) { ages?.arrive(slot, at: time.now) }
 
     mutating func leave(_ slot: Int) { ages?.leave(slot) }
 
-    /// The level by which an operation of a level is ordered.
+    /// The level that orders an operation now: `level`, or a higher level because of its age.
     func orderLevel(of slot: Int, _ level: PriorityLevel) -> PriorityLevel {
         ages?.level(of: slot, level, at: time.now) ?? level
     }
 }
 
-/// The time of a queue that has a rate or ageing: how much has passed since it was made, as it was told.
+/// The time of a queue that has a rate or ageing. It is the time that has passed since the creation of the queue,
+/// according to the reported readings of the clock.
 ///
-/// A clock that goes back does not take time away, and one that leaps on is followed.
+/// If the clock is set back, the time does not decrease. If the clock jumps forward, the time does too.
 struct QueueTime: Hashable, Sendable {
-    /// How much has passed.
+    /// The time that has passed.
     private(set) var now = Duration.zero
     /// The last reading of the clock.
     private(set) var told = Duration.zero
-    /// When the queue is woken; nil if it need not be.
+    /// The time at which the queue is woken; nil if no wake is planned.
     private(set) var wakeTime: Duration?
 
-    /// The clock shows another time.
+    /// Reports a reading of the clock.
     ///
-    /// - Parameter mayBeOld: Whether another thread may have reported a later reading in the meantime.
+    /// - Parameter mayBeOld: Whether another thread may have reported a later reading before this call.
     mutating func advance(to time: Duration, mayBeOld: Bool = false) {
         if mayBeOld, time < told { return }
         // The scale of deadlines has changed.
@@ -88,13 +90,14 @@ struct QueueTime: Hashable, Sendable {
         told = time
     }
 
-    /// Plans to wake the queue at a time. Returns the reading of the clock at that time; nil if the queue is woken before.
+    /// Plans to wake the queue at a time. Returns the clock's reading at that time; nil if an earlier wake is already
+    /// planned.
     mutating func wake(at time: Duration) -> Duration? {
         if let wakeTime, wakeTime <= time { return nil }
         wakeTime = time
         return told + (time - now)
     }
 
-    /// The queue was woken.
+    /// Records that the queue was woken.
     mutating func noteWake() { wakeTime = nil }
 }

@@ -1,4 +1,4 @@
-/// An operation in a queue, as far as the queue's decisions depend on it.
+/// The properties of an operation in a queue on which the queue's decisions depend.
 struct QueuedOperation<Element: Sendable>: Sendable {
     let element: Element
     let arrival: UInt64
@@ -16,12 +16,12 @@ struct QueuedOperation<Element: Sendable>: Sendable {
         status = newcomer.isReady ? .ready : .waiting
     }
 
-    /// The number of permits that it takes.
+    /// The number of permits that the operation takes.
     var weight: Int { Int(weightAndKind & ~Self.barrierBit) }
 
     var isBarrier: Bool { weightAndKind & Self.barrierBit != 0 }
 
-    // With the weight in a field of its own, a queued operation would take 8 bytes more.
+    // One field contains the weight and the kind. Two fields would make a queued operation 8 bytes larger.
     private static var barrierBit: UInt16 { 1 << 15 }
 }
 
@@ -29,23 +29,23 @@ struct QueuedOperation<Element: Sendable>: Sendable {
 package enum OperationStatus: Hashable, Sendable {
     /// A dependency is unfinished.
     case waiting
-    /// Its dependencies have finished; it may start, or is behind a barrier.
+    /// The operation's dependencies have finished. It may start, or a barrier holds it back.
     case ready
-    /// It holds its permits.
+    /// The operation has started and holds its permits.
     case executing
-    /// It started, and has lent its permits out while it awaits another operation.
+    /// The operation has started, and has lent its permits while it awaits another operation.
     case lent
-    /// The wait is over; it continues as soon as it has its permits.
+    /// The wait is over. The operation continues when it has its permits back.
     case returning
 }
 
 /// The properties of an operation that a queue needs when the operation arrives.
 struct Newcomer: Sendable {
-    /// The level that orders it.
+    /// The level that orders the operation.
     var level = PriorityLevel.medium
-    /// Whether its dependencies are finished.
+    /// Whether the operation's dependencies are finished.
     var isReady = false
     var isBarrier = false
-    /// The number of permits that it takes.
+    /// The number of permits that the operation takes.
     var weight = 1
 }

@@ -1,29 +1,29 @@
 /// A queue of entries: the highest level first, and within a level in the order of a policy.
 ///
 /// It contains the ready operations of a queue, the operations that wait for their permits, or the waiting tasks of
-/// `AsyncSemaphore`. The caller decides whether the first entry can be taken: it may need more permits than are free. No
-/// entry overtakes it.
+/// `AsyncSemaphore`. The caller decides whether the first entry can be taken, because the entry may need more permits
+/// than are free. No entry overtakes the first one.
 ///
-/// Entries are not searched. An entry that is removed from the middle is inserted into a second list of the same kind.
-/// It leaves both lists when it is at both heads, or together with others once many entries are removed. So every call
-/// takes amortised constant time; insertions and removals out of order take logarithmic time.
+/// A removal from the middle does not search for the entry. Instead, the entry is inserted into a second list of the
+/// same kind. It leaves both lists when it is the head of both, or together with others when many entries are removed.
+/// Therefore every call takes amortised constant time; insertions and removals out of order take logarithmic time.
 struct ReadyQueue: Hashable, Sendable {
-    /// An entry: its slot, which identifies it for the caller, and its arrival number.
+    /// An entry of the queue. Its slot identifies it for the caller.
     struct Entry: Hashable, Sendable {
         let arrival: UInt64
         let slot: Int
     }
 
     let order: OperationOrder
-    /// One for each level, from the first entry on.
+    /// One list for each level; empty before the first insertion.
     private var lists: [RankedList] = []
-    /// A bit for each level whose list is not empty. The head of every list is an entry that was not removed.
+    /// One bit for each level, set if the list of the level is not empty. The head of a list is never a removed entry.
     private var occupied: UInt8 = 0
     /// Removed entries that are still in the list of the same level. An operation that left a level and returned to it
-    /// has several equal entries there, so it does not matter which of them is dropped.
+    /// has several equal entries in the list. It does not matter which of these is dropped.
     private var removed: [RankedList] = []
     private var removedCount = 0
-    /// Entries that were inserted and neither served nor removed.
+    /// The number of entries that were inserted and neither served nor removed.
     private(set) var count = 0
 
     init(order: OperationOrder = .firstInFirstOut) {
@@ -62,7 +62,8 @@ extension ReadyQueue {
         count += 1
     }
 
-    /// Removes an entry at any place. The queue must contain it: otherwise it would be skipped when it is inserted later.
+    /// Removes an entry at any position. The queue must contain the entry; otherwise a later insertion of the entry
+    /// would be skipped.
     mutating func remove(_ entry: Entry, at level: PriorityLevel) {
         let rank = order.rank(ofArrival: entry.arrival)
         count -= 1
@@ -76,7 +77,7 @@ extension ReadyQueue {
         }
     }
 
-    /// Serves the first entry if it fits; nil if it does not, or if there is none.
+    /// Removes and returns the first entry if it fits; nil if it does not fit or the queue is empty.
     @inline(__always)
     mutating func popFirst(fitting isFitting: (_ slot: Int) -> Bool) -> Entry? {
         guard let (entry, level) = first, isFitting(entry.slot) else { return nil }
@@ -85,7 +86,7 @@ extension ReadyQueue {
         return entry
     }
 
-    /// Serves the first entry of a level; there must be one.
+    /// Removes the first entry of a level, which must exist.
     mutating func popFirst(of level: PriorityLevel) {
         count -= 1
         removeHead(of: level)
@@ -124,7 +125,7 @@ extension ReadyQueue {
 // MARK: - For tests
 
 extension ReadyQueue {
-    /// Every entry, removed ones that are still in a list included, in no particular order.
+    /// All entries, including removed entries that are still in a list, in no particular order.
     var entriesWithRemoved: [(entry: Entry, level: PriorityLevel)] {
         PriorityLevel.allCases.flatMap { level in
             lists.isEmpty ? [] : lists[Int(level.rawValue)].entries.map { (entry($0), level) }
@@ -134,8 +135,9 @@ extension ReadyQueue {
 
 /// Entries in the order of their ranks.
 ///
-/// Entries that are inserted in order are in a first-in first-out list, with constant time. Late ones (their operations
-/// waited for a dependency, or changed their priority) are in a heap, with logarithmic time in the number of late entries.
+/// Entries that are inserted in order are in a first-in first-out list, with constant time. Late entries are in a heap,
+/// with logarithmic time in the number of late entries. An entry is late if its operation waited for a dependency or
+/// changed its priority.
 struct RankedList: Hashable, Sendable {
     struct Entry: Hashable, Sendable {
         let rank: UInt64
@@ -147,12 +149,12 @@ struct RankedList: Hashable, Sendable {
     private var head = 0
     private var late = LateHeap()
 
-    /// Entries held, removed ones not counted.
+    /// The number of entries in the list. Entries before `head` do not count.
     var count: Int { punctual.count - head + late.entries.count }
 
     var isEmpty: Bool { head == punctual.count && late.entries.isEmpty }
 
-    /// Every entry held, in no particular order.
+    /// All entries of the list, in no particular order.
     var entries: [Entry] { punctual[head...] + late.entries }
 
     var first: Entry? {
@@ -176,7 +178,7 @@ struct RankedList: Hashable, Sendable {
         }
         head += 1
         if punctual.count == 1 {
-            // In a chain, this is the case each time, and costs half as much as the general case.
+            // This is always the case in a chain of dependencies, and costs half as much as the general case.
             punctual.removeLast()
             head = 0
         } else if head == punctual.count {
@@ -188,14 +190,16 @@ struct RankedList: Hashable, Sendable {
         }
     }
 
-    /// Drops the unwanted entries. Calls `isUnwanted` in the order of the entries. Linear; sorts if there are late entries.
+    /// Drops the unwanted entries. Calls `isUnwanted` in the order of the entries. Linear; sorts if there are late
+    /// entries.
     mutating func removeAll(where isUnwanted: (Entry) -> Bool) {
         punctual = sortedEntries.filter { !isUnwanted($0) }
         head = 0
         late = LateHeap()
     }
 
-    /// Drops the entries of another list; each must be in this one. Linear; sorts if either list has late entries.
+    /// Drops the entries of another list, each of which must be in this list. Linear; sorts if either list has late
+    /// entries.
     mutating func subtract(_ other: RankedList) {
         if other.isEmpty { return }
         var unwanted = other.sortedEntries[...]
@@ -211,7 +215,7 @@ struct RankedList: Hashable, Sendable {
         late.entries.isEmpty ? Array(punctual[head...]) : entries.sorted { $0.rank < $1.rank }
     }
 
-    /// An emptied list gives its memory back where it had grown beyond this many entries.
+    /// The number of entries for which an emptied list keeps its memory.
     private static var keptCapacity: Int { 1024 }
 }
 

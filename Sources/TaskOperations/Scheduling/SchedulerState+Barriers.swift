@@ -1,14 +1,15 @@
-// Barriers, and the levels that operations inherit in the queue: through barriers, and from waits until it is empty.
+// Barriers, and the levels that operations inherit through barriers and from waits until the queue is empty.
 
 extension SchedulerState {
-    /// Makes the state for barriers, if there is none yet. Linear in the number of operations, once until the queue is empty.
+    /// Creates the state for barriers if it does not exist. The creation takes linear time in the number of operations,
+    /// at most once until the queue is empty.
     private mutating func prepareBarriers(behind count: Int) {
         if admission.barriers != nil { return }
         let lowest = records.all.map(\.level).min()
         admission.barriers = Boxed(QueueBarriers(behind: count, lowestLevel: lowest))
     }
 
-    /// The first barrier or a later operation has arrived.
+    /// Records that an operation has arrived that is the first barrier or came after it.
     mutating func arriveBehindBarriers(_ entry: ReadyQueue.Entry, _ newcomer: Newcomer) {
         prepareBarriers(behind: records.count - 1)
         admission.barriers!.value.inArrivalOrder?.append(entry.arrival, entry.slot)
@@ -16,7 +17,7 @@ extension SchedulerState {
         levelChanged(entry.slot)
     }
 
-    /// An operation has left the records.
+    /// Records that an operation has left the queue.
     mutating func leaveBarriers(_ record: Record) {
         if admission.barriers!.value.line.isEmpty {
             admission.barriers!.value.line.operationEnded(record.arrival)
@@ -57,20 +58,20 @@ extension SchedulerState {
     /// Whether a barrier has not ended.
     var hasUnfinishedBarriers: Bool { admission.barriers.map { !$0.value.line.isEmpty } ?? false }
 
-    /// Prepares searches for the operations before barriers.
+    /// Creates the index that finds the operations before barriers.
     mutating func indexArrivals() {
         guard admission.barriers != nil, admission.barriers!.value.inArrivalOrder == nil else { return }
         admission.barriers!.value.inArrivalOrder = ArrivalIndex(
             records.slots.map { (arrival: records[$0].arrival, slot: $0) })
     }
 
-    /// The operations that must end before barriers let an operation start: the barrier before it; for a barrier, also all
-    /// operations between both.
+    /// The operations that must end before barriers let an operation start. These are the previous barrier and, if the
+    /// operation is a barrier itself, all operations between both.
     func elementsHoldingBack(_ slot: Slot) -> [Element] {
         elementsHoldingBack(records[slot].arrival, isBarrier: records[slot].isBarrier)
     }
 
-    /// The operations that would hold back an operation that was added now.
+    /// The operations that would hold back the next operation to be added.
     func elementsHoldingBackNext(isBarrier: Bool) -> [Element] {
         elementsHoldingBack(arrivals + 1, isBarrier: isBarrier)
     }
@@ -100,14 +101,14 @@ extension SchedulerState {
 // MARK: - Inheritance within the queue
 
 extension SchedulerState {
-    /// The level that barriers, and waits until the queue is empty, pass on to an operation.
+    /// The level that an operation inherits through barriers and from waits until the queue is empty.
     func floor(of slot: Slot) -> PriorityLevel {
         guard let barriers = admission.barriers, !barriers.value.floors.isIdle else { return .background }
         return barriers.value.floors.level(
             of: records[slot].arrival, isBarrier: records[slot].isBarrier, barriers.value.line)
     }
 
-    /// A wait until the queue is empty passes another level on; nil is none.
+    /// Changes the level that a wait until the queue is empty passes on. Nil means that the wait passes on no level.
     mutating func idleWaitersChanged(from: PriorityLevel?, to: PriorityLevel?) {
         if from == nil, to == nil { return }
         prepareBarriers(behind: records.count)
@@ -115,15 +116,16 @@ extension SchedulerState {
         if isEmpty, admission.barriers!.value.floors.isIdle { admission.barriers = nil }
     }
 
-    /// An operation is about to have another level.
+    /// Records that the level of an operation is about to change.
     mutating func levelWillChange(_ slot: Slot, to level: PriorityLevel) {
-        // A floor below its level may have changed unreported.
+        // Changes of a floor below the operation's level were not reported.
         if level < records[slot].level, admission.barriers!.value.floors.hasHandedOn {
             effects.floorChanges.append(records[slot].element)
         }
     }
 
-    /// An operation has arrived, or has another level. It passes the level on if barriers make others wait for it.
+    /// Records that an operation has arrived or that its level has changed. If barriers make other operations wait for
+    /// it, these inherit the level.
     mutating func levelChanged(_ slot: Slot) {
         let (arrival, level) = (records[slot].arrival, records[slot].level)
         admission.barriers!.value.floors.note(level)
@@ -151,7 +153,7 @@ extension SchedulerState {
         floorsChanged(barriers.floors.affected(by: change, barriers.line))
     }
 
-    /// Reports the operations that have another floor.
+    /// Reports the operations whose floor may have changed.
     private mutating func floorsChanged(_ affected: BarrierInheritance.Affected?) {
         guard let affected else { return }
         admission.barriers!.value.floors.noteHandedOn()

@@ -1,20 +1,21 @@
 // Reports of changes to listeners.
 
 extension SchedulerState {
-    /// Changes of operations are reported from now on, or no longer.
+    /// Sets whether changes of operations are reported.
     mutating func setObserved(_ isObserved: Bool) { changes.isObserved = isObserved }
 
-    /// Forgets the changes that were reported.
+    /// Removes the reported changes.
     mutating func removeChanges() { changes.removeAll() }
 
-    /// Records a change of an operation. Callers check `isObserved` first, which is the only cost without listeners.
+    /// Records a change of an operation. Callers first check `isObserved`. Without listeners, this check is the only
+    /// cost.
     mutating func report(_ kind: ChangeKind, _ element: Element, _ arrival: UInt64, other: Element? = nil) {
         changes.append(kind, element, arrival: arrival, counts, other: other)
         effects.hasChanges = true
     }
 
-    /// Records a change of an operation in the queue. Nothing is recorded after its end, when an abandoned body may still
-    /// execute.
+    /// Records a change of an operation in the queue. After the operation's end, nothing is recorded, although an
+    /// abandoned body may still execute.
     mutating func report(_ kind: ChangeKind, _ slot: Slot) {
         if kind != .finished, finishing.contains(slot) { return }
         report(kind, records[slot].element, records[slot].arrival)
@@ -31,11 +32,11 @@ extension SchedulerState {
         if isReady { report(.ready, element, arrivals) }
     }
 
-    /// The numbers of operations after the last change.
+    /// The counts of operations after the last change.
     var counts: ChangeCounts { ChangeCounts(added: Int(arrivals), unfinished: count) }
 
-    /// The changes that led each operation that has not ended to its present state, in the order of arrival; each with the
-    /// number of the last change.
+    /// The changes that led to the present state of each unfinished operation, in the order of arrival. Every change
+    /// has the number of the last change.
     func presentChanges(isCancelled: (Element) -> Bool) -> [ChangeList<Element>.Change] {
         let slots = records.slots.filter { !finishing.contains($0) }.sorted {
             records[$0].arrival < records[$1].arrival

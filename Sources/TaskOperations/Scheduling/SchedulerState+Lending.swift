@@ -1,14 +1,15 @@
 // Permits that bodies lend while they await other operations.
 
 extension SchedulerState {
-    /// A number of waits are in progress in an operation that lends its permits. Waits that are counted already stay counted:
-    /// two threads may report the same wait.
+    /// Raises the number of waits in an operation to `count`, if it is lower. Two threads may report the same wait,
+    /// which counts once.
     mutating func beginWaits(_ slot: Slot, upTo count: Int) {
         while records[slot].waits < count { beginWait(slot) }
     }
 
-    /// An executing operation begins to await another one: its permits are free until the last of its waits is over. Other
-    /// tasks of it continue without permits, because it is unknown which of its tasks the operation's end depends on.
+    /// Records that an executing operation begins to await another operation. Its permits are free until the last of
+    /// its waits is over. Its other tasks continue without permits, because the library does not know on which of its
+    /// tasks the operation's end depends.
     mutating func beginWait(_ slot: Slot) {
         let (status, level, weight) = records.update(slot) { record in
             record.waits += 1
@@ -25,8 +26,8 @@ extension SchedulerState {
         }
     }
 
-    /// A wait within an operation is over. If it was the last one, the task continues once the operation has its permits;
-    /// otherwise at once.
+    /// Records that a wait within an operation is over. After the last wait, the task continues when the operation has
+    /// its permits back; after any other wait, it continues at once.
     mutating func endWait(_ slot: Slot, _ waiter: Waiter) {
         precondition(records[slot].status == .lent, "a wait ended in an operation that is \(records[slot].status)")
         records[slot].waits -= 1
@@ -35,8 +36,8 @@ extension SchedulerState {
         permits.awaitReturn(entry(slot), at: records[slot].level, waiter)
     }
 
-    /// Returns its permits to the first operation that waits for them. Such operations come before any start, also on a
-    /// suspended queue, because they have started.
+    /// Gives the first operation that waits for its permits these permits back. Such an operation has already started,
+    /// so it precedes any start, even on a suspended queue.
     mutating func nextReturn() -> Slot? {
         guard let (slot, waiter) = permits.nextReturn(weight: { [records] in records[$0].weight }) else { return nil }
         records[slot].status = .executing

@@ -1,19 +1,20 @@
-// The selection of the next operation in a queue with policies, and the events of rate, ageing, levels' limits and limits.
+// The selection of the next operation in a queue with policies, and the events of the rate, of ageing, of limits and of
+// the caps of levels.
 
 extension SchedulerState {
-    /// Gives the queue policies, if it has none yet.
+    /// Creates the policies of the queue if they do not exist.
     private mutating func preparePolicies() {
         if admission.policies == nil { admission.policies = Boxed(AdmissionPolicies(QueuePolicies(order: order))) }
     }
 
-    /// An operation arrives in a queue with policies, or has a weight.
+    /// Records the arrival of an operation in a queue with policies, or of an operation with a weight.
     mutating func arriveWithPolicies(_ entry: ReadyQueue.Entry) {
         preparePolicies()
         admission.policies!.value.dropOrder?.insert(entry)
         admission.policies!.value.pace.arrive(entry.slot)
     }
 
-    /// An operation has left.
+    /// Records that an operation has left the queue.
     mutating func leavePolicies(_ entry: ReadyQueue.Entry, _ status: Status, wasDropped: Bool) {
         let hasStarted = status != .waiting && status != .ready
         if !hasStarted, !wasDropped { admission.policies!.value.dropOrder?.remove(entry) }
@@ -29,7 +30,7 @@ extension SchedulerState {
 
     /// The next operation.
     ///
-    /// A level at its limit is skipped. An operation that waits for permits of the queue is not.
+    /// Levels at their cap are skipped. An operation that waits for permits of the queue is not skipped.
     var selection: Selection? {
         if pace.hasAgeing {
             for (slot, level, set) in firstOfLevels {
@@ -48,7 +49,7 @@ extension SchedulerState {
         width.admits(records[slot].weight) ? (slot, level, set, max(level, floor(of: slot))) : nil
     }
 
-    /// The first ready operation of each level, in the order in which they are to start.
+    /// The first ready operation of each level, in the order in which these operations start.
     var firstOfLevels: [(slot: Slot, level: PriorityLevel, set: Int?)] {
         let all = PriorityLevel.allCases.reversed().compactMap { level in
             admission.first(of: level).map { (slot: $0.slot, level: level, set: $0.set) }
@@ -62,7 +63,7 @@ extension SchedulerState {
             .map(\.first)
     }
 
-    /// Starts the next operation, as `nextStart` does.
+    /// Like `nextStart`, in a queue with policies.
     mutating func startByPolicies(
         at level: PriorityLevel, _ takeLimits: (_ set: Int, PriorityLevel) -> Bool
     ) -> Slot? {
@@ -89,7 +90,7 @@ extension SchedulerState {
         admission.policies!.value.dropOrder?.insert(entry)
     }
 
-    /// Starts workers, and has the queue woken when the rate lets the next operation start.
+    /// Requests workers, and requests a wake for the time at which the rate lets the next operation start.
     mutating func computeEffectsOfPolicies() {
         if let level = nextLevel { startWorkers(for: min(startableCount, permits.available(at: level)), at: level) }
         if isHalted || permits.isAwaitedBack || width.available == 0 { return }
@@ -100,10 +101,10 @@ extension SchedulerState {
 // MARK: - Limits
 
 extension SchedulerState {
-    /// The operations that have limits; nil if none ever had.
+    /// The operations that have limits; nil if the queue has no policies.
     var limited: LimitedOperations? { admission.policies?.value.limited }
 
-    /// Takes the limits of a set, unless a claim of it waits already. If they are not free, they are claimed.
+    /// Takes the limits of a set, unless a claim of the set already waits. If the limits are not free, claims them.
     private mutating func take(
         _ set: Int, at level: PriorityLevel, _ takeLimits: (_ set: Int, PriorityLevel) -> Bool
     ) -> Bool {
@@ -113,23 +114,23 @@ extension SchedulerState {
         return false
     }
 
-    /// Makes a set of limits that operations will have.
+    /// Creates a set of limits for operations that are added later.
     mutating func makeLimitSet() -> Int {
         preparePolicies()
         return admission.policies!.value.limited.makeSet()
     }
 
-    /// An operation that is about to be added at a slot has limits.
+    /// Sets the limits of an operation that is about to be added at a slot.
     mutating func setLimits(_ set: Int, of slot: Slot) {
         admission.policies!.value.limited.arrive(slot, set)
     }
 
-    /// An executing operation lends its limits, or has taken them back.
+    /// Records that an executing operation lends its limits or has taken them back.
     mutating func setLimitsLent(_ isLent: Bool, _ slot: Slot) {
         admission.policies!.value.limited.setLent(isLent, slot)
     }
 
-    /// The claim of a set has come to the head of its line.
+    /// Records that the claim of a set is now at the head of its line.
     mutating func limitsWereOffered(_ set: Int) {
         admission.policies!.value.limited.noteOffer(set)
         admission.unparkFirst(of: set)
@@ -148,7 +149,7 @@ extension SchedulerState {
         return !declined.isEmpty
     }
 
-    /// Returns the calls of semaphores to make.
+    /// Removes and returns the calls to make on semaphores.
     mutating func takeLimitChanges() -> [LimitedOperations.Change] {
         guard admission.policies != nil, admission.policies!.value.limited.hasChanges else { return [] }
         return admission.policies!.value.limited.takeChanges()
@@ -158,7 +159,7 @@ extension SchedulerState {
 // MARK: - Limits of levels
 
 extension SchedulerState {
-    /// Limits how many permits the operations of a level take at once.
+    /// Limits the number of permits that operations of a level may take at the same time.
     mutating func setCap(_ capacity: Int, at level: PriorityLevel) {
         preparePolicies()
         permits.setCap(isDraining ? max(1, capacity) : capacity, at: level) { [records] in
@@ -170,13 +171,13 @@ extension SchedulerState {
 // MARK: - Time
 
 extension SchedulerState {
-    /// The rate and ageing. Without policies there are neither.
+    /// The state of the rate and of ageing. Without policies, the queue has neither.
     var pace: QueuePace { admission.policies?.value.pace ?? QueuePace(rate: nil, ageing: nil) }
 
-    /// Whether the rate lets nothing start now.
+    /// Whether the rate prevents every start now.
     var isRateReached: Bool { pace.startableCount(atMost: 1) == 0 }
 
-    /// The clock of the queue shows a time.
+    /// Reports a reading of the queue's clock.
     mutating func advance(to now: Duration, mayBeOld: Bool = false) {
         admission.policies?.value.pace.advance(to: now, mayBeOld: mayBeOld)
     }
@@ -186,12 +187,13 @@ extension SchedulerState {
         admission.policies!.value.pace.setRate(rate)
     }
 
-    /// Uses a token of the rate for another attempt. Returns when that may begin; nil if there is no rate.
+    /// Uses a token of the rate for another attempt. Returns the time at which the attempt may begin; nil without a
+    /// rate.
     mutating func reserveStart() -> Duration? { admission.policies?.value.pace.reserveStart() ?? nil }
 
-    /// An operation that has started gives back its token of the rate.
+    /// Returns the rate's token of an operation that has started.
     mutating func giveBackStart() { admission.policies?.value.pace.undoStart() }
 
-    /// The queue was woken.
+    /// Records that the queue was woken.
     mutating func noteWake() { admission.policies?.value.pace.noteWake() }
 }

@@ -1,33 +1,34 @@
-// The reasons why operations do not start, or do not continue. Nothing is changed here.
+// The reasons why operations do not start, or do not continue. This file only reads the state.
 
 /// A reason why an operation of a queue does not start, or does not continue.
 package enum QueueReason: Hashable, Sendable {
-    /// A dependency is unfinished, or a deadline has not passed: the operation knows which.
+    /// A dependency is unfinished, or the operation's delay has not passed. The operation itself knows which.
     case dependencies
-    /// It is behind the barrier in this slot.
+    /// The operation is behind the barrier at this slot.
     case barrier(Int)
-    /// It is a barrier, and so many unfinished operations are between the barrier before it and itself.
+    /// The operation is a barrier, and this number of unfinished operations is between the previous barrier and this
+    /// one.
     case operationsBefore(Int)
     /// The queue is suspended.
     case suspended
-    /// All operations are being cancelled just now.
+    /// All operations are currently being cancelled.
     case held
-    /// So many ready operations are served before it.
+    /// This number of operations precedes the operation.
     case turn(Int)
-    /// The next operation, which may be this one, lacks permits.
+    /// The next operation to start, which may be this one, lacks permits.
     case permits
-    /// Its level is at its limit; or the operation before it in its level is too heavy for the limit.
+    /// The operation's level is at its cap, or the first operation of the level is too heavy for the cap.
     case level
-    /// A semaphore that is a limit of it has no permit for it.
+    /// A semaphore that limits the operation has no permit for it.
     case limits
-    /// The rate of the queue lets nothing start just now.
+    /// The rate of the queue currently prevents every start.
     case rate
-    /// The next operation, which may be this one, is about to start: a worker was requested for it.
+    /// A worker was requested for the next operation to start, which may be this one.
     case worker
 }
 
 extension SchedulerState {
-    /// The reasons of one operation; none if it executes, or awaits something itself. Linear.
+    /// The reasons of one operation; empty if the operation is executing or has lent its permits. Linear.
     func reasons(of slot: Slot) -> [QueueReason] {
         let record = records[slot]
         let barrier = admission.barriers?.value.line.last(before: record.arrival)?.slot
@@ -59,7 +60,8 @@ extension SchedulerState {
         return all
     }
 
-    /// Those that have taken permits, those included whose completion handlers are being called, in the order of arrival.
+    /// The operations that hold permits, in the order of arrival. An operation whose completion handlers are being
+    /// called still holds its permits.
     var permitHolders: [Slot] {
         records.slots.filter { records[$0].status == .executing }.sorted { records[$0].arrival < records[$1].arrival }
     }
@@ -96,7 +98,7 @@ extension SchedulerState {
         return reasons
     }
 
-    /// Whether the limits of an operation are claimed, and none are taken for it.
+    /// Whether an operation is parked, because its limits are not free.
     private func isParked(_ slot: Slot) -> Bool {
         limited?.isParked(slot) ?? false
     }
@@ -123,17 +125,17 @@ extension SchedulerState {
         }
     }
 
-    /// Whether one ready operation comes before another.
+    /// Whether one operation starts, or gets its permits back, before another.
     private func isServed(_ slot: Slot, before other: Slot, _ line: Line) -> Bool {
         slot != other && isInLine(slot, records[other].status) && isInLine(other, records[other].status)
             && crowds(before: other).contains(crowd(of: slot, line)) && place(slot) < place(other)
     }
 
-    /// Those of which one is passed over together with all others, when something else could start.
+    /// A group of operations that are skipped together when another operation can start.
     private struct Crowd: Hashable {
-        /// Their limits, if these have no room.
+        /// The set of limits of the operations, if they are parked.
         var set: Int?
-        /// Their level, if that is full.
+        /// The level of the operations, if it is at its cap.
         var level: PriorityLevel?
     }
 
@@ -145,7 +147,7 @@ extension SchedulerState {
         return Crowd(set: set, level: line.closedLevels.contains(level) ? level : nil)
     }
 
-    /// The crowds that are not passed over for an operation.
+    /// The crowds whose operations are not skipped in favour of an operation.
     private func crowds(before slot: Slot) -> [Crowd] {
         if admission.policies == nil { return [Crowd()] }
         let level = records[slot].level
@@ -154,7 +156,7 @@ extension SchedulerState {
         return ofLevel + [Crowd(set: set), Crowd(set: set, level: level)]
     }
 
-    /// How many are served before each operation that is ready, or wants its permits back.
+    /// The number of operations that precede each operation that is ready or waits for the return of its permits.
     private func placesInLine(_ slots: [Slot], _ line: Line) -> [Slot: Int] {
         var places: [Slot: Int] = [:]
         for status in [Status.ready, .returning] {

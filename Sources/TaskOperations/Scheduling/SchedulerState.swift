@@ -1,27 +1,27 @@
-/// All decisions of a queue, as a pure value without tasks, locks, clocks and continuations.
+/// Makes all decisions of a queue. It is a pure value without tasks, locks, clocks and continuations.
 ///
-/// Each mutating function is one event. `computeEffects` decides on the effects of the events: workers to start, waiting
-/// tasks to resume, operations to end, changes to report. A worker gets its next operation from `nextStart`.
+/// Each mutating function is one event. `computeEffects` decides on the effects of the events: workers to start,
+/// waiting tasks to resume, operations to end, changes to report. A worker gets its next operation from `nextStart`.
 ///
-/// This file is everything that a plain queue needs: a width, an order, priorities, suspension and cancellation. The rest is
-/// in `SchedulerState+Barriers`, `+Policies`, `+Lending` and `+Changes`, and in `Acceptance`.
+/// This file contains the state of a plain queue: its width, order, priorities, suspension and cancellation. Other
+/// features are in `SchedulerState+Barriers`, `+Policies`, `+Lending` and `+Changes`, and in `Acceptance`.
 struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     typealias Slot = Int
     typealias Status = OperationStatus
     typealias Record = QueuedOperation<Element>
 
     let order: OperationOrder
-    /// The largest number of workers that are worth starting at once.
+    /// The maximum number of workers of one level that were started and have not begun.
     let workerLimit: Int
 
     /// The operations of the queue, by slot.
     var records = SlotMap<Record>()
-    /// The number of operations that ever arrived.
+    /// The number of operations that have arrived since the creation of the queue.
     var arrivals: UInt64 = 0
     /// The number of operations in the queue that have started.
     private(set) var startedCount = 0
-    /// Operations that have ended and stay until their completion handlers have been called, and operations that are dropped
-    /// and stay until they have ended.
+    /// The ended operations whose completion handlers have not been called, and the dropped operations that have not
+    /// ended.
     var finishing: Set<Slot> = []
 
     var admission: Admission
@@ -31,15 +31,15 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     private(set) var isSuspended: Bool
     /// True once the owner of the queue is gone. Suspension and a width of 0 no longer apply.
     private(set) var isDraining = false
-    /// The number of threads that are cancelling all operations. Nothing starts meanwhile: an operation that waits for a
-    /// cancelled one must not start before it is cancelled itself.
+    /// The number of threads that are cancelling all operations. Meanwhile no operation starts, because an operation
+    /// that waits for a cancelled one must not start before it is cancelled itself.
     private(set) var startBlockers = 0
 
     /// The tasks that wait until the queue is empty.
     private var emptyWaiters = WaitingList<Waiter>()
-    /// The workers of each level that were started and have not begun.
+    /// The number of workers of each level that were started and have not begun.
     private(set) var starting = PerLevel<Int32>(0)
-    /// Whether the effects have said that the queue is empty and stays so.
+    /// Whether the effects have reported that the queue is empty and accepts no operations.
     private var isOver = false
     var changes = ChangeList<Element>()
     var effects = Effects()
@@ -62,7 +62,7 @@ extension SchedulerState {
     /// The number of operations that have not ended.
     var count: Int { records.count - finishing.count }
 
-    /// Whether nothing is left, completion handlers included.
+    /// Whether all operations have left the queue, and all their completion handlers have been called.
     var isEmpty: Bool { records.count == 0 }
 
     var unstartedCount: Int { records.count - startedCount }
@@ -70,7 +70,7 @@ extension SchedulerState {
     /// Whether no operation may start.
     var isHalted: Bool { isSuspended || startBlockers > 0 }
 
-    /// The number of permits, and of those that are taken.
+    /// The number of permits, and the number of taken permits.
     var width: Permits { permits.width }
 
     func entry(_ slot: Slot) -> ReadyQueue.Entry { ReadyQueue.Entry(arrival: records[slot].arrival, slot: slot) }
@@ -91,7 +91,7 @@ extension SchedulerState {
     /// The slot that the next operation gets.
     var nextSlot: Slot { mutating get { records.nextSlot } }
 
-    /// An operation arrives at the slot that `nextSlot` has just returned. `accepts` was called before.
+    /// Adds an operation at the slot that `nextSlot` has just returned. The caller has called `accepts` before.
     @inline(__always)
     mutating func insert(_ element: Element, _ newcomer: Newcomer, at slot: Slot) {
         arrivals += 1
@@ -103,11 +103,11 @@ extension SchedulerState {
         if changes.isObserved { reportArrival(element, isReady: newcomer.isReady) }
     }
 
-    /// The dependencies of an operation that has not started are all finished now, or no longer.
+    /// Records whether all dependencies of an unstarted operation are finished.
     mutating func setReady(_ slot: Slot, _ isReady: Bool) {
         switch (records[slot].status, isReady) {
         case (.waiting, true):
-            // It may be dropped.
+            // The operation may have been dropped.
             if !finishing.isEmpty, finishing.contains(slot) { return }
             makeReady(slot)
             if changes.isObserved { report(.ready, slot) }
@@ -155,15 +155,15 @@ extension SchedulerState {
         }
     }
 
-    /// Marks an operation that started as finished. It stays in the queue, uncounted, until `end`, which is called after its
-    /// completion handlers.
+    /// Marks an operation that started as finished. It stays in the queue, uncounted, until `end`, which is called
+    /// after its completion handlers.
     mutating func markFinished(_ slot: Slot) {
         finishing.insert(slot)
         if changes.isObserved { report(.finished, slot) }
     }
 
-    /// An operation has ended, whether it started or not. The caller keeps the element until the lock is released. Amortised
-    /// constant time.
+    /// Removes an operation that has ended, whether or not it started. The caller keeps the returned element until the
+    /// lock is released. Takes amortised constant time.
     mutating func end(_ slot: Slot) -> Element {
         let record = records.remove(at: slot)
         let entry = ReadyQueue.Entry(arrival: record.arrival, slot: slot)
@@ -183,7 +183,7 @@ extension SchedulerState {
         return record.element
     }
 
-    /// Ends an operation, as `end` does; the effects release the element.
+    /// Removes an operation as `end` does. The effects release the element.
     mutating func remove(_ slot: Slot) {
         effects.removed.append(end(slot))
     }
@@ -214,11 +214,11 @@ extension SchedulerState {
         return admission.barriers == nil ? level : max(level, floor(of: admission.ready.first!.entry.slot))
     }
 
-    /// Starts the first ready operation: it has its permits from now on. Nil if no operation may start, or if the first one is
-    /// not of the given level.
+    /// Starts the first ready operation, which takes its permits. Returns nil if no operation may start, or if the
+    /// first operation has another level than `level`.
     ///
-    /// - Parameter takeLimits: Takes a permit of each semaphore of a set, or gets in line for them and returns false. The
-    ///   next operation is tried then.
+    /// - Parameter takeLimits: Takes a permit of each semaphore of a set. If a permit is missing, it enters the line
+    ///   and returns false; the next operation is then tried.
     @inline(__always)
     mutating func nextStart(
         at level: PriorityLevel, takeLimits: (_ set: Int, PriorityLevel) -> Bool = { _, _ in true }
@@ -238,12 +238,12 @@ extension SchedulerState {
         permits.take(weight, at: level)
     }
 
-    /// An operation from `nextStart` has begun to execute.
+    /// Records that the operation from `nextStart` has begun to execute.
     mutating func noteStart(_ slot: Slot) {
         if changes.isObserved { report(.started, slot) }
     }
 
-    /// Takes back the permits that `nextStart` gave, because the operation has to wait after all.
+    /// Takes back the permits that `nextStart` gave, because the operation must still wait.
     mutating func undoStart(_ slot: Slot) {
         startedCount -= 1
         records[slot].status = .waiting
@@ -251,12 +251,12 @@ extension SchedulerState {
         if admission.policies != nil { undoStartByPolicies(slot) }
     }
 
-    /// A worker that was started has begun.
+    /// Records that a started worker has begun.
     mutating func workerBegan(at level: PriorityLevel) {
         starting[level] -= 1
     }
 
-    /// A worker could yield to others. Returns whether it is needed afterwards.
+    /// Records that a worker may yield its thread. Returns whether the queue needs the worker afterwards.
     mutating func workerYields(at level: PriorityLevel) -> Bool {
         guard nextLevel == level else { return false }
         starting[level] += 1
@@ -275,7 +275,7 @@ extension SchedulerState {
         self.isSuspended = isSuspended && !isDraining
     }
 
-    /// Nothing holds the queue up from now on: it is resumed, has a width of at least 1, and stays so.
+    /// Makes sure that all operations can finish: resumes the queue permanently, and keeps its width at 1 or more.
     mutating func drain() {
         isDraining = true
         setSuspended(false)
@@ -283,19 +283,19 @@ extension SchedulerState {
         permits.openLevels()
     }
 
-    /// Nothing starts until `unblockStarts`, which has to be called as often.
+    /// Blocks all starts until `unblockStarts` was called the same number of times.
     mutating func blockStarts() { startBlockers += 1 }
 
     mutating func unblockStarts() { startBlockers -= 1 }
 
-    /// A task waits until the queue is empty.
+    /// Records that a task waits until the queue is empty.
     ///
-    /// - Parameter number: A number for the wait, which no other has.
+    /// - Parameter number: The unique number of the wait.
     mutating func waitUntilEmpty(_ waiter: Waiter, number: Int) {
         emptyWaiters.append(waiter, number: number)
     }
 
-    /// Ends a wait until the queue is empty. Returns false if the wait is over already, or has not begun.
+    /// Ends a wait until the queue is empty. Returns false if the wait is already over or has not begun.
     mutating func stopWaitingUntilEmpty(_ number: Int) -> Bool {
         guard let waiter = emptyWaiters.remove(number) else { return false }
         effects.resumed.append(waiter)
@@ -312,15 +312,15 @@ extension SchedulerState {
         var workers = TinyArray<PriorityLevel>()
         /// Waiting tasks to resume.
         var resumed: [Waiter] = []
-        /// Operations that end without having been started, and why.
+        /// Operations that must be ended without a start, with the reasons.
         var rejected: [Rejection] = []
-        /// Operations that have left the queue, to release.
+        /// Operations that have left the queue, to be released.
         var removed: [Element] = []
         /// Operations whose floor may have changed.
         var floorChanges: [Element] = []
         /// The reading of the queue's clock at which to wake the queue.
         var wakeTime: Duration?
-        /// Whether the queue is empty and stays so.
+        /// Whether the queue is empty and accepts no operations.
         var isOver = false
         /// Whether there are changes of operations to report.
         var hasChanges = false
@@ -336,16 +336,16 @@ extension SchedulerState {
         }
     }
 
-    /// An operation that is to be ended.
+    /// An operation that must be ended.
     struct Rejection: Sendable {
         enum Reason: Hashable, Sendable {
-            /// It came after the queue was shut down.
+            /// The operation was added after the queue was shut down.
             case shutDown
-            /// It came while everything was being cancelled.
+            /// The operation was added to a queue that cancels all operations.
             case cancelled
-            /// There was no room for it.
+            /// The queue had no room for the operation.
             case full
-            /// It was dropped for a newer one.
+            /// The operation was dropped to make room for a newer one.
             case dropped
         }
 
@@ -353,10 +353,10 @@ extension SchedulerState {
         let reason: Reason
     }
 
-    /// Decides on the effects of the events since the last call: the operations that get their permits back, the workers to
-    /// start and their levels, the waiting tasks to resume.
+    /// Decides on the effects of the events since the last call: which operations get their permits back, which workers
+    /// start, and which waiting tasks continue.
     ///
-    /// - Parameter returned: Called with each operation that has got its permits.
+    /// - Parameter returned: Called with each operation that has its permits back.
     mutating func computeEffects(returned: (Element) -> Void = { _ in }) {
         if permits.hasReturns { while let slot = nextReturn() { returned(records[slot].element) } }
         if admission.policies == nil {
@@ -381,7 +381,7 @@ extension SchedulerState {
         for _ in 0..<count { effects.workers.append(level) }
     }
 
-    /// Returns the effects of the events since the last call.
+    /// Removes and returns the effects of the events since the last call.
     mutating func takeEffects() -> Effects {
         var taken = Effects()
         swap(&taken, &effects)

@@ -1,8 +1,9 @@
-/// Every decision of a semaphore, as a pure value: which waiting task, or which queue, gets permits when.
+/// Makes all decisions of a semaphore, as a pure value: which waiting task or queue gets permits, and when.
 ///
-/// Permits are given strictly in the order of priority, then arrival: an entry that wants many permits blocks every entry
-/// behind it, so that it cannot starve. A task in line gets its permits. A queue in line has a claim for operations whose
-/// limits include the semaphore: it is offered one permit, and stays in line until it takes the permit or leaves.
+/// Permits are given strictly in the order of priority, then arrival. An entry that needs many permits blocks every
+/// entry behind it, and therefore cannot starve. A task in line gets its permits. A queue in line has a claim for
+/// operations whose limits include the semaphore. The claim is offered one permit, and stays in line until the queue
+/// takes the permit or withdraws the claim.
 struct SemaphoreState<Waiter: Sendable>: Sendable {
     struct Record: Sendable {
         let waiter: Waiter
@@ -13,7 +14,7 @@ struct SemaphoreState<Waiter: Sendable>: Sendable {
         var isOffered = false
     }
 
-    /// Names an entry for as long as it is in line, and nothing afterwards.
+    /// Identifies an entry in line. After the entry has left the line, the ticket identifies no entry.
     struct Ticket: Hashable, Sendable {
         fileprivate let entry: ReadyQueue.Entry
     }
@@ -27,10 +28,10 @@ struct SemaphoreState<Waiter: Sendable>: Sendable {
         permits = Permits(capacity: capacity)
     }
 
-    /// How many tasks wait.
+    /// The number of waiting tasks.
     var waitingCount: Int { records.count - claimCount }
 
-    /// Takes permits, unless there are too few or an entry waits for them.
+    /// Takes permits if enough are available and no entry waits for them. Returns whether it took them.
     mutating func tryAcquire(_ weight: Int) -> Bool {
         guard line.isEmpty, permits.fits(weight) else { return false }
         permits.take(weight)
@@ -40,8 +41,8 @@ struct SemaphoreState<Waiter: Sendable>: Sendable {
     /// Adds an entry to the line.
     ///
     /// - Parameters:
-    ///   - arrival: Orders entries of one level.
-    ///   - isClaim: Whether it is a claim, which is offered permits instead of getting them.
+    ///   - arrival: The arrival that orders the entry among entries of the same level.
+    ///   - isClaim: Whether the entry is a claim, which is offered a permit instead of getting one.
     mutating func wait(
         _ waiter: Waiter, weight: Int, level: PriorityLevel, arrival: LineArrival, isClaim: Bool = false
     ) -> Ticket {
@@ -53,7 +54,7 @@ struct SemaphoreState<Waiter: Sendable>: Sendable {
         return Ticket(entry: entry)
     }
 
-    /// Removes an entry. Returns its waiter; nil if it is not in line any more.
+    /// Removes an entry. Returns its waiter; nil if the entry is no longer in line.
     @discardableResult
     mutating func leave(_ ticket: Ticket) -> Waiter? {
         guard isWaiting(ticket) else { return nil }
@@ -61,7 +62,7 @@ struct SemaphoreState<Waiter: Sendable>: Sendable {
         return removeRecord(ticket.entry.slot).waiter
     }
 
-    /// The waiter has become more urgent; it never becomes less so.
+    /// Raises the level of an entry. A lower level has no effect.
     mutating func raise(_ ticket: Ticket, to level: PriorityLevel) {
         guard isWaiting(ticket), records[ticket.entry.slot].level < level else { return }
         line.remove(ticket.entry, at: records[ticket.entry.slot].level)
@@ -77,11 +78,11 @@ struct SemaphoreState<Waiter: Sendable>: Sendable {
         permits.capacity = capacity
     }
 
-    /// Serves the first entry if enough permits are available. A task gets its permits and leaves the line. A claim is offered
-    /// one permit and stays.
+    /// Serves the first entry if enough permits are available. A task gets its permits and leaves the line. A claim is
+    /// offered one permit and stays.
     ///
-    /// - Returns: The served waiter; nil if too few permits are available, or if the first entry is a claim that has not
-    ///   answered its offer.
+    /// - Returns: The served waiter; nil if too few permits are available, or if the first entry is a claim that has
+    ///   not answered its offer.
     mutating func next() -> Waiter? {
         guard let slot = line.first?.entry.slot, permits.fits(records[slot].weight) else { return nil }
         if records[slot].isClaim {
@@ -95,17 +96,17 @@ struct SemaphoreState<Waiter: Sendable>: Sendable {
         return record.waiter
     }
 
-    /// Whether one permit may be taken by an entry with this place in line, in line or not.
+    /// Whether an entry with this level and arrival may take one permit, even if it is not in line.
     func admits(at level: PriorityLevel, arrival: LineArrival) -> Bool {
         guard permits.fits(1) else { return false }
         guard let (head, headLevel) = line.first else { return true }
         return headLevel < level || (headLevel == level && head.arrival >= arrival.first)
     }
 
-    /// Takes the permit that `admits` allows.
+    /// Takes one permit after `admits` has returned true.
     mutating func takeAdmitted() { permits.take(1) }
 
-    /// The entries in line, the first to be served first. Linear; for tests.
+    /// The waiters in the order in which they are served. Linear; for tests.
     var waitersInOrder: [Waiter] {
         var line = line
         var waiters: [Waiter] = []
@@ -124,19 +125,19 @@ struct SemaphoreState<Waiter: Sendable>: Sendable {
     }
 }
 
-/// The place of an entry in the order of arrival. A claim that leaves one line and enters another keeps its arrival. Each of
-/// its entries has a different number, because a `ReadyQueue` may still contain an entry that was removed.
+/// The place of an entry in the order of arrival. A claim that leaves one line and enters another keeps its arrival.
+/// Each of its entries has a different number, because a `ReadyQueue` may still contain an entry that was removed.
 struct LineArrival: Sendable {
-    /// Before the numbers of all entries with this arrival, and behind those of earlier arrivals.
+    /// A number below the numbers of all entries with this arrival, and above those of earlier arrivals.
     let first: UInt64
     private(set) var number: UInt64
 
-    /// - Parameter order: Higher for later arrivals.
+    /// - Parameter order: A number that is higher for later arrivals.
     init(_ order: Int) {
         first = UInt64(order) << 16
         number = first
     }
 
-    /// Gives the next entry another number, of 65,536.
+    /// Changes the number for the next entry. After 65,536 changes, the numbers repeat.
     mutating func renew() { number = first | (number &+ 1) & 0xffff }
 }

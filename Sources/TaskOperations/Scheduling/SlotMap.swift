@@ -1,11 +1,12 @@
-/// Values at small stable numbers, which are used again after a removal. Every call takes amortised constant time.
+/// Values at small, stable numbers. The number of a removed value is used again. Every call takes amortised constant
+/// time unless its comment says otherwise.
 ///
-/// Values are in chunks, and an empty chunk has no memory. So after a burst, the map keeps only the memory of the remaining
-/// values, at any numbers.
+/// Values are stored in chunks, and an empty chunk uses no memory. After a burst, the map therefore keeps only the
+/// chunks of the remaining values.
 struct SlotMap<Value> {
     private typealias Chunk = SlotChunk<Value>
 
-    /// A slot is a chunk's number and four bits for the place in it.
+    /// A slot consists of a chunk's number and four bits for the position in the chunk.
     private var chunks: [Chunk?] = []
     /// The numbers of all chunks with room. The last one is filled first. Numbers of full and removed chunks may
     /// remain, and are removed when they become the last one.
@@ -17,7 +18,7 @@ struct SlotMap<Value> {
         _modify { yield &uniqueChunk(slot >> Chunk.shift).values[slot & Chunk.mask] }
     }
 
-    /// Does something with a value where it is, in one access.
+    /// Calls a function with a value in place, in one access.
     @inline(__always)
     mutating func update<Result>(_ slot: Int, _ change: (inout Value) -> Result) -> Result {
         change(&uniqueChunk(slot >> Chunk.shift).values[slot & Chunk.mask])
@@ -31,7 +32,7 @@ struct SlotMap<Value> {
         return chunk.holds(slot & Chunk.mask)
     }
 
-    /// Every value, by slot. Linear in the number of values and the number of chunks.
+    /// All values in the order of their slots. Linear in the number of values and the number of chunks.
     var all: [Value] {
         var all: [Value] = []
         all.reserveCapacity(count)
@@ -55,7 +56,7 @@ struct SlotMap<Value> {
         }
     }
 
-    /// How many values there is memory for.
+    /// The number of values for which memory is allocated.
     var capacity: Int { chunks.reduce(0) { $0 + ($1 == nil ? 0 : Chunk.size) } }
 
     mutating func insert(_ value: Value) -> Int {
@@ -64,7 +65,7 @@ struct SlotMap<Value> {
         return slot
     }
 
-    /// Inserts a value at the slot that `nextSlot` has said just before.
+    /// Inserts a value at the slot that `nextSlot` has just returned.
     mutating func insert(_ value: consuming Value, at slot: Int) {
         uniqueChunk(slot >> Chunk.shift).insert(value, at: slot & Chunk.mask)
         count += 1
@@ -77,7 +78,7 @@ struct SlotMap<Value> {
         let wasFull = chunk.occupied == .max
         let value = chunk.remove(at: slot & Chunk.mask)
         count -= 1
-        // The chunk that is filled next keeps its memory, for values that are added and removed in turn.
+        // The chunk that is filled next keeps its memory, so that alternating insertions and removals allocate nothing.
         if wasFull {
             let filledBefore = roomy.last
             roomy.append(number)
@@ -108,7 +109,7 @@ struct SlotMap<Value> {
         return chunks.count - 1
     }
 
-    /// A chunk that no copy of the map shares, made if there is none.
+    /// Returns a chunk that no copy of the map shares. Creates the chunk if it does not exist.
     @inline(__always)
     private mutating func uniqueChunk(_ number: Int) -> Chunk {
         if !isKnownUniquelyReferenced(&chunks[number]) { chunks[number] = chunks[number]?.copy() ?? Chunk() }
@@ -116,17 +117,17 @@ struct SlotMap<Value> {
     }
 }
 
-// A map that changes a chunk is the only one that has it; copies of maps only read.
+// A map changes a chunk only if no other map shares it. Shared chunks are only read.
 extension SlotMap: @unchecked Sendable where Value: Sendable {}
 
-/// Room for 16 values. An empty chunk is freed at once. An array of optionals would first examine each of its
-/// elements, which took 180 instructions for each operation of a chain. A chunk of 16 keeps an idle queue small.
+/// Room for 16 values. An empty chunk is freed at once. Freeing an array of optionals would first examine each element,
+/// which took 180 instructions for each operation of a chain. A chunk of 16 keeps an idle queue small.
 private final class SlotChunk<Value> {
     static var shift: Int { 4 }
     static var size: Int { 16 }
     static var mask: Int { 15 }
 
-    /// The places of values; only those are initialised for which `occupied` has a bit.
+    /// The memory of the values. An element is initialised only if its bit in `occupied` is set.
     let values = UnsafeMutablePointer<Value>.allocate(capacity: size)
     var occupied: UInt16 = 0
 
@@ -143,7 +144,7 @@ private final class SlotChunk<Value> {
         return (values + place).move()
     }
 
-    /// Calls a function with the places that hold a value, in ascending order.
+    /// Calls a function with the positions that hold a value, in ascending order.
     func forEach(_ body: (Int) -> Void) {
         var left = occupied
         while left != 0 {

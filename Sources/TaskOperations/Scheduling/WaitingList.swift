@@ -1,10 +1,10 @@
-/// Waiting values in the order of arrival, each with a number. Every call takes amortised constant time.
+/// Waiting values in the order of arrival. Each has a number. Every call takes amortised constant time.
 ///
-/// An empty list has no memory of its own: that is the state of most lists.
+/// An empty list, the usual case, allocates no memory.
 struct WaitingList<Value: Sendable>: Sendable {
     private struct Values: Sendable {
         var byNumber: [Int: Value] = [:]
-        /// The numbers in order, from `head` on. Those that were removed are skipped.
+        /// The numbers in order, from `head` on. Numbers of removed values are skipped.
         var order: [Int] = []
         var head = 0
     }
@@ -20,14 +20,14 @@ struct WaitingList<Value: Sendable>: Sendable {
         values?.value.byNumber.values.contains(where: isWanted) ?? false
     }
 
-    /// - Parameter number: One that nothing had before.
+    /// - Parameter number: A number that no earlier value had.
     mutating func append(_ value: Value, number: Int) {
         if values == nil { values = Boxed(Values()) }
         values!.value.byNumber[number] = value
         values!.value.order.append(number)
     }
 
-    /// Removes the value with a number; nil if there is none.
+    /// Removes and returns the value with a number; nil if the list has no such value.
     mutating func remove(_ number: Int) -> Value? {
         guard let value = values?.value.byNumber.removeValue(forKey: number) else { return nil }
         tidy()
@@ -50,14 +50,14 @@ struct WaitingList<Value: Sendable>: Sendable {
         return values!.value.order[values!.value.head]
     }
 
-    /// Removes all, in order.
+    /// Removes and returns all values, in order.
     mutating func removeAll() -> [Value] {
         guard let all = values?.value else { return [] }
         values = nil
         return all.order[all.head...].compactMap { all.byNumber[$0] }
     }
 
-    /// One was removed. Gives memory back if less than half of it is needed.
+    /// Frees memory if less than half of it is needed. Called after a removal.
     private mutating func tidy() {
         let (count, total) = (values!.value.byNumber.count, values!.value.order.count)
         if count == 0 { return values = nil }

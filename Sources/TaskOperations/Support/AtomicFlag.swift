@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A flag that any thread can set, once.
+/// A flag that any thread can set. It cannot be cleared.
 final class AtomicFlag: Sendable {
     private let flag = Atomic(false)
 

@@ -1,8 +1,8 @@
-/// A value in memory of its own. An optional one takes 8 bytes in an owner that mostly has no such value.
+/// A value in separately allocated memory. An optional box takes 8 bytes in an owner that usually has no such value.
 ///
-/// It has the semantics of a value: a box that another copy refers to is copied before a change.
+/// The type has value semantics: a box that another copy refers to is copied before a change.
 struct Boxed<Value: Sendable>: @unchecked Sendable {
-    // A box is changed only while nothing else refers to it.
+    // A box is changed only while it has one reference.
 
     private final class Box {
         var value: Value
@@ -22,7 +22,7 @@ struct Boxed<Value: Sendable>: @unchecked Sendable {
         }
     }
 
-    // Not inlined: it is never called but after a capture of the owner.
+    // Not inlined, because it is called only after a capture of the owner.
     @inline(never)
     private mutating func copy() { box = Box(box.value) }
 }

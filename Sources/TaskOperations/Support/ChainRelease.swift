@@ -4,7 +4,8 @@ enum ChainRelease {
     /// The values that the outermost call of `release` on a thread releases.
     private static let pending = ThreadVariable<[Any]>()
 
-    /// Releases a value: now, or, if another call of this function is active on the same stack, at the end of that call.
+    /// Releases a value now. If another call of this function is active on the same stack, releases the value at the
+    /// end of that call instead.
     static func release(_ value: consuming Any) {
         if let pending = pending.pointer { return pending.pointee.append(value) }
         var values = [value]

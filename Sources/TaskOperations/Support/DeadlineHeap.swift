@@ -1,34 +1,34 @@
 /// An object that waits for a deadline.
 protocol DeadlineTarget: AnyObject, Sendable {
-    /// Where the deadline is kept; nil once it has passed or was removed. Only `DeadlineHeap` sets it, and each access
-    /// is made under the lock of `Deadlines`.
+    /// The place of the deadline; nil once the deadline has passed or was removed. Only `DeadlineHeap` sets this
+    /// property. Each access holds the lock of `Deadlines`.
     var deadlinePlace: DeadlinePlace? { get set }
 
-    /// The deadline has passed. Called with no lock held.
+    /// Called when the deadline has passed, with no lock held.
     func deadlinePassed()
 }
 
-/// Where a deadline is kept.
+/// The place of a deadline: the number of its clock, and its position in the heap of the clock.
 struct DeadlinePlace: Hashable, Sendable {
-    /// The numbers of clocks are less than this.
+    /// An upper bound of the numbers of clocks, which are all less.
     static var clockLimit: UInt8 { .max }
 
     let clock: UInt8
     var position: Int32
 }
 
-/// The deadlines of one clock, earliest first, and equal ones in the order of adding: a binary heap whose elements
-/// know their positions, so that any of them can be removed.
+/// The deadlines of one clock, earliest first. Equal deadlines are in the order in which they were added. The heap is
+/// binary, and its targets know their positions, so that any deadline can be removed.
 ///
-/// Adding and removing are logarithmic. Moments are durations since the clock was first used. Memory is given back when
-/// less than a quarter of it is needed.
+/// Adding and removing are logarithmic. Moments are durations since the clock was first used. Memory is freed when less
+/// than a quarter of it is needed.
 struct DeadlineHeap: Sendable {
     private struct Node {
         let deadline: Duration
         let target: any DeadlineTarget
         let number: UInt32
 
-        /// Numbers start over after the last one, so the distance decides: 2,147,483,648 at most.
+        /// Numbers wrap around, so the comparison uses their distance, which must not exceed 2,147,483,648.
         func isBefore(_ other: Node) -> Bool {
             if deadline != other.deadline { return deadline < other.deadline }
             return Int32(bitPattern: number &- other.number) < 0
@@ -48,7 +48,7 @@ struct DeadlineHeap: Sendable {
 
     var count: Int { nodes.count }
 
-    /// For how many deadlines there is memory.
+    /// The number of deadlines for which memory is allocated.
     var capacity: Int { nodes.capacity }
 
     var earliest: Duration? { nodes.first?.deadline }
@@ -60,14 +60,14 @@ struct DeadlineHeap: Sendable {
         moveUp(nodes.count - 1)
     }
 
-    /// Removes a target's deadline. Returns false if it is not here (any more).
+    /// Removes a target's deadline. Returns false if the heap does not contain it.
     mutating func remove(_ target: any DeadlineTarget) -> Bool {
         guard let place = target.deadlinePlace, place.clock == clock else { return false }
         _ = remove(at: Int(place.position))
         return true
     }
 
-    /// Removes the earliest deadline, if it is not after a moment, and returns its target.
+    /// Removes the earliest deadline if it is not after a moment, and returns its target; otherwise returns nil.
     mutating func popFirst(until moment: Duration) -> (any DeadlineTarget)? {
         guard let first = nodes.first, first.deadline <= moment else { return nil }
         return remove(at: 0)

@@ -1,19 +1,19 @@
-/// All decisions about deadlines, as a pure value: the deadlines of each clock, and the time until which its task
-/// sleeps.
+/// Makes all decisions about deadlines, as a pure value. The table contains the deadlines of each clock, and the time
+/// until which the clock's task sleeps.
 struct DeadlineTable: Sendable {
-    /// A task that is to be started for a clock.
+    /// A sleeper: a task that the caller must start for a clock.
     struct NewSleeper: Sendable {
         let clock: UInt8
         let face: ClockFace
         let number: UInt64
-        /// The task that slept until now, too long; to be cancelled.
+        /// The previous task, which sleeps too long and must be cancelled.
         let replaced: Task<Void, Never>?
     }
 
     enum Addition: Sendable {
-        /// A sleeper is to be started if there is one.
+        /// The deadline was added. The caller must start the sleeper if there is one.
         case added(NewSleeper?)
-        /// The clock has another face by now.
+        /// The clock now has another face.
         case faceIsStale
         case tooManyClocks
     }
@@ -31,17 +31,17 @@ struct DeadlineTable: Sendable {
         /// The number of the task that sleeps for the clock; 0 if there is none. Tasks with earlier numbers end at
         /// their next step.
         var sleeper: UInt64 = 0
-        /// Its handle; nil until that is known.
+        /// The handle of this task; nil until it is known.
         var task: Task<Void, Never>?
         /// Nil while the task is about to call `next`, which will find added deadlines.
         var sleepsUntil: Duration?
     }
 
-    /// By number; nil for numbers that are free.
+    /// The clocks by number; nil for free numbers.
     private var clocks: [Clock?] = []
     private var numbers: [ClockKey: UInt8] = [:]
     private var lastSleeper: UInt64 = 0
-    /// The clock that was used last, which is usually used again.
+    /// The number of the clock that was used last, which is usually used again.
     private var recent = 0
 
     /// The maximum number of deadlines that a sleeper gets at once, so that the lock is not held for long.
@@ -50,7 +50,7 @@ struct DeadlineTable: Sendable {
     /// The number of pending deadlines.
     var count: Int { clocks.reduce(0) { $0 + ($1?.heap.count ?? 0) } }
 
-    /// A clock that has deadlines.
+    /// Returns the face of a clock if the clock has deadlines; otherwise nil.
     mutating func face(for key: ClockKey) -> ClockFace? {
         number(of: key).map { clocks[Int($0)]!.face }
     }
@@ -68,8 +68,8 @@ struct DeadlineTable: Sendable {
         return .added(newSleeper(for: number))
     }
 
-    /// Removes a target's deadline. If it was the last one of its clock, returns the task to cancel, and the clock
-    /// face, which the caller releases after unlocking.
+    /// Removes a target's deadline. If the deadline was the last one of its clock, returns the task to cancel and the
+    /// clock face, which the caller releases after unlocking.
     mutating func remove(_ target: any DeadlineTarget) -> (task: Task<Void, Never>?, face: ClockFace?) {
         guard let index = target.deadlinePlace.map({ Int($0.clock) }) else { return (nil, nil) }
         _ = clocks[index]!.heap.remove(target)
@@ -85,7 +85,7 @@ struct DeadlineTable: Sendable {
         return true
     }
 
-    /// The next step of a sleeper, at a moment of its clock.
+    /// Returns the next step of a sleeper at a moment of its clock.
     mutating func next(for sleeper: NewSleeper, at now: Duration) -> Next {
         guard isCurrent(sleeper) else { return .end }
         let index = Int(sleeper.clock)

@@ -3,7 +3,7 @@
 enum Deadlines {
     private static let table = Lock(DeadlineTable())
 
-    /// Adds a deadline that is `delay` away from now.
+    /// Adds a deadline that passes after `delay`.
     static func add<C: Clock>(
         _ target: any DeadlineTarget, after delay: Duration, on clock: C
     ) -> Bool where C.Duration == Duration {
@@ -13,12 +13,13 @@ enum Deadlines {
     /// Adds a deadline.
     ///
     /// - Parameters:
-    ///   - target: The object that is called when the deadline has passed; it has no other deadline. It is retained until
-    ///     then.
-    ///   - delay: How long after `instant` the deadline is. It passes at once if the clock shows that already.
+    ///   - target: The object to call when the deadline has passed. It must not have another deadline. It is retained
+    ///     until the call.
+    ///   - delay: The time from `instant` to the deadline. If the clock already shows that time, the deadline passes at
+    ///     once.
     ///   - instant: A moment of the clock.
     ///   - clock: The clock that measures it.
-    /// - Returns: False if the largest number of clocks have deadlines already. Nothing is added then.
+    /// - Returns: False if the maximum number of clocks already have deadlines. In this case, no deadline is added.
     static func add<C: Clock>(
         _ target: any DeadlineTarget, _ delay: Duration, after instant: C.Instant, on clock: C
     ) -> Bool where C.Duration == Duration {
@@ -50,11 +51,11 @@ enum Deadlines {
     /// The number of pending deadlines.
     static var count: Int { table.withLock { $0.count } }
 
-    /// Removes a target's deadline, if it has not passed.
+    /// Removes a target's deadline if it has not passed.
     static func remove(_ target: any DeadlineTarget) {
         let (task, face) = table.withLock { $0.remove(target) }
         task?.cancel()
-        // The clock is the user's. This may be the last reference to it.
+        // The clock is user code, and this may be the last reference to it.
         extendLifetime(face)
     }
 
@@ -74,8 +75,8 @@ enum Deadlines {
             switch table.withLock({ $0.next(for: sleeper, at: now) }) {
             case .tell(let targets):
                 for target in targets { target.deadlinePassed() }
-                // A target may add a deadline on the clock, and the clock may show an earlier time than the deadline
-                // that counted as passed.
+                // A target may have added a deadline on the same clock, and the clock may show an earlier time than a
+                // deadline that counted as passed.
                 now = face.now
             case .sleep(let moment):
                 await DeadlineSleep.$isCurrent.withValue(true) { await face.sleep(until: moment) }
@@ -99,9 +100,9 @@ struct ClockKey: Hashable, Sendable {
     }
 }
 
-/// A clock without its type, whose moments are durations since one moment of the clock.
+/// A type-erased clock. Its moments are durations since a fixed moment of the clock.
 package final class ClockFace: Sendable {
-    /// The moment of an instant of the clock, or of now.
+    /// Returns the moment of an instant of the clock; nil stands for the present.
     private let moment: @Sendable (_ instant: (any InstantProtocol)?) -> Duration
     private let sleepUntil: @Sendable (Duration) async throws -> Void
     /// The executor of the task that sleeps; nil for the cooperative pool.
@@ -113,7 +114,7 @@ package final class ClockFace: Sendable {
         sleepExecutor = clock.executorOfSleepers
     }
 
-    /// The longest single sleep. The runtime stops the process for one that it cannot count in nanoseconds.
+    /// The longest single sleep. If the runtime cannot count a sleep in nanoseconds, it stops the process.
     private static var longestSleep: Duration { .seconds(86_400) }
 
     package convenience init<C: Clock>(_ clock: C) where C.Duration == Duration {
@@ -122,7 +123,7 @@ package final class ClockFace: Sendable {
 
     package var now: Duration { moment(nil) }
 
-    /// The moment that is `delay` from now.
+    /// The moment that is `delay` after the present.
     func moment(after delay: Duration) -> Duration { now + delay.saturated }
 
     /// The moment that is `delay` after an instant of the clock.
@@ -148,8 +149,8 @@ package final class ClockFace: Sendable {
 }
 
 extension Clock {
-    /// Sleeps until `delay` after `start`. It sleeps for the first half separately, because the clock might not be able
-    /// to express the end of a delay that means "forever".
+    /// Sleeps until `delay` after `start`. The first half is a separate sleep, because the clock might not be able to
+    /// express the end of a delay that means "forever".
     func sleep(for delay: Duration, from start: Instant) async throws {
         try await sleep(until: start.advanced(by: delay / 2), tolerance: nil)
         try await sleep(until: start.advanced(by: delay), tolerance: nil)
@@ -157,8 +158,8 @@ extension Clock {
 }
 
 extension Duration {
-    /// The nearest duration that the library measures: at most 2⁴⁰ seconds, about 35,000 years. Sums of such durations,
-    /// and products with small numbers, do not overflow.
+    /// The nearest duration within the range that the library supports, which ends at 2⁴⁰ seconds (about 35,000 years).
+    /// Sums of such durations, and products with small numbers, do not overflow.
     package var saturated: Duration {
         let longest = Duration.seconds(1 << 40)
         return min(max(self, .zero - longest), longest)

@@ -1,7 +1,8 @@
-// Additional functions of executors and clocks of this package.
+// Additional requirements that executors and clocks of this package can implement.
 
-/// An executor that names the executor for handlers of operations that never started. By default this is the cooperative
-/// pool, because an executor may be busy or not started yet, and tasks that await such an operation wait for its handlers.
+/// An executor that chooses the executor for handlers of operations that never started. By default, this is the
+/// cooperative pool, because the queue's executor may be busy or not started yet. Tasks that await such an operation
+/// wait for its handlers.
 package protocol HandlerExecutor: TaskExecutor {
     var handlerExecutor: any TaskExecutor { get }
 }
@@ -13,13 +14,14 @@ package protocol SliceDecidingExecutor: TaskExecutor {
     func isSliceOver() -> Bool
 }
 
-/// A clock that names the executor on which the library waits for its deadlines, so that a seeded run stays on one thread.
+/// A clock that chooses the executor on which the library waits for deadlines, so that a seeded run stays on one
+/// thread.
 package protocol ExecutorBoundClock: Clock {
-    /// Nil for the cooperative pool.
+    /// The executor of tasks that sleep on the clock; nil for the cooperative pool.
     var sleepExecutor: (any TaskExecutor)? { get }
 }
 
-/// The sleeps of the library itself, which a clock for tests does not count.
+/// Marks the library's own sleeps, which a clock for tests does not count.
 package enum DeadlineSleep {
     /// True in a task that sleeps until the earliest deadline.
     @TaskLocal package static var isCurrent = false

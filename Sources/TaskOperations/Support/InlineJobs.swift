@@ -1,15 +1,15 @@
-/// Keeps executors that run jobs inline, in the call of `enqueue`, from overflowing the stack.
+/// Prevents a stack overflow on executors that run jobs inline, within the call of `enqueue`.
 ///
-/// On such an executor, starting a worker or resuming a task runs it within the call. At its end it starts and resumes
-/// others, and so on. Up to a harmless depth this is allowed, because a body may rely on it: a body that blocks its
-/// thread until another one has run. Beyond that depth, the step is deferred until the innermost of these calls has
-/// returned.
+/// On such an executor, a worker that is started, or a task that is resumed, runs within the call. At its end, it
+/// starts and resumes others within its own call, and so on. Up to a harmless depth this is allowed, because a body may
+/// block its thread until another body has run. Beyond that depth, the step is deferred until the innermost of these
+/// calls has returned.
 package enum InlineJobs {
-    /// The calls that are on the stack of one thread, in a variable of the outermost.
+    /// The calls that are active on the stack of one thread. The outermost call stores this value in a variable.
     struct Calls {
         fileprivate var depth = 0
         fileprivate var putOff: [Step] = []
-        /// The worker that is being started by the innermost of them.
+        /// The worker that the innermost call is starting.
         fileprivate var starting: ObjectIdentifier?
     }
 
@@ -58,12 +58,12 @@ package enum InlineJobs {
         }
     }
 
-    /// Starts a worker within the call. Its task does not grow the stack of other calls.
+    /// Starts a worker within the call, at any depth. The worker's task does not extend the stack of other calls.
     static func startHere(_ worker: ObjectIdentifier, _ start: () -> Void) {
         withCalls { calls in call(calls) { self.start(worker, calls, start) } }
     }
 
-    /// Whether a worker that begins does so within the call that starts it.
+    /// Whether a worker begins within the call that starts it.
     static func isStarting(_ worker: ObjectIdentifier) -> Bool {
         current.pointer?.pointee.starting == worker
     }

@@ -1,5 +1,5 @@
 // The thread sanitizer on Linux does not see the futex in `Synchronization.Mutex` and reports races on the memory that
-// it protects. Builds under it therefore define TASK_OPERATIONS_PTHREAD_LOCK; nothing else does.
+// it protects. Only builds with the thread sanitizer therefore define TASK_OPERATIONS_PTHREAD_LOCK.
 #if TASK_OPERATIONS_PTHREAD_LOCK
     /// A value that only one thread at a time can reach.
     @_spi(Lock) public final class LockStorage<Value: ~Copyable & Sendable>: @unchecked Sendable {

@@ -14,18 +14,18 @@ package final class Monitor<Value: Sendable>: @unchecked Sendable {
         return body(&value)
     }
 
-    /// Wakes one waiting thread, if there is one. Call it without the lock.
+    /// Wakes one waiting thread, if there is one. Call it with the lock released.
     package func wakeOne() { lock.wakeOne() }
 
-    /// Wakes all waiting threads. Call it without the lock.
+    /// Wakes all waiting threads. Call it with the lock released.
     package func wakeAll() { lock.wakeAll() }
 
-    /// Blocks the thread until `attempt` returns something.
+    /// Blocks the thread until `attempt` returns a value other than nil.
     ///
     /// - Parameters:
     ///   - limit: The longest time to block; nil for no limit.
-    ///   - attempt: Called under the lock: at first, after each time that the thread was woken, and last when the time is
-    ///     over; `isLate` is true then.
+    ///   - attempt: Called under the lock: first at the beginning, then each time the thread is woken, and last when
+    ///     the time is over. In the last call, `isLate` is true.
     /// - Returns: The result of `attempt`; nil if it returned nil when the time was over.
     package func wait<Result: Sendable>(
         for limit: Duration?, until attempt: (inout Value, _ isLate: Bool) -> Result?

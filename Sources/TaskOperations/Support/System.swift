@@ -1,23 +1,23 @@
-// Thread-local values. The functions of the operating system are in `Platform`.
+// Thread-local values. The functions of the operating system are in the folder `Platform`.
 
-/// A mark that each thread carries: the identity of an object, or none.
+/// A thread-local mark. Each thread has the identity of one object as its mark, or no mark.
 package struct ThreadMark: Sendable {
     private let address = ThreadAddress()
 
     package init() {}
 
-    /// Whether the calling thread carries the mark of an object.
+    /// Whether the mark of the calling thread is an object.
     package func isSet(to object: ObjectIdentifier) -> Bool {
         UInt(bitPattern: address.value) == UInt(bitPattern: object)
     }
 
-    /// Marks the calling thread.
+    /// Sets the mark of the calling thread to an object.
     package func set(to object: ObjectIdentifier) {
         address.value = UnsafeMutableRawPointer(bitPattern: UInt(bitPattern: object))
     }
 }
 
-/// A variable on its stack that each thread knows, or none.
+/// A thread-local pointer to a variable on the thread's stack; nil if the thread has no such variable.
 struct ThreadVariable<Value>: Sendable {
     private let address = ThreadAddress()
 

@@ -1,4 +1,4 @@
-/// A thread of the system, detached: its memory is freed when it ends.
+/// A detached thread of the operating system. Its memory is freed when it ends.
 package enum SystemThread {
     /// The work of a thread. It may block.
     package typealias Body = @Sendable () -> Void
@@ -18,10 +18,11 @@ package enum SystemThread {
     ///
     /// - Parameters:
     ///   - name: The name of the thread; Linux keeps the first 15 bytes.
-    ///   - stackSize: The size of its stack in bytes, rounded up to whole pages; nil for the system's own choice.
+    ///   - stackSize: The size of the thread's stack in bytes, rounded up to whole pages; nil for the default size of
+    ///     the system.
     ///   - body: The work of the thread.
-    /// - Returns: 0, or the system's reason not to start it: on POSIX systems `EAGAIN` if there are too many threads or
-    ///   too little memory.
+    /// - Returns: 0 if the thread was started; otherwise the error code of the system. On POSIX systems, this is
+    ///   `EAGAIN` if there are too many threads or too little memory.
     package static func start(name: String, stackSize: Int? = nil, body: @escaping Body) -> Int32 {
         let start = Unmanaged.passRetained(Start(name: name, body: body))
         let error = startThread(stackSize: stackSize, with: start.toOpaque())
@@ -29,9 +30,9 @@ package enum SystemThread {
         return error
     }
 
-    /// Runs a thread to its end.
+    /// Runs the body of a thread to its end.
     ///
-    /// - Parameter pointer: The pointer that `startThread` got.
+    /// - Parameter pointer: The pointer that was passed to `startThread`.
     static func run(_ pointer: UnsafeMutableRawPointer) {
         // `start` retained the object for this one call.
         let start = Unmanaged<Start>.fromOpaque(pointer).takeRetainedValue()

@@ -1,8 +1,8 @@
-/// Performs a wait that ends early when its time is over.
+/// Performs a wait that ends early when its time limit has passed.
 ///
-/// It is used as `withTaskCancellationHandler` is: the handler only ends the wait, and `operation` returns its result. The
-/// handler is called at most once, with no lock held. It does not begin after this function has returned, but may still be
-/// running then.
+/// It is used like `withTaskCancellationHandler`: the handler only ends the wait, and `operation` returns the result.
+/// The handler is called at most once, with no lock held. The handler does not begin after this function has returned,
+/// but may still be running at that time.
 ///
 /// - Parameters:
 ///   - timeout: The longest duration; nil for no limit. If it is not positive, the handler is called at once.
@@ -22,12 +22,12 @@ package func withTimeLimit<C: Clock, Result, Failure>(
 
 /// A deadline that calls a function when it passes.
 package final class TimeLimit: DeadlineTarget, @unchecked Sendable {
-    // Reached under the lock of `Deadlines` only.
+    // Accessed only under the lock of `Deadlines`.
     var deadlinePlace: DeadlinePlace?
 
     private struct State: Sendable {
         var handler: (@Sendable () -> Void)?
-        /// Sleeps, if `Deadlines` cannot store the deadline.
+        /// The task that sleeps instead if `Deadlines` cannot store the deadline.
         var task: Task<Void, Never>?
     }
 

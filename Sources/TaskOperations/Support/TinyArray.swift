@@ -1,6 +1,6 @@
-/// An array that usually has one element, which needs no allocation.
+/// An array that usually has one element. One element needs no allocation.
 struct TinyArray<Element> {
-    /// Nil if there are no elements at all.
+    /// The first element; nil if the array is empty.
     private var first: Element?
     private var others: [Element] = []
 
@@ -16,7 +16,7 @@ struct TinyArray<Element> {
         if first == nil { first = element } else { others.append(element) }
     }
 
-    /// Removes the last element, and returns it; nil if there are none.
+    /// Removes and returns the last element; nil if the array is empty.
     mutating func popLast() -> Element? {
         if let last = others.popLast() { return last }
         return first.take()

@@ -12,11 +12,11 @@ public final class AsyncSemaphore: Sendable {
 
     struct Storage: Sendable {
         var state: State
-        /// The largest capacity so far.
+        /// The largest capacity that the semaphore has had.
         var peakCapacity: Int
     }
 
-    /// Semaphores that are limits of one operation are locked in the order of their numbers.
+    /// The number of the semaphore. The limits of one operation are locked in the order of their numbers.
     let number = Rank.next()
     let storage: Lock<Storage>
     /// The node of the wait graph that represents this semaphore as a limit of operations.
@@ -28,7 +28,7 @@ public final class AsyncSemaphore: Sendable {
     /// Creates a semaphore with all its permits free.
     ///
     /// - Parameters:
-    ///   - capacity: The number of permits; not negative. With 0, all tasks wait until it is raised.
+    ///   - capacity: The number of permits; not negative. With 0, all tasks wait until the capacity is raised.
     ///   - name: The name in messages, such as those of TaskOperationsDiagnosis.
     public init(capacity: Int, name: String? = nil) {
         Self.checkCapacity(capacity)
@@ -36,8 +36,9 @@ public final class AsyncSemaphore: Sendable {
         storage = Lock(Storage(state: State(capacity: capacity), peakCapacity: capacity))
     }
 
-    /// The number of permits, both taken and free. Raising it resumes waiting tasks at once. Lowering it revokes no
-    /// permit. A task that needs more permits than a lowered capacity waits until it is raised again.
+    /// The number of permits, both taken and free. Raising the capacity resumes waiting tasks at once. Lowering it
+    /// revokes no permit. A task that needs more permits than a lowered capacity waits until the capacity is raised
+    /// again.
     public var capacity: Int {
         get { storage.withLock { $0.state.permits.capacity } }
         set {
@@ -63,12 +64,13 @@ public final class AsyncSemaphore: Sendable {
 // MARK: - Acquiring
 
 extension AsyncSemaphore {
-    /// Waits for permits and takes them. Tasks that are ahead in the line get their permits first.
+    /// Waits for permits and takes them. Tasks that precede the caller in the line get their permits first.
     ///
     /// - Parameters:
     ///   - weight: The number of permits; at least 1, and at most the largest `capacity` that there was.
     ///   - priority: The priority of the wait; that of the calling task if none is given.
-    /// - Throws: `CancellationError` if the task is cancelled before it has the permits. It then has none.
+    /// - Throws: `CancellationError` if the task is cancelled before it has the permits. In this case, it holds no
+    ///   permit.
     public func acquire(_ weight: Int = 1, priority: TaskPriority? = nil) async throws(CancellationError) {
         if Task.isCancelled { throw CancellationError() }
         if tryAcquire(weight) { return }
@@ -83,8 +85,8 @@ extension AsyncSemaphore {
     ///   - priority: The priority of the wait; that of the calling task if none is given.
     ///   - timeout: The longest duration of the wait.
     ///   - clock: The clock that measures it.
-    /// - Throws: `WaitTimeoutError` if the time is over, and `CancellationError` if the task is cancelled, before it has the
-    ///   permits. It then has none.
+    /// - Throws: `WaitTimeoutError` if the time is over before the task has the permits, and `CancellationError` if the
+    ///   task is cancelled before it has them. In both cases, it holds no permit.
     public func acquire(
         _ weight: Int = 1, priority: TaskPriority? = nil, timeout: Duration,
         clock: any Clock<Duration> = ContinuousClock()
@@ -116,7 +118,7 @@ extension AsyncSemaphore {
 
     /// Releases permits, which resumes the tasks that wait for them.
     ///
-    /// - Parameter weight: The number of permits; not more than are taken.
+    /// - Parameter weight: The number of permits; at most the number of taken permits.
     public func release(_ weight: Int = 1) {
         checkWeight(weight)
         apply { $0.state.release(weight) }
@@ -128,7 +130,8 @@ extension AsyncSemaphore {
     ///   - weight: The number of permits; at least 1, and at most the largest `capacity` that there was.
     ///   - priority: The priority of the wait; that of the calling task if none is given.
     ///   - body: The work.
-    /// - Throws: The error that `body` throws, or `CancellationError` if the task is cancelled before it has the permits.
+    /// - Throws: The error that `body` throws, or `CancellationError` if the task is cancelled before it has the
+    ///   permits.
     public func withPermit<Value>(
         weight: Int = 1, priority: TaskPriority? = nil, _ body: () async throws -> Value
     ) async throws -> Value {
@@ -175,11 +178,11 @@ extension AsyncSemaphore: AwaitedSubject {
 private final class SemaphoreWait: Sendable {
     let weight: Int
     let level: PriorityLevel
-    /// The priority of the task when the wait began. If the task is escalated above it, the wait is raised.
+    /// The priority of the task when the wait began. If the task is escalated above this priority, the wait is raised.
     let taskPriority = Task.currentPriority
     let isTimeUp = AtomicFlag()
-    /// The position in the line; nil before the wait has one. Written under the lock of the semaphore, in the step that
-    /// inserts the wait.
+    /// The wait's entry in the line; nil until the wait is in line. Written under the lock of the semaphore, in the
+    /// step that inserts the entry.
     let ticket = Lock<AsyncSemaphore.State.Ticket?>(nil)
 
     init(weight: Int, priority: TaskPriority?) {
@@ -189,7 +192,7 @@ private final class SemaphoreWait: Sendable {
 }
 
 extension AsyncSemaphore {
-    /// Waits for permits. Returns false, without permits, if the wait was ended before.
+    /// Waits for permits. Returns false if the wait ended early, without permits.
     private func suspend(_ wait: SemaphoreWait) async -> Bool {
         await AnyTaskOperation.recordingWait(.semaphore, self) {
             await withCancellableWait { continuation in
@@ -226,7 +229,7 @@ extension AsyncSemaphore {
 }
 
 extension AsyncSemaphore.Storage {
-    /// Gives free permits to the first waiters. Returns these, to resume them with no lock held.
+    /// Gives free permits to the first waiters. Returns these waiters, which the caller serves with no lock held.
     mutating func serve() -> [SemaphoreWaiter] {
         var served: [SemaphoreWaiter] = []
         while let waiter = state.next() { served.append(waiter) }

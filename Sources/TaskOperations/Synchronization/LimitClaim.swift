@@ -1,6 +1,6 @@
 /// A queue that claims limits for its operations.
 protocol LimitClaimant: AnyObject, Sendable {
-    /// The claim is now first in a line. Called with no lock held.
+    /// Called when the claim is first in a line, with no lock held.
     func limitsWereOffered(to claim: LimitClaim)
 
     /// Changes a claim under the lock of the queue. Called with no lock held.
@@ -28,7 +28,7 @@ struct SemaphoreEffects: Sendable {
 
     var isEmpty: Bool { served.isEmpty && keptFree.isEmpty }
 
-    /// Removes the offers to claims of an owner, and returns these claims.
+    /// Removes the offers to claims of an owner. Returns these claims.
     mutating func takeOffers(to owner: any LimitClaimant) -> [LimitClaim] {
         if served.isEmpty { return [] }
         var offers: [LimitClaim] = []
@@ -46,21 +46,23 @@ struct SemaphoreEffects: Sendable {
     }
 }
 
-/// The claim of a queue for a set of limits, made for all its operations with exactly these limits; see `LimitPlaces`.
+/// The claim of a queue for a set of limits. One claim serves all operations of the queue with exactly these limits;
+/// see `LimitPlaces`.
 ///
-/// If a limit is kept free for a claim, other operations wait for the limit that the claim still lacks. This is an edge
-/// of the wait graph between two permits. If it would close a cycle, the limit is not kept free.
+/// If a limit is kept free for a claim, operations that need this limit wait for the limit that the claim still lacks.
+/// This wait is an edge of the wait graph between two permits. If the edge would close a cycle, the limit is not kept
+/// free.
 final class LimitClaim: @unchecked Sendable {
     // `places` is accessed under the lock of `owner`. Everything else is constant.
 
     let owner: any LimitClaimant
     /// The number of the set of limits in the queue.
     let set: Int
-    /// In the order in which they are locked.
+    /// The limits of the set, in the order in which they are locked.
     let limits: [AsyncSemaphore]
     private var places: LimitPlaces<SemaphoreWaiter>
 
-    /// - Parameter limits: In the order in which they are locked.
+    /// - Parameter limits: The limits of the set, in the order in which they are locked.
     init(of owner: any LimitClaimant, set: Int, limits: [AsyncSemaphore]) {
         self.owner = owner
         self.set = set
@@ -68,8 +70,8 @@ final class LimitClaim: @unchecked Sendable {
         places = LimitPlaces(count: limits.count)
     }
 
-    /// Takes a permit of each limit, or enters their lines. Like all following functions, it is called under the lock
-    /// of the owner.
+    /// Takes a permit of each limit, or enters the line of a limit. Returns whether it took the permits. Like all
+    /// following functions, it is called under the lock of the owner.
     func take(at level: PriorityLevel, _ effects: inout SemaphoreEffects) -> Bool {
         let attempt = places.take(at: level, arrival: LineArrival(Rank.next()), .claim(self), access: access)
         serve(attempt.unserved, &effects)
@@ -105,14 +107,14 @@ final class LimitClaim: @unchecked Sendable {
 // MARK: - Limits that are kept free
 
 extension LimitClaim: PermitKeeper {
-    /// A limit is kept free for a claim that waits for a later one.
+    /// A limit that is kept free for a claim that waits for a later limit.
     struct KeptFree: Sendable {
         let claim: LimitClaim
         let index: Int
         let lacking: Int
     }
 
-    /// Called with no lock held.
+    /// Makes the edge of a limit that is kept free. Called with no lock held.
     fileprivate func insertEdge(for keptFree: KeptFree) {
         let (node, target) = (limits[keptFree.index].permit, limits[keptFree.lacking].permit)
         let cycle = WaitOrder.insert(from: .permit(node), to: [.permit(target)]) {

@@ -3,8 +3,9 @@ import TaskOperations
 /// A completion handler for an API that takes one. Calling it ends the operation, or the call of
 /// `withCompletionHandler`, that created it.
 ///
-/// The first call counts. A second one is ignored, and reported once to `MisuseReport` by name. If the completion is
-/// released without a call, the outcome is a failure with `CallbackError.completionReleased`.
+/// Only the first call has an effect. Later calls are ignored, and the misuse is reported once to `MisuseReport`, with
+/// the name of the work. If the completion is released without a call, the outcome is a failure with
+/// `CallbackError.completionReleased`.
 public final class CompletionHandler<Success: Sendable>: Sendable {
     private let call: PendingCallback<Success>
 
@@ -67,7 +68,7 @@ extension CompletionHandler where Success == Void {
         call.complete(.success(()))
     }
 
-    /// Ends the work, with the error if there is one.
+    /// Ends the work. If `error` is not nil, the work fails with it.
     public func callAsFunction(_ error: (any Error)?) {
         call.complete(error.map { .failure($0) } ?? .success(()))
     }

@@ -1,7 +1,7 @@
 @_spi(Lock) import TaskOperations
 
 /// A completion that has not been called yet. The waiting side retains this object. Only the calling side retains the
-/// `CompletionHandler`: if that is released, the completion can never be called.
+/// `CompletionHandler`. If the handler is released, the completion can never be called.
 final class PendingCallback<Success: Sendable>: Sendable {
     typealias CancellationHandler = @Sendable (CompletionHandler<Success>) -> Void
 
@@ -23,7 +23,8 @@ final class PendingCallback<Success: Sendable>: Sendable {
         self.label = label
     }
 
-    /// Starts the work. The completion is not kept here, but if the start throws its release must come later.
+    /// Starts the work. This object does not retain the completion. If `start` throws, the completion must be released
+    /// only after the error is recorded.
     func begin(_ start: (CompletionHandler<Success>) throws -> Void) {
         withExtendedLifetime(CompletionHandler(self)) { completion in
             do {
@@ -71,7 +72,7 @@ final class PendingCallback<Success: Sendable>: Sendable {
         settle(.failure(CallbackError.completionReleased(label)))
     }
 
-    /// Returns false if there is an outcome already.
+    /// Provides the outcome. Returns false if there already is an outcome.
     @discardableResult
     func settle(_ result: Result<Success, any Error>) -> Bool {
         // The handler is freed after the lock is released, because freeing it may run any code.

@@ -3,8 +3,8 @@ import TaskOperations
 /// Threads for work that blocks: reading files, `Data(contentsOf:)`, old synchronous clients. Otherwise, such work
 /// would occupy one of the few threads that all tasks of the process share, and delay other tasks.
 ///
-/// As the executor of a queue or of a task, it runs code that is not isolated to an actor on these threads. `run(_:)` calls
-/// one function there.
+/// As the executor of a queue or of a task, it runs code that is not isolated to an actor on these threads. `run(_:)`
+/// calls one function there.
 ///
 /// ```swift
 /// let files = BlockingExecutor(maxThreadCount: 4)
@@ -13,8 +13,8 @@ import TaskOperations
 /// ```
 ///
 /// Work starts in the order of submission. To order it by priority, use a queue whose width is the number of threads.
-/// Threads are started when they are needed, and end after 10 idle seconds. Submitted work is done even if the executor is
-/// released meanwhile.
+/// Threads are started when they are needed, and end after 10 idle seconds. Submitted work is done even if the executor
+/// is released meanwhile.
 ///
 /// Work that blocks until other work of the same executor is done can occupy all threads and wait forever, as with any
 /// bounded number of threads.
@@ -28,7 +28,7 @@ public final class BlockingExecutor: TaskExecutor {
     ///
     /// - Parameters:
     ///   - name: The name of the threads; Linux keeps the first 15 bytes.
-    ///   - maxThreadCount: The largest number of threads, at least 1.
+    ///   - maxThreadCount: The maximum number of threads, at least 1.
     public init(name: String = "blocking", maxThreadCount: Int) {
         require(maxThreadCount > 0, "maxThreadCount is \(maxThreadCount); it must be at least 1.")
         self.maxThreadCount = maxThreadCount
@@ -51,8 +51,8 @@ public final class BlockingExecutor: TaskExecutor {
     ///
     /// The function does not run in a task: it can read neither task locals nor a cancellation.
     ///
-    /// - Throws: The error that the function throws, or `CancellationError` if the task is cancelled before the function is
-    ///   called. It is then not called.
+    /// - Throws: The error that the function throws, or `CancellationError` if the task is cancelled before the
+    ///   function is called. After a cancellation, the function is not called.
     public func run<Value: Sendable>(_ function: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await CancellableCall.make(function) { _ = threads.submit($0) }
     }

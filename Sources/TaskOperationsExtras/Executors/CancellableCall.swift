@@ -13,8 +13,8 @@ package final class CancellableCall<Value: Sendable>: Sendable {
     /// Calls a function on another thread, and waits for its result.
     ///
     /// - Parameter submit: Receives the call and submits it to its thread.
-    /// - Throws: The error that the function throws, or `CancellationError` if the task is cancelled before the call has
-    ///   begun. The function is not called then.
+    /// - Throws: The error that the function throws, or `CancellationError` if the task is cancelled before the call
+    ///   has begun. In the case of a cancellation, the function is not called.
     package static func make(
         _ function: @escaping @Sendable () throws -> Value, by submit: (@escaping @Sendable () -> Void) throws -> Void
     ) async throws -> Value {

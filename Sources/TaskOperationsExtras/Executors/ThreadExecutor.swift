@@ -3,8 +3,8 @@ import TaskOperations
 /// A thread for code that must always run on the same thread, such as a thread-bound C library, or code that used
 /// `performSelector(onThread:)`.
 ///
-/// It runs one job at a time, in the order of submission. It can be the executor of an actor, a task or a queue, and
-/// `run(_:)` calls one function on it.
+/// The executor runs one job at a time, in the order of submission. It can be the executor of an actor, a task or a
+/// queue. `run(_:)` calls one function on the thread.
 ///
 /// ```swift
 /// actor Database {
@@ -14,8 +14,8 @@ import TaskOperations
 /// }
 /// ```
 ///
-/// The thread is started when it is first needed. It ends after the executor is released and all submitted work is done;
-/// `shutdown()` ends it earlier.
+/// The thread is started when it is first needed. It ends after the executor is released and all submitted work is
+/// done; `shutdown()` ends it earlier.
 public final class ThreadExecutor: SerialExecutor, TaskExecutor {
     private let threads: WorkerThreads
 
@@ -27,7 +27,8 @@ public final class ThreadExecutor: SerialExecutor, TaskExecutor {
     /// - Parameters:
     ///   - name: The name of the thread; Linux keeps the first 15 bytes.
     ///   - stackSize: The size of its stack in bytes, from 65,536 to 1,073,741,824, which is rounded up to whole pages.
-    ///     Nil for the system's own choice. The executor stops the process with a message for any other size.
+    ///     Nil selects the default size of the system. The executor stops the process with a message for any other
+    ///     size.
     public init(name: String = "ThreadExecutor", stackSize: Int? = nil) {
         if let stackSize {
             require(
@@ -60,7 +61,8 @@ public final class ThreadExecutor: SerialExecutor, TaskExecutor {
     /// The function does not run in a task: it can read neither task locals nor a cancellation.
     ///
     /// - Throws: The error that the function throws, `ThreadExecutorError.shutDown` after `shutdown()`, or
-    ///   `CancellationError` if the task is cancelled before the function is called. It is then not called.
+    ///   `CancellationError` if the task is cancelled before the function is called. After a cancellation, the function
+    ///   is not called.
     public func run<Value: Sendable>(_ function: @escaping @Sendable () throws -> Value) async throws -> Value {
         if threads.isClosing { throw ThreadExecutorError.shutDown(name: name) }
         return try await CancellableCall.make(function) { call in

@@ -20,16 +20,16 @@ package final class WorkerThreads: Sendable {
 
     /// - Parameters:
     ///   - name: The name of the threads.
-    ///   - maxCount: The largest number of threads.
-    ///   - stackSize: The bytes of a thread's stack; nil for the system's own choice.
-    ///   - idleTime: The seconds after which an idle thread ends; nil to keep it.
+    ///   - maxCount: The maximum number of threads.
+    ///   - stackSize: The size of a thread's stack in bytes; nil for the default size of the system.
+    ///   - idleTime: The time in seconds after which an idle thread ends; nil if idle threads do not end.
     package convenience init(name: String, maxCount: Int, stackSize: Int? = nil, idleTime: Double?) {
         self.init(name: name, maxCount: maxCount, idleTime: idleTime) { body in
             SystemThread.start(name: name, stackSize: stackSize, body: body)
         }
     }
 
-    /// - Parameter startThread: Starts a thread, or returns the system's reason not to.
+    /// - Parameter startThread: Starts a thread. If the system refuses, returns its error code.
     init(
         name: String, maxCount: Int, idleTime: Double?,
         startThread: @escaping @Sendable (_ body: @escaping Work) -> Int32
@@ -76,8 +76,8 @@ package final class WorkerThreads: Sendable {
 // MARK: - Lanes
 
 extension WorkerThreads {
-    /// A lane of work that occupies a limited number of the threads and takes turns with other lanes. Submitted work is done
-    /// even if the lane is released meanwhile.
+    /// A lane of work that occupies a limited number of the threads and takes turns with other lanes. Submitted work is
+    /// done even if the lane is released meanwhile.
     package final class Lane: Sendable {
         private let threads: WorkerThreads
         private let number: Int
@@ -139,7 +139,7 @@ extension WorkerThreads {
             pause = min(pause * 2, .seconds(1))
         }
         isRetrying.withLock { $0 = false }
-        // Work that was submitted between the two lines before relies on this attempt.
+        // Work that was submitted between the two previous lines relies on this attempt.
         if state.withLock({ $0.beginThread() }) { start() }
     }
 
@@ -151,8 +151,8 @@ extension WorkerThreads {
         }
     }
 
-    /// Waits for work. Returns nil if the thread must end. It is no longer counted then, so that later work gets another
-    /// thread.
+    /// Waits for work. Returns nil if the thread must end. In that case the thread is no longer counted, so that later
+    /// work gets another thread.
     private func next() -> (work: Work, lane: Int)? {
         var wasIdle = false
         let next = state.wait(for: idleTime) { state, isLate in

@@ -1,7 +1,7 @@
-/// All decisions of a set of threads, as a pure value: the next work, and the starts and ends of threads.
+/// Makes all decisions of a set of threads, as a pure value: the next work, and the starts and ends of threads.
 ///
-/// Work is submitted to lanes. Each lane is first in, first out, and occupies a limited number of threads. Lanes with work
-/// take turns. Every call takes amortised constant time.
+/// Work is submitted to lanes. Each lane is first in, first out, and occupies a limited number of threads. Lanes with
+/// work take turns. Every call takes amortised constant time.
 struct WorkerThreadsState<Work: Sendable>: Sendable {
     /// The next step of a thread.
     enum Next: Sendable {
@@ -28,7 +28,7 @@ struct WorkerThreadsState<Work: Sendable>: Sendable {
     private var lastLane = 0
     /// The lanes with work that may begin, in the order of their turns.
     private var turns = Deque<Int>()
-    /// The sum over all lanes.
+    /// The number of work items of all lanes that may begin.
     private(set) var startable = 0
     /// The number of threads that exist or are about to be started.
     private(set) var existing = 0
@@ -70,12 +70,12 @@ struct WorkerThreadsState<Work: Sendable>: Sendable {
         return true
     }
 
-    /// The system refused a thread.
+    /// Records that the system refused to start a thread.
     mutating func threadFailed() {
         existing -= 1
     }
 
-    /// The work of a thread has ended.
+    /// Records that a thread has finished its work.
     mutating func workEnded(in lane: Int) {
         change(lane) { $0.running -= 1 }
         removeIfDone(lane)
@@ -84,8 +84,8 @@ struct WorkerThreadsState<Work: Sendable>: Sendable {
     /// The next step of a thread; nil if it must wait.
     ///
     /// - Parameters:
-    ///   - wasIdle: Whether it has waited.
-    ///   - isLate: Whether it has waited for the whole idle time.
+    ///   - wasIdle: Whether the thread has waited.
+    ///   - isLate: Whether the thread has waited for the whole idle time.
     mutating func next(wasIdle: Bool, isLate: Bool) -> Next? {
         if wasIdle { idle -= 1 }
         if let lane = turns.popFirst() {

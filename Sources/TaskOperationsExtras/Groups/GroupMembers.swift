@@ -1,6 +1,6 @@
 import TaskOperations
 
-/// The operations of a group, whose progress is that of the group.
+/// The operations of a group. Their combined progress is the progress of the group.
 final class GroupMembers: Sendable {
     private let queue: TaskOperationQueue
     /// The operation that represents the group.
@@ -44,7 +44,7 @@ final class GroupMembers: Sendable {
 
     /// Waits until all operations have ended, including those that are added meanwhile.
     ///
-    /// - Throws: `CancellationError` if the group was cancelled, and an operation because of that.
+    /// - Throws: `CancellationError` if the group was cancelled and this cancelled one of its operations.
     func waitForAll() async throws {
         try await queue.waitUntilAllOperationsAreFinished()
         await uncounted.wait()

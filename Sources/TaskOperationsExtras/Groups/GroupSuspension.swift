@@ -18,7 +18,8 @@ final class GroupSuspension: Sendable {
 
     private var mustBeSuspended: Bool { isSuspendedItself.withLock { $0 } || outer.isSuspended }
 
-    /// Other threads may do so at the same time with other results, so the state is read again after the last change.
+    /// Updates the suspension of the inner queue. Other threads may call this at the same time with other results, so
+    /// the state is read again after the last change.
     private func update() {
         var isSuspended: Bool
         repeat {

@@ -1,6 +1,7 @@
 public import TaskOperations
 
-/// The operations of a group, an operation that `TaskOperationQueue.addGroup` creates. Operations can be added while it runs.
+/// The operations of a group. `TaskOperationQueue.addGroup` creates a group, which is itself an operation. Operations
+/// can be added to the group while it runs.
 ///
 /// ```swift
 /// let album = queue.addGroup(.name("album"), maxConcurrentOperationCount: 4) { album in
@@ -16,13 +17,13 @@ public import TaskOperations
 /// their own width, on the same executor. This is the `GroupOperation` of WWDC 2015's session 226, and ProcedureKit's
 /// `GroupProcedure`.
 ///
-/// - No operation of the group starts before the group, or while the group or its queue is suspended. Executing operations
-///   continue.
+/// - No operation of the group starts before the group, or while the group or its queue is suspended. Executing
+///   operations continue.
 /// - Cancelling the group cancels all its operations, and all that are added later.
 /// - The priority of a task that waits for the group raises all its operations. Operations without a priority have the
 ///   priority of the group.
-/// - A cancelled operation does not count as a failure of the group, with any error. An operation that exceeded its
-///   time limit does.
+/// - A cancelled operation does not count as a failure of the group, regardless of its error. An operation that
+///   exceeded its time limit counts as a failure.
 /// - An operation of the group cannot wait for the group: such a wait throws an error that names the operations.
 public final class TaskOperationGroup: Sendable {
     private let queue: TaskOperationQueue
@@ -97,7 +98,7 @@ public final class TaskOperationGroup: Sendable {
         addNew(TaskOperation(completed(options), body: body))
     }
 
-    /// Creates an operation that needs the value of another, and adds it. See `addOperation` of a queue.
+    /// Creates an operation that needs the value of another operation, and adds it. See `addOperation` of a queue.
     @discardableResult
     public func addOperation<Input, Success>(
         _ options: OperationOptions = OperationOptions(), after input: TaskOperation<Input>,
@@ -118,7 +119,7 @@ public final class TaskOperationGroup: Sendable {
         return addNew(TaskOperation(completed(options), configuration, failures: failures, group: body))
     }
 
-    /// The options, with the priority of the group if they set none.
+    /// Returns the options. If they set no priority, adds the priority of the group.
     private func completed(_ options: OperationOptions) -> OperationOptions { [.priority(members.priority), options] }
 
     private func addNew<Success>(_ operation: TaskOperation<Success>) -> TaskOperation<Success> {

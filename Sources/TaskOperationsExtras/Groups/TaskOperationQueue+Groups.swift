@@ -32,8 +32,8 @@ extension TaskOperationQueue {
     ///
     /// - Parameters:
     ///   - options: The options of the group.
-    ///   - configuration: The configuration of the queue within the group. Without an executor, task locals or a name it has
-    ///     those of this queue and of the group.
+    ///   - configuration: The configuration of the queue within the group. Without an executor, task locals or a name
+    ///     it has those of this queue and of the group.
     ///   - failures: The effect of a failure on the other operations of the group.
     ///   - body: Adds operations.
     /// - Returns: The operation, with the value of `body`.

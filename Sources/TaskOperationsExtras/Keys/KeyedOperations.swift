@@ -12,8 +12,8 @@ public import TaskOperations
 /// its requests. It is cancelled when the last request is cancelled, as in Nuke.
 ///
 /// A key is removed when its operation has finished or is cancelled. A later request creates a new operation, even if a
-/// cancelled body has not ended yet. A request at the moment of the end gets the outcome or creates a new operation. Values
-/// are not cached.
+/// cancelled body has not ended yet. A request at the moment of the end gets the outcome or creates a new operation.
+/// Values are not cached.
 ///
 /// A call takes constant time for any number of requests, if the keys have different hash values.
 public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: Sendable {
@@ -30,7 +30,7 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
     /// The number of keys whose operation has not finished.
     public var count: Int { table.count }
 
-    /// The operation of a key that is shared now.
+    /// The operation that requests of a key currently share; nil if there is none.
     public subscript(key: Key) -> TaskOperation<Value>? {
         (table.chain(key.hashValue).shared(for: key)?.operation).map {
             // All operations in the table have this type, because `request` created them.
@@ -45,8 +45,8 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
     ///
     /// - Parameters:
     ///   - key: The key.
-    ///   - options: The options of a new operation. Their priority is that of the request, even if it joins an
-    ///     operation.
+    ///   - options: The options of a new operation. Their priority is the priority of the request, even if the request
+    ///     joins an existing operation.
     ///   - body: The body of a new operation; not used if there is an operation to join.
     @discardableResult
     public func request(

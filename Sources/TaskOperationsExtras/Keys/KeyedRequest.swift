@@ -1,6 +1,6 @@
 @_spi(Lock) public import TaskOperations
 
-/// A request of an operation that several callers share.
+/// One caller's request for an operation that several callers share.
 ///
 /// Releasing it has no effect. `cancel()` ends the request.
 public final class KeyedRequest<Value: Sendable>: Sendable {
@@ -22,7 +22,8 @@ public final class KeyedRequest<Value: Sendable>: Sendable {
     public var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
     /// Ends the request. Tasks that await its value get a `CancellationError` at once. Other requests of the key
-    /// continue. If there are none, the operation is cancelled. A second call, or a call after the end, has no effect.
+    /// continue. If there are no other requests, the operation is cancelled. A second call, or a call after the end,
+    /// has no effect.
     public func cancel() {
         if shared.operation.isFinished { return }
         let (waits, listeners, effect) = state.withLock { state in
@@ -56,9 +57,9 @@ extension KeyedRequest {
     /// Waits for the value, like `value` of an operation. Cancelling the task ends the wait, but does not cancel the
     /// request.
     ///
-    /// - Throws: The error that the body threw; `CancellationError` if the request, the operation or the task was cancelled
-    ///   before; `TaskOperationError.queueShutDown` if the queue was shut down; `TaskOperationError.waitCycle` if a body
-    ///   awaits an operation that cannot end before the body does.
+    /// - Throws: The error that the body threw; `CancellationError` if the request, the operation or the task was
+    ///   cancelled before; `TaskOperationError.queueShutDown` if the queue was shut down;
+    ///   `TaskOperationError.waitCycle` if a body awaits an operation that cannot end before the body does.
     public var value: Value {
         get async throws {
             if !shared.operation.isFinished { try await wait(endsEarly: true) }

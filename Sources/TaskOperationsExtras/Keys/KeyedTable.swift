@@ -40,7 +40,7 @@ final class KeyedTable: Sendable {
 
 /// An entry of a table, and the other entries whose keys have the same hash value. It is immutable.
 class KeyedEntry: @unchecked Sendable {
-    // All that it and its subclass have is constant, and sendable.
+    // All properties of this class and its subclass are constant and sendable.
     let shared: SharedOperation
     fileprivate let next: KeyedEntry?
 
@@ -50,7 +50,7 @@ class KeyedEntry: @unchecked Sendable {
     }
 }
 
-/// With its key.
+/// An entry with its key.
 private final class EntryOfKey<Key: Hashable & Sendable>: KeyedEntry, @unchecked Sendable {
     let key: Key
 
@@ -75,12 +75,12 @@ extension KeyedEntry? {
         return nil
     }
 
-    /// The same chain with an operation for a key, in place of the one that it has.
+    /// Returns the chain with an operation for a key, which replaces an earlier operation of the key.
     func setting<Key: Hashable & Sendable>(_ shared: SharedOperation, for key: Key) -> KeyedEntry {
         EntryOfKey(key, shared, next: self.shared(for: key).map { removing($0, of: Key.self) } ?? self)
     }
 
-    /// The same chain without an operation. Keys are not compared: a key might not be equal to itself.
+    /// Returns the chain without an operation. Keys are not compared, because a key might not be equal to itself.
     func removing<Key: Hashable & Sendable>(_ shared: SharedOperation, of type: Key.Type) -> KeyedEntry? {
         var (entry, kept) = (self, KeyedEntry?.none)
         while let present = entry {
@@ -104,7 +104,7 @@ extension KeyedEntry? {
 }
 
 extension KeyedTable {
-    /// Puts an operation in for a key, unless its chain has changed.
+    /// Sets the operation of a key, unless the key's chain has changed.
     func set<Key: Hashable & Sendable>(
         _ shared: SharedOperation, for key: Key, _ hash: Int, in chain: KeyedEntry?
     ) -> Bool {

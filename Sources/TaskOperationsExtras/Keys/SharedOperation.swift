@@ -15,7 +15,8 @@ final class SharedOperation: Sendable {
     private struct Requesters: Sendable {
         /// The number of requests of each level.
         private var counts = SIMD8<Int32>()
-        /// The highest level of the requests; nil after the last one was cancelled, when no request can join any more.
+        /// The highest level of the requests; nil after the last request was cancelled. From then on, no request can
+        /// join.
         private(set) var highest: PriorityLevel?
 
         init(level: PriorityLevel) {
@@ -98,7 +99,8 @@ final class SharedOperation: Sendable {
         }
     }
 
-    /// Other threads may do so at the same time, so the state is read again after the last change.
+    /// Sets the operation's priority to the highest of its requests. Other threads may call this at the same time, so
+    /// the state is read again after the last change.
     private func setPriority() {
         while let level = requesters.withLock({ $0.highest }) {
             operation.priority = level.taskPriority

@@ -2,8 +2,8 @@
 
 /// Receives the number of operations that a queue has accepted, and the number of those that have not ended.
 package protocol OperationCountObserver: AnyObject, Sendable {
-    /// The counts have changed. Calls may arrive out of order: use the largest `added`, and the largest difference
-    /// between `added` and `unfinished`.
+    /// Called after the counts have changed. Calls may arrive out of order: use the largest `added`, and the largest
+    /// difference between `added` and `unfinished`.
     func countsChanged(added: Int, unfinished: Int)
 }
 

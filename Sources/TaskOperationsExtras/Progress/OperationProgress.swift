@@ -1,17 +1,17 @@
 import TaskOperations
 
-/// How far an operation has come, or several together.
+/// The progress of one operation, or the combined progress of several.
 public struct OperationProgress: Hashable, Sendable {
-    /// From 0 to 1. It is 1 after the operation has finished, with any outcome.
+    /// The completed fraction, from 0 to 1. It is 1 after the operation has finished, with any outcome.
     public let fraction: Double
 
-    /// How many units are done, if progress is told in units.
+    /// The number of completed units; nil if progress is not reported in units.
     public let completedUnitCount: Int?
 
-    /// How many units there are in all, if that is known.
+    /// The total number of units; nil if it is unknown.
     public let totalUnitCount: Int?
 
-    /// Whether nothing is left to do.
+    /// Whether the work is complete.
     public let isFinished: Bool
 
     init(fraction: Double, completed: Int? = nil, total: Int? = nil, isFinished: Bool = false) {
@@ -21,7 +21,7 @@ public struct OperationProgress: Hashable, Sendable {
         self.isFinished = isFinished
     }
 
-    /// Nothing was told yet.
+    /// The progress before the first report.
     package static let none = OperationProgress(fraction: 0)
 
     /// The same name with the fraction 1.
@@ -29,7 +29,7 @@ public struct OperationProgress: Hashable, Sendable {
         OperationProgress(fraction: 1, completed: completedUnitCount, total: totalUnitCount, isFinished: true)
     }
 
-    /// Several together, each of which counts the same.
+    /// The combined progress of several parts with equal shares.
     static func sum(_ parts: [OperationProgress]) -> OperationProgress {
         OperationProgress(
             fraction: parts.reduce(0) { $0 + $1.fraction } / Double(max(1, parts.count)),

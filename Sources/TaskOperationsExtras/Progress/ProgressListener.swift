@@ -18,7 +18,7 @@ package final class ProgressListener: Sendable {
 
     package init() {}
 
-    /// The progress has changed. Called with no lock held.
+    /// Reports that the progress has changed. Called with no lock held.
     package func wake() {
         wake { $0.hasChanged = true }
     }

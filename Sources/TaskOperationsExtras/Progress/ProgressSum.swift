@@ -19,7 +19,7 @@ final class ProgressSum: ProgressSource, OperationCountObserver {
     }
 
     private let state = Lock(State())
-    /// The group of which this is the sum.
+    /// The group whose operations are summed; nil for a queue.
     private let group: ProgressUnit?
 
     init(of group: ProgressUnit? = nil) {
@@ -28,8 +28,8 @@ final class ProgressSum: ProgressSource, OperationCountObserver {
 
     deinit { unregister() }
 
-    /// It decreases only if operations are added, although an operation may have ended without being counted yet, or may run
-    /// its body again.
+    /// The current progress, which decreases only if operations are added. This holds even if an ended operation is not
+    /// counted yet, or an operation runs its body again.
     var current: OperationProgress {
         let (added, ended, reporting) = state.withLock { ($0.added, $0.ended, Array($0.reporting.values)) }
         // The order of registration: a sum of fractions depends on the order.
@@ -77,13 +77,13 @@ final class ProgressSum: ProgressSource, OperationCountObserver {
         changed()
     }
 
-    /// An operation of a group was added.
+    /// Counts an added operation of a group.
     func countAddition() {
         state.withLock { $0.added += 1 }
         changed()
     }
 
-    /// An operation of a group has ended, or was not added after all.
+    /// Counts an operation of a group that has ended or was refused.
     func countEnd(wasAdded: Bool = true) {
         state.withLock { state in
             if wasAdded { state.ended += 1 } else { state.added -= 1 }

@@ -31,7 +31,7 @@ final class ProgressUnit: ProgressSource {
         changed()
     }
 
-    /// The progress has changed, and listeners must be notified.
+    /// Notifies listeners that the progress has changed.
     func changed() {
         let (listeners, sum) = state.withLock { ($0.listeners.all, $0.sum) }
         for listener in listeners { listener.wake() }
@@ -48,7 +48,7 @@ final class ProgressUnit: ProgressSource {
         if isNew { sum.add(self) }
     }
 
-    /// The operation has ended.
+    /// Completes the progress after the end of the operation.
     func finish() {
         let last = current.finished
         state.withLock { $0.own = last }

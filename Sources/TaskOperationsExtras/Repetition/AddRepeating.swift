@@ -1,33 +1,33 @@
 public import TaskOperations
 
 extension TaskOperationQueue {
-    /// Adds an operation repeatedly. Each round is an operation of the queue, with its width, priorities, barriers and
-    /// suspension. A round begins after the previous one has ended.
+    /// Adds an operation repeatedly. Each round is an operation of the queue, to which the queue's width, priorities,
+    /// barriers and suspension apply. A round begins after the previous one has ended.
     ///
     /// ```swift
     /// let refresh = queue.addRepeating(.name("refresh"), every: .seconds(60)) { try await model.refresh() }
     /// refresh.cancel()
     /// ```
     ///
-    /// Rounds are due at fixed times, which do not depend on their durations. The repetition ends when the returned operation is
-    /// cancelled, the body throws, a round is cancelled, the queue is shut down, or `times` rounds have run. It also ends
-    /// after the queue is released, at the time of the next round, which does not run. `withTaskOperationQueue` waits for
-    /// all rounds, so a repetition in it must be cancelled.
+    /// Rounds are due at fixed times, which do not depend on their durations. The repetition ends when the returned
+    /// operation is cancelled, the body throws, a round is cancelled, the queue is shut down, or `times` rounds have
+    /// run. If the queue is released, the repetition ends at the due time of the next round, which does not run.
+    /// `withTaskOperationQueue` waits for all rounds, so a repetition in it must be cancelled.
     ///
     /// A round that is not due yet has the state `waiting`, like an operation with a delay. If the queue has no room
     /// for a round when it is due, the rule `missed` applies.
     ///
     /// - Parameters:
-    ///   - options: The options of each round. Their delay delays the first round, and replaces a default of the queue. Their
-    ///     clock measures time: if it jumps ahead, rounds are missed. A round fails if one of its dependencies would wait for
-    ///     it.
-    ///   - interval: The time between the due times of two rounds; positive.
+    ///   - options: The options of each round. Their delay delays the first round, and replaces a default of the queue.
+    ///     Their clock measures time: if it jumps ahead, rounds are missed. A round fails if one of its dependencies
+    ///     would wait for it.
+    ///   - interval: The time between the due times of two rounds, which must be positive.
     ///   - times: The maximum number of rounds, at least 1; nil for no limit.
-    ///   - missed: The rule for rounds that are due before the previous one has ended, and for rounds for which the queue has
-    ///     no room.
+    ///   - missed: The rule for rounds that are due before the previous one has ended, and for rounds for which the
+    ///     queue has no room.
     ///   - body: The work of each round.
-    /// - Returns: The repetition, which is on no queue and takes no permit. It finishes after the last round, and fails if a
-    ///   round fails.
+    /// - Returns: The repetition, which is on no queue and takes no permit. It finishes after the last round, and fails
+    ///   if a round fails.
     @discardableResult
     public func addRepeating(
         _ options: OperationOptions = OperationOptions(),
@@ -55,7 +55,7 @@ extension TaskOperationQueue {
 private struct Rounds: Sendable {
     private let options: OperationOptions
     private var schedule: RepetitionSchedule
-    /// When the first round is due.
+    /// The time at which the first round is due.
     private let start: Duration
     private let face: ClockFace
     private weak let scheduler: Scheduler?
@@ -102,7 +102,7 @@ private struct Rounds: Sendable {
         }
     }
 
-    /// Adds a round that is due and was refused. Returns nil if such rounds are skipped.
+    /// Adds a due round that a full queue refused. Returns nil if such rounds are skipped.
     private func addWaitingForRoom() async throws -> TaskOperation<Void>? {
         guard schedule.missed == .catchUp, let scheduler else { return nil }
         let round = TaskOperation([options, .delay(.zero)], body: body)
@@ -110,8 +110,8 @@ private struct Rounds: Sendable {
         return round
     }
 
-    /// Waits for the end of a round, and cancels it if the repetition is cancelled. Returns false if the queue had no room
-    /// for the round.
+    /// Waits for the end of a round, and cancels it if the repetition is cancelled. Returns false if the queue had no
+    /// room for the round.
     private static func hasRun(_ round: TaskOperation<Void>) async throws -> Bool {
         let result = await withTaskCancellationHandler {
             await round.result

@@ -7,23 +7,23 @@ struct RepetitionSchedule: Sendable {
     /// The number of the round, from 0, including skipped rounds.
     private var number: Int128 = 0
 
-    /// - Parameter interval: Positive.
+    /// - Parameter interval: The interval, which must be positive.
     init(every interval: Duration, missed: MissedRounds) {
         self.interval = interval.saturated
         self.missed = missed
     }
 
-    /// When the round is due.
+    /// The time at which the round is due.
     var due: Duration {
         let (due, overflows) = number.multipliedReportingOverflow(by: interval.attoseconds)
         return Duration(attoseconds: overflows ? .max : due).saturated
     }
 
-    /// A round has ended.
+    /// Advances to the next round after the end of a round.
     mutating func roundEnded(at moment: Duration) {
         number += 1
         guard missed == .skip, moment > due else { return }
-        // Rounded up: a round that is due just now is not missed.
+        // Rounded up, because a round that is due at this moment is not missed.
         number = (moment.attoseconds - 1) / interval.attoseconds + 1
     }
 }

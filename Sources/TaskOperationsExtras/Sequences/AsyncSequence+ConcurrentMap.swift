@@ -22,8 +22,8 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///   - queue: The queue that runs the calls, each as an operation. Its width, its limits and the priorities of its
     ///     operations apply. If it is nil, calls run where child tasks of the iterating task would run.
     ///   - options: The options of the operations. Without a priority they have that of the calling task.
-    ///   - maxConcurrentOperationCount: The number of calls that may run or have a result that was not taken; at least 1.
-    ///     If it is nil, the width of the queue, or the number of processors if there is no queue.
+    ///   - maxConcurrentOperationCount: The number of calls that may run or have a result that was not taken; at least
+    ///     1. If it is nil, the width of the queue, or the number of processors if there is no queue.
     ///   - order: The order in which results are returned.
     ///   - transform: The function. It has the priority of the task that iterates.
     public func concurrentMap<Value: Sendable>(
@@ -46,11 +46,12 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///   - queue: The queue that runs the calls, each as an operation. Its width, its limits and the priorities of its
     ///     operations apply. If it is nil, calls run where child tasks of the calling task would run.
     ///   - options: The options of the operations. Without a priority they have that of the calling task.
-    ///   - maxConcurrentOperationCount: The number of calls that may run at once; at least 1. If it is nil, the width of
-    ///     the queue, or the number of processors if there is no queue.
+    ///   - maxConcurrentOperationCount: The number of calls that may run at once; at least 1. If it is nil, the width
+    ///     of the queue, or the number of processors if there is no queue.
     ///   - body: The function. It has the priority of the calling task.
-    /// - Throws: The first error that the function or this sequence throws; `CancellationError` if the task is cancelled
-    ///   before; `TaskOperationError.waitCycle` if the calling body waits for operations that cannot end before it does.
+    /// - Throws: The first error that the function or this sequence throws; `CancellationError` if the task is
+    ///   cancelled before; `TaskOperationError.waitCycle` if the calling body waits for operations that cannot end
+    ///   before it does.
     public func concurrentForEach(
         on queue: TaskOperationQueue? = nil, options: OperationOptions = OperationOptions(),
         maxConcurrentOperationCount: Int? = nil,
@@ -92,7 +93,7 @@ where Base.Element: Sendable {
         }
     }
 
-    /// Starts an operation that takes elements of the base, and adds an operation for each.
+    /// Starts an operation that takes elements of the base and adds an operation for each element.
     private func start() -> FailFastResults<Value> {
         let own = TaskOperationQueue(
             .init(

@@ -1,7 +1,7 @@
 internal import Synchronization
 import TaskOperations
 
-/// A range cut into consecutive portions, each of which is handed out once.
+/// A range that is divided into consecutive portions. Each portion is returned once.
 final class ChunkedRange: Sendable {
     private let count: Int
     private let stride: Int
@@ -16,10 +16,10 @@ final class ChunkedRange: Sendable {
         self.stride = stride
     }
 
-    /// How many portions there are.
+    /// The number of portions.
     var total: Int { count / stride + (count % stride == 0 ? 0 : 1) }
 
-    /// The next portion; nil if all are handed out, or it was stopped.
+    /// Returns the next portion; nil if all portions were returned, or `stop` was called.
     func next() -> Range<Int>? {
         if isStopped { return nil }
         let portion = begun.add(1, ordering: .relaxed).oldValue

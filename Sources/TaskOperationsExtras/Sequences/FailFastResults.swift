@@ -12,7 +12,7 @@ final class FailFastResults<Value: Sendable>: Sendable {
 
     /// Waits for the next value; nil after the last one.
     ///
-    /// - Throws: The first failure, after all operations have ended. The next call returns nil then.
+    /// - Throws: The first failure, after all operations have ended. After an error, the next call returns nil.
     func next() async throws -> Value? {
         do {
             guard let operation = try await buffer.next() else {

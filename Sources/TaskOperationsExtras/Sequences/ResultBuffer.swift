@@ -3,17 +3,17 @@
 /// The operations of one or more producers, whose results one consumer takes.
 ///
 /// `whole` depends on every unfinished operation. A task that waits for the next result waits for `whole`, and stops
-/// waiting as soon as there is a result: in the wait graph it therefore waits for all of them. A body that iterates the
-/// results of its own queue lends its permit, a cycle is refused by name, and the operations inherit the priority of the
-/// task that waits.
+/// waiting as soon as there is a result: in the wait graph, the task therefore waits for all operations. For this
+/// reason, a body that iterates the results of its own queue lends its permit, a cycle throws an error that names the
+/// operations, and the operations inherit the priority of the waiting task.
 final class ResultBuffer<Success: Sendable>: Sendable {
     private struct State: Sendable {
-        /// With the order of input, all operations that were not taken. With the order of completion, only the finished
-        /// ones.
+        /// The operations in the order in which they are taken. With the order of input, these are all operations that
+        /// were not taken; with the order of completion, only the finished ones.
         var line = Deque<TaskOperation<Success>>()
-        /// Operations that were added and not taken.
+        /// The number of operations that were added and not taken.
         var count = 0
-        /// The number of them that were added without room.
+        /// The number of these operations that were added without room.
         var excessCount = 0
         /// True while an operation that adds others has not ended.
         var hasProducer = false
@@ -31,14 +31,15 @@ final class ResultBuffer<Success: Sendable>: Sendable {
     private let queue: TaskOperationQueue
     private let order: ResultOrder
     private let cancelsRestOnFailure: Bool
-    /// Has a permit for each operation that was not taken; nil if their number is not limited.
+    /// The semaphore that limits the number of operations that were not taken; nil if the number is not limited.
     private let room: AsyncSemaphore?
     private let whole = TaskOperation<Void>.placeholder(name: "results")
     private let state = Lock(State())
 
     /// - Parameters:
     ///   - limit: The number of operations that may be added and not taken; at least 1, nil for any number.
-    ///   - cancelsRestOnFailure: Whether the first failure cancels all operations, including those that are added later.
+    ///   - cancelsRestOnFailure: Whether the first failure cancels all operations, including those that are added
+    ///     later.
     init(on queue: TaskOperationQueue, order: ResultOrder, limit: Int?, cancelsRestOnFailure: Bool) {
         self.queue = queue
         self.order = order
@@ -79,13 +80,14 @@ extension ResultBuffer {
         run(operation, on: queue) { [self] in didFinish($0 as! TaskOperation<Success>) }
     }
 
-    /// Adds an operation to a queue that adds others here until it ends.
+    /// Adds to a queue an operation that adds other operations to this buffer until it ends.
     func start(producer: TaskOperation<Void>, on queue: TaskOperationQueue) {
         state.withLock { $0.hasProducer = true }
         run(producer, on: queue) { [self] in producerDidFinish($0) }
     }
 
-    /// Makes a new operation part of the whole and adds it to a queue. It fails if that would close a cycle.
+    /// Makes `whole` depend on a new operation, and adds the operation to a queue. If this would close a cycle, the
+    /// operation fails.
     private func run(
         _ operation: AnyTaskOperation, on queue: TaskOperationQueue,
         onEnd: @escaping @Sendable (AnyTaskOperation) -> Void
@@ -111,7 +113,7 @@ extension ResultBuffer {
     }
 
     private func exclude(_ operation: AnyTaskOperation, _ change: (inout State) -> Void) {
-        // It throws only if `whole` has started, which it never does.
+        // The call throws only if `whole` has started, and `whole` never starts.
         try? whole.removeDependency(operation)
         if cancelsRestOnFailure, let failure = operation.failure { fail(with: failure) }
         let waits = state.withLock { state in
@@ -149,11 +151,12 @@ extension ResultBuffer {
         case end
     }
 
-    /// Waits for the next finished operation, and takes it; nil if none is left and no producer can add one.
+    /// Waits for the next finished operation, and takes it; nil if no operation is left and no producer can add one.
     ///
     /// If the task is cancelled, all operations are cancelled, and the call waits for them as before.
     ///
-    /// - Throws: `TaskOperationError.waitCycle` if the calling body waits for operations that cannot end before it does.
+    /// - Throws: `TaskOperationError.waitCycle` if the calling body waits for operations that cannot end before it
+    ///   does.
     func next() async throws(TaskOperationError) -> TaskOperation<Success>? {
         let result = await withTaskCancellationHandler {
             await takeNext()
@@ -196,7 +199,7 @@ extension ResultBuffer {
         }
     }
 
-    /// Waits until an operation has finished, or the producer.
+    /// Waits until an operation or the producer has finished.
     private func wait(_ number: Int) async throws(TaskOperationError) {
         inherit(PriorityLevel(Task.currentPriority))
         _ = try await whole.wait(number: number, endsEarly: false) {
@@ -204,7 +207,7 @@ extension ResultBuffer {
         }
     }
 
-    /// Raises all operations to the level of a task that waits.
+    /// Raises all operations to the level of a waiting task.
     ///
     /// The level stays when the wait ends. Otherwise each wait would change the level of each operation twice.
     private func inherit(_ level: PriorityLevel) {

@@ -8,9 +8,9 @@ extension Sequence where Element: Sendable {
     /// let pages = try await urls.concurrentMap(maxConcurrentOperationCount: 8) { try await load($0) }
     /// ```
     ///
-    /// An element is taken from the sequence only when a call for it can begin. If a call throws, no other call begins, the
-    /// tasks of the rest are cancelled, and the error is thrown after they have ended. Cancelling the calling task cancels
-    /// the tasks; a function that does not throw is still called with every element.
+    /// An element is taken from the sequence only when a call for it can begin. If a call throws, no other call begins,
+    /// the tasks of the other calls are cancelled, and the error is thrown after these calls have ended. Cancelling the
+    /// calling task cancels the tasks; a function that does not throw is still called with every element.
     ///
     /// - Parameters:
     ///   - width: The number of calls that may run at once; at least 1.
@@ -87,14 +87,15 @@ extension Sequence where Element: Sendable {
     /// Returns the results of a function for all elements, in the order of the elements. Each call is an operation of a
     /// queue: its width, its limits and the priorities of its operations apply.
     ///
-    /// An element is taken from the sequence only if fewer than `maxConcurrentOperationCount` operations are unfinished.
-    /// The first failure cancels the rest, and is thrown after they have ended. Cancelling the calling task cancels all
-    /// operations in the same way.
+    /// An element is taken from the sequence only if fewer than `maxConcurrentOperationCount` operations are
+    /// unfinished. The first failure cancels the remaining operations, and is thrown after they have ended. Cancelling
+    /// the calling task cancels all operations in the same way.
     ///
     /// - Parameters:
     ///   - queue: The queue.
     ///   - options: The options of the operations. Without a priority they have that of the calling task.
-    ///   - width: The number of operations that may be unfinished at once; at least 1. If it is nil, the width of the queue.
+    ///   - width: The number of operations that may be unfinished at once; at least 1. If it is nil, the width of the
+    ///     queue.
     ///   - isolation: The actor that the function is isolated to; by default that of the caller.
     ///   - transform: The function. It has the priority of the calling task.
     /// - Throws: The first error that the function throws; `CancellationError` if an operation is cancelled before its
@@ -110,17 +111,19 @@ extension Sequence where Element: Sendable {
         return values.all
     }
 
-    /// Calls a function with every element, and returns when all calls have ended. Each call is an operation of a queue.
+    /// Calls a function with every element, and returns when all calls have ended. Each call is an operation of a
+    /// queue.
     ///
     /// It is otherwise like `concurrentMap`.
     ///
     /// - Parameters:
     ///   - queue: The queue.
     ///   - options: The options of the operations. Without a priority they have that of the calling task.
-    ///   - width: The number of operations that may be unfinished at once; at least 1. If it is nil, the width of the queue.
+    ///   - width: The number of operations that may be unfinished at once; at least 1. If it is nil, the width of the
+    ///     queue.
     ///   - isolation: The actor that the function is isolated to; by default that of the caller.
     ///   - body: The function. It has the priority of the calling task.
-    /// - Throws: As `concurrentMap`.
+    /// - Throws: The errors of `concurrentMap`.
     public func concurrentForEach(
         on queue: TaskOperationQueue, options: OperationOptions = OperationOptions(),
         maxConcurrentOperationCount width: Int? = nil,
@@ -151,7 +154,7 @@ extension Sequence where Element: Sendable {
     }
 }
 
-/// Values that come in any order, of an array that is returned when it is complete.
+/// Collects values that arrive in any order, and returns them as an array when all have arrived.
 private struct IndexedValues<Value> {
     private var values: [Value?] = []
 

@@ -50,8 +50,8 @@ public final class TaskOperationResults<Success: Sendable>: AsyncSequence, Senda
 // MARK: - Adding
 
 extension TaskOperationResults {
-    /// Creates an operation from a closure and adds it to the queue. The iteration yields it when it has finished, with any
-    /// outcome.
+    /// Creates an operation from a closure and adds it to the queue. The iteration yields it when it has finished, with
+    /// any outcome.
     @discardableResult
     public func addOperation(
         _ options: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Success>.Body

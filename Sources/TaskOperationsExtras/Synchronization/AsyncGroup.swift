@@ -16,7 +16,7 @@
 public final class AsyncGroup: Sendable {
     private struct State: Sendable {
         var count = 0
-        /// Called when the group becomes empty, in the order of their numbers.
+        /// The handlers to call when the group becomes empty, in the order of their numbers.
         var handlers: [Int: Handler] = [:]
         var lastNumber = 0
     }

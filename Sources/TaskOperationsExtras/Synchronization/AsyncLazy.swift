@@ -8,8 +8,8 @@
 /// let schema = try await Self.schema.value
 /// ```
 ///
-/// All tasks that use it during the computation await the same computation. It continues if they are cancelled, and is
-/// escalated if a more urgent task awaits it.
+/// All tasks that use the value during the computation await the same computation. The computation continues if these
+/// tasks are cancelled, and is escalated if a more urgent task awaits it.
 ///
 /// The computation is the body of an operation without a queue, which is `AnyTaskOperation.current` in the computation.
 /// A wait that would never end throws an error that names the cycle, even if the cycle leads through other lazy values

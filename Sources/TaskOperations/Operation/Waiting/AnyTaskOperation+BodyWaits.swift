@@ -7,10 +7,11 @@ extension AnyTaskOperation {
         return operation.record.withLock { $0.bodyRunner?.binding == binding } ? operation : nil
     }
 
-    /// The body in whose place the calling task waits, while the body blocks its thread. It is the current operation, too.
+    /// The operation whose body blocks its thread while the calling task waits on its behalf. It is also the current
+    /// operation.
     @TaskLocal private static var representedBody: AnyTaskOperation?
 
-    /// Waits in place of a body that blocks its thread until the wait is over. Without such a body, just waits.
+    /// Waits on behalf of a body that blocks its thread until the wait is over. Without such a body, only waits.
     package static func waitingOnBehalf(
         _ body: AnyTaskOperation?, wait: () async throws(TaskOperationError) -> Void
     ) async throws(TaskOperationError) {
@@ -27,12 +28,12 @@ extension AnyTaskOperation {
     /// Whether the calling task may belong to a body. If not, a wait needs no edge.
     private static var isWithinBody: Bool { executing != nil }
 
-    /// Waits for a target. If a body does so, the wait is an edge of the wait graph while it lasts.
+    /// Waits for a target. If a body waits, the wait is an edge of the wait graph until it ends.
     ///
     /// - Parameters:
-    ///   - purpose: The purpose of the wait, if it does not follow from the target.
-    ///   - goesOn: Called at the end of the wait. Returns false if the body is about to end: it then needs no permit, and
-    ///     does not wait for one.
+    ///   - purpose: The purpose of the wait; nil if the target tells the purpose.
+    ///   - goesOn: Called at the end of the wait. Returns false if the body is about to end. In that case, the body
+    ///     needs no permit and does not wait for one.
     // Inlined: the frames of two functions would take a thirtieth of the cost of a scope of one operation.
     @inline(__always)
     static func withWaitEdge(
@@ -57,16 +58,16 @@ extension AnyTaskOperation {
 
     /// The effect of a wait on the permit of the body.
     enum PermitPolicy {
-        /// The body lends it if the target needs it. On a queue that never lends, such a wait is refused.
+        /// The body lends the permit if the target needs it. On a queue that never lends, such a wait is refused.
         case keptIfNotNeeded
         case kept
-        /// The body lends it in any case, unless the queue never lends.
+        /// The body always lends the permit, unless the queue never lends.
         case lent
     }
 
-    /// Runs a function that ends with a wait for a new host. Within a body, this wait is an edge from the start, so that the
-    /// operations of the host cannot begin to await the body.
-    // Inlined, as `withWaitEdge`.
+    /// Runs a function that ends with a wait for a new host. Within a body, this wait is an edge from the start, so
+    /// that the operations of the host cannot begin to await the body.
+    // Inlined, like `withWaitEdge`.
     @inline(__always)
     static func withScopeEdge<Result>(of host: Scheduler, _ work: () async -> Result) async -> Result {
         if !isWithinBody { return await work() }
@@ -86,7 +87,7 @@ extension AnyTaskOperation {
         return result
     }
 
-    /// Begins a wait of the body. Returns false, and does nothing, if the body has ended.
+    /// Begins a wait of the body. If the body has ended, returns false and does nothing.
     ///
     /// - Throws: `TaskOperationError.waitCycle`.
     private func begin(_ wait: OperationLinks.Wait, _ permit: PermitPolicy) async throws(TaskOperationError) -> Bool {
@@ -115,18 +116,18 @@ extension AnyTaskOperation {
     }
 
     /// Gives the operation a rank below the end of its host, if a body awaits that end. The thread that adds the
-    /// operation does so too, but perhaps after the body has begun. From the first wait of the body, it can be part of
-    /// a cycle.
+    /// operation also does this, but possibly after the body has begun. From the first wait of its body, the operation
+    /// can be part of a cycle.
     private func takePlaceInHost() {
         guard let host = record.withLock({ $0.host }), rank.value >= host.endRank else { return }
         // This cannot close a cycle, because the operation does not wait for anything yet.
         try? host.restoreOrder(self)
     }
 
-    /// Makes the edge of a wait. Returns false, and does nothing, if the body has ended.
+    /// Makes the edge of a wait. If the body has ended, returns false and does nothing.
     ///
-    /// The body keeps its limits before that. So the search finds a cycle through a limit when the edge of this wait
-    /// would close it, and not during another wait of the body that is not part of the cycle.
+    /// The edges of the limits that the body keeps are made first. Therefore a search finds a cycle through a limit at
+    /// the wait that would close it, and not at another wait that is not part of the cycle.
     private func insertKeepingLimits(_ wait: OperationLinks.Wait) throws(TaskOperationError) -> Bool {
         let limits = limits
         if !limits.isEmpty { record.withLock { $0.links?.beginningWaitCount += 1 } }
@@ -149,7 +150,7 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Makes the edge of a wait, or returns the cycle that it would close.
+    /// Makes the edge of a wait. If the edge would close a cycle, returns the cycle instead.
     private func insert(_ wait: OperationLinks.Wait, _ hasEnded: inout Bool) -> [WaitNode]? {
         WaitOrder.insert(from: .operation(self), to: [wait.target]) {
             record.withLock { record in
@@ -182,7 +183,8 @@ extension AnyTaskOperation {
 
     /// Lends the body's permit, or keeps it on a queue that never lends.
     ///
-    /// - Throws: `TaskOperationError.waitCycle` on a queue that never lends, if the target needs a permit of that queue.
+    /// - Throws: `TaskOperationError.waitCycle` on a queue that never lends, if the target needs a permit of that
+    ///   queue.
     private func lendOwnPermit() throws(TaskOperationError) {
         guard let permit = permitForWait() else { return }
         if !permit.isLendable { return try keepPermit() }
@@ -243,8 +245,8 @@ extension OperationLinks {
 }
 
 extension OperationRecord {
-    /// Removes a wait. If the permit is lent, the host removes it, which is the first result. The second result is the host
-    /// whose permit is no longer kept for the wait, the third the level that the target no longer inherits.
+    /// Removes a wait. If the permit is lent, the host removes it, which is the first result. The second result is the
+    /// host whose permit is no longer kept for the wait, the third the level that the target no longer inherits.
     fileprivate mutating func remove(
         _ wait: OperationLinks.Wait
     ) -> (lender: Scheduler?, keeper: Scheduler?, change: Inheritance.Change?) {

@@ -1,15 +1,17 @@
 extension AnyTaskOperation {
     /// Makes bodies on a cycle lend their permits, which breaks the cycle. Returns false if no body on it can.
     ///
-    /// This includes all bodies that keep a permit of the same queue and await an operation on the cycle. The operation that
-    /// needs the permit waits for each of these bodies, so each is on a cycle, and would otherwise need another search.
+    /// This includes all bodies that keep a permit of the same queue and await an operation on the cycle. The operation
+    /// that needs the permit waits for each of these bodies, so each is on a cycle, and would otherwise need another
+    /// search.
     static func lendPermit(on cycle: [WaitNode]) -> Bool {
         let lending = beginLending(on: cycle)
         for body in lending ?? [] { body.completeLending() }
         return lending != nil || stopKeeping(on: cycle)
     }
 
-    /// Stops keeping permits of limits free, if that makes an edge of a cycle. Returns whether there was such an edge.
+    /// Stops keeping permits of limits free if this is the cause of an edge of the cycle. Returns whether there was
+    /// such an edge.
     private static func stopKeeping(on cycle: [WaitNode]) -> Bool {
         for case (.permit(let permit), .permit(let target)) in zip(cycle, cycle.dropFirst()) {
             if permit.stopKeeping(for: target) { return true }
@@ -27,12 +29,12 @@ extension AnyTaskOperation {
         return nil
     }
 
-    /// Lends the permit of a body that awaits, unless the wait is over or the permit is lent already.
+    /// Lends the permit of a waiting body, unless the wait is over or the permit is already lent.
     func lendPermit(from use: PermitUse) {
         if beginLending(from: use) { completeLending() }
     }
 
-    /// The body no longer keeps its permit, and will lend it.
+    /// Records that the body no longer keeps its permit and is about to lend it.
     private func beginLending(from use: PermitUse) -> Bool {
         let host = record.withLock { record -> Scheduler? in
             guard let links = record.links, links.permit == use, links.suspendedCount > 0 else { return nil }
@@ -43,8 +45,8 @@ extension AnyTaskOperation {
         return host?.permit != nil
     }
 
-    /// Completes the lending of a permit. Afterwards the body waits for a permit, too. Bodies that keep one and wait for this
-    /// body must lend theirs first, and so on.
+    /// Completes the lending of a permit. Afterwards the body also waits for a permit. Bodies that keep a permit and
+    /// wait for this body must therefore lend their permits first, and so on.
     private func completeLending() {
         var lending = [self]
         while let body = lending.popLast() {
@@ -67,7 +69,7 @@ extension AnyTaskOperation {
         }
     }
 
-    /// The host lends the permit.
+    /// Records that the host lends the permit.
     ///
     /// - Returns: The number of waits that are in progress, 0 if they are over; nil if the permits do not rank below
     ///   the operation, which waits for a permit from now on.
@@ -85,7 +87,7 @@ extension AnyTaskOperation {
         record.withLock { $0.links?.removeWait(for: target, isSuspended: true) }
     }
 
-    /// The host has returned the permit to the operation.
+    /// Records that the host has returned the permit to the operation.
     func permitWasReturned() {
         record.withLock { $0.links?.permit = .held }
     }

@@ -1,9 +1,9 @@
 /// The propagation of priorities along the edges of the wait graph: the target of an urgent waiter is urgent while the
 /// waiter waits.
 ///
-/// Each edge stores the level that its target inherits. A change consists of the old and the new level, both read under the
-/// lock of the waiter, and a target counts the levels of its edges. So changes may overtake each other: the counts are
-/// correct after the last one has arrived.
+/// Each edge stores the level that its target inherits. A change consists of the old and the new level, both read under
+/// the lock of the waiter, and a target counts the levels of its edges. Therefore changes may arrive in any order: the
+/// counts are correct after the last change has arrived.
 ///
 /// Changes are propagated along the edges without recursion. Then tasks and queues are notified, targets before
 /// waiters. An escalated task calls the escalation handlers of its waits. These find that the level has already been
@@ -15,7 +15,7 @@ struct Inheritance: ~Copyable {
         let target: WaitNode
         /// Nil if the edge is new.
         let from: PriorityLevel?
-        /// Nil if the edge is gone.
+        /// Nil if the edge was removed.
         let to: PriorityLevel?
     }
 
@@ -53,8 +53,8 @@ struct Inheritance: ~Copyable {
         inheritance.carryOut()
     }
 
-    /// Updates the levels that operations of a host inherit from operations behind barriers, and from waits for the end of
-    /// the host.
+    /// Updates the levels that operations of a host inherit from operations behind barriers, and from waits for the end
+    /// of the host.
     static func updateFloors(of operations: [AnyTaskOperation], in host: Scheduler) {
         var inheritance = Inheritance()
         inheritance.updateFloors(of: operations, in: host)
@@ -124,7 +124,7 @@ struct Inheritance: ~Copyable {
 }
 
 extension OperationRecord {
-    /// The operation inherits another level along an edge.
+    /// Changes the level that the operation inherits along an edge.
     @inline(__always)
     mutating func inherit(
         from: PriorityLevel?, to: PriorityLevel?, of operation: AnyTaskOperation
@@ -173,8 +173,8 @@ extension OperationLinks {
 }
 
 extension OperationLinks.Wait {
-    /// Whether a level of the body increases the level of the target. The end of a queue inherits only levels that the body
-    /// itself has inherited.
+    /// Whether a level of the body increases the level of the target. The end of a queue inherits only levels that the
+    /// body itself has inherited.
     fileprivate func isRaised(by level: PriorityLevel) -> Bool {
         if let handedOn { return handedOn < level }
         if case .end = target { return true }

@@ -10,14 +10,14 @@ package struct OpaqueWait: Sendable {
     let since = ContinuousClock.now
 }
 
-/// Something that can be awaited.
+/// An object that can be awaited.
 package protocol AwaitedSubject: AnyObject, Sendable {
     /// The name and the state of the awaited object.
     var waitDescription: String { get }
 }
 
 extension AnyTaskOperation {
-    /// Waits for something. If a body waits, explanations can name the awaited object meanwhile.
+    /// Performs a wait for an object. If a body waits, explanations can name the awaited object during the wait.
     package static func recordingWait<Result, Failure>(
         _ kind: OpaqueWait.Kind, _ subject: any AwaitedSubject, wait: () async throws(Failure) -> Result
     ) async throws(Failure) -> Result {

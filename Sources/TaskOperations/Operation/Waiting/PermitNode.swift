@@ -1,11 +1,11 @@
-/// The permits of a queue, or of a semaphore that is a limit of operations, as a node of the wait graph: an operation that
-/// needs a permit waits for the bodies that keep theirs while they await something.
+/// The permits of a queue, or of a semaphore that is a limit of operations, as a node of the wait graph: an operation
+/// that needs a permit waits for the bodies that keep a permit during their own waits.
 ///
 /// A cycle through such a body is not an error if the permits are lendable: the body lends its permit, which removes it
 /// from the cycle.
 final class PermitNode: Sendable {
     private struct State: Sendable {
-        /// The bodies that keep a permit while they await something.
+        /// The bodies that keep a permit during a wait.
         var holders = OperationList<Void>()
         /// The keepers for which a permit of this node is kept free, and the permit for which each of them waits.
         var keepers: [(keeper: any PermitKeeper, target: PermitNode)] = []
@@ -23,7 +23,7 @@ final class PermitNode: Sendable {
     }
 
     private let kind: Kind
-    /// Below all ranks, until a node of a lower rank begins to wait for a permit.
+    /// The rank, which is below all other ranks until a node of a lower rank begins to wait for a permit.
     let rank = Rank(0)
     private let state = Lock(State())
 
@@ -62,8 +62,8 @@ final class PermitNode: Sendable {
         }
     }
 
-    /// Records that a body keeps its permit during a wait, if it does. Returns false if the body would have to rank
-    /// below the permits, but does not.
+    /// If a body keeps its permit during a wait, records this. Returns false if the body does not rank below the
+    /// permits, as it must.
     func insert(_ holder: AnyTaskOperation) -> Bool {
         state.withLock { state in
             let (isInOrder, isNew) = holder.record.withLock { record in
@@ -74,7 +74,7 @@ final class PermitNode: Sendable {
                 if !isLimit { links.permit = .kept }
                 return (true, true)
             }
-            // It may still be in the list because of a wait that has just ended.
+            // The body may still be in the list because of a wait that has just ended.
             if isNew, !state.holders.contains(holder) { state.holders.append(holder, ()) }
             return isInOrder
         }
@@ -101,7 +101,7 @@ extension OperationRecord {
 }
 
 extension OperationLinks {
-    /// Whether the body awaits something, or is about to, and so keeps its limits.
+    /// Whether the body keeps its limits, because it is waiting or is about to wait.
     ///
     /// The body of an open scope will wait for the end of the scope, so it keeps its limits from the beginning. An
     /// operation that needs one of them is therefore refused when it is added to the scope.
@@ -143,15 +143,15 @@ extension PermitNode {
     }
 }
 
-/// The use of a body's permit while the body awaits something.
+/// The use of a body's permit during the body's waits.
 enum PermitUse: Sendable {
-    /// The body does not await anything.
+    /// The body is not waiting.
     case held
-    /// The body awaits something that does not need the permit.
+    /// The body waits and keeps the permit, which the target does not need.
     case kept
     /// The body is about to lend the permit.
     case lending
-    /// The permit is lent, or the body waits to have it back.
+    /// The permit is lent, or the body waits for the return of the permit.
     case lent
 }
 

@@ -9,16 +9,16 @@ struct Rank: ~Copyable, Sendable {
 
     private let atomic: Atomic<Int>
 
-    /// A rank above all that there are.
+    /// Creates a rank above all existing ranks.
     init() { atomic = Atomic(Self.next()) }
 
     init(_ value: Int) { atomic = Atomic(value) }
 
     var value: Int { atomic.load(ordering: .acquiring) }
 
-    /// Call it under the lock that guards the edges of the node.
+    /// Sets the rank. Call it under the lock that guards the edges of the node.
     func set(_ value: Int) { atomic.store(value, ordering: .releasing) }
 
-    /// A value above all ranks that there are.
+    /// Returns a value above all existing ranks.
     static func next() -> Int { last.add(1, ordering: .relaxed).newValue }
 }

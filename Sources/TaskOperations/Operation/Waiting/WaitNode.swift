@@ -1,15 +1,15 @@
 /// A node of the wait graph: an operation, the end of a queue, or a permit.
 ///
-/// The edges of a node lead to the nodes that must end, or release a permit, before it can:
+/// The edges of a node lead to the nodes that must end, or release a permit, before the node can:
 /// - an operation waits for its dependencies, for the targets that its body awaits, for the barriers before it, as a
 ///   barrier for everything before it, and, if it has no permit, for a permit of its queue;
 /// - the end of a queue waits for all operations of the queue;
 /// - a permit waits for the bodies that hold one while they await something.
 enum WaitNode: Sendable {
     case operation(AnyTaskOperation)
-    /// All operations of a queue have ended.
+    /// The end of all operations of a queue.
     case end(Scheduler)
-    /// A queue has a permit to give.
+    /// The availability of a permit of a queue or a limit.
     case permit(PermitNode)
 
     var operation: AnyTaskOperation? {
@@ -32,7 +32,7 @@ enum WaitNode: Sendable {
         }
     }
 
-    /// The nodes for which the node waits now.
+    /// The nodes for which the node currently waits.
     var edges: [WaitNode] {
         switch self {
         case .operation(let operation): operation.edges
@@ -41,8 +41,8 @@ enum WaitNode: Sendable {
         }
     }
 
-    /// Lowers the rank of the node. Returns false, and changes nothing, if the node waits for something that does not
-    /// rank below the new value.
+    /// Lowers the rank of the node. If the node waits for a node that does not rank below the new value, returns false
+    /// and changes nothing.
     func lower(to value: Int) -> Bool {
         switch self {
         case .operation(let operation): operation.lowerRank(to: value)
@@ -51,7 +51,7 @@ enum WaitNode: Sendable {
         }
     }
 
-    /// Records that a node waits for this one: its rank no longer increases.
+    /// Records that another node waits for this node, whose rank no longer increases.
     func willBeAwaited() {
         switch self {
         case .operation(let operation): operation.record.withLock { $0.isWaitedFor = true }
@@ -60,7 +60,7 @@ enum WaitNode: Sendable {
         }
     }
 
-    /// Something that said `willBeAwaited` no longer waits for the node.
+    /// Records that a waiter that called `willBeAwaited` no longer waits for the node.
     func isNoLongerAwaited() {
         if case .end(let host) = self { host.isNoLongerAwaited() }
     }
@@ -86,7 +86,7 @@ extension AnyTaskOperation {
     }
 
     fileprivate func lowerRank(to value: Int) -> Bool {
-        // A host says that it has barriers before it compares ranks and takes the operation in.
+        // A host records that it has barriers before it compares ranks and inserts the operation.
         let (isLow, host) = record.withLock { record -> (Bool, Scheduler?) in
             if record.phase == .submitted, let host = record.host, host.hasBarriers { return (false, host) }
             return (lowerRank(to: value, record), nil)
@@ -95,13 +95,13 @@ extension AnyTaskOperation {
         return host.whileHoldingBack(self) { before in
             before.allSatisfy { $0.rank.value < value }
                 && record.withLock { record in
-                    // Another host may have taken the operation in meanwhile.
+                    // Another host may have inserted the operation meanwhile.
                     (record.host == nil || record.host === host) && lowerRank(to: value, record)
                 }
         }
     }
 
-    /// As `lowerRank(to:)`, for a caller that holds the lock and has looked at barriers.
+    /// Like `lowerRank(to:)`, for a caller that holds the operation's lock and has already checked barriers.
     func lowerRank(to value: Int, _ record: borrowing OperationRecord) -> Bool {
         if rank.value <= value { return true }
         guard record.ranksAboveEdges(at: value) else { return false }
@@ -119,7 +119,7 @@ extension OperationRecord {
         return edges
     }
 
-    /// Whether a rank would be above that of everything that the operation waits for, barriers aside.
+    /// Whether a rank would be above the ranks of all nodes for which the operation waits, except because of barriers.
     func ranksAboveEdges(at rank: Int) -> Bool {
         if isOver { return true }
         if !missingPermits.allSatisfy({ $0.rank.value < rank }) { return false }
@@ -147,7 +147,7 @@ extension OperationRecord {
     /// Whether a rank would be above the ranks of the limits.
     func ranksAboveLimits(at rank: Int) -> Bool { limits.allSatisfy { $0.permit.rank.value < rank } }
 
-    /// The limits. An operation that has ended has none any more.
+    /// The limits; empty after the operation has ended.
     private var limits: [AsyncSemaphore] { links?.limits ?? [] }
 
     /// The permits that the operation needs to start on a host.

@@ -1,10 +1,10 @@
-/// The order of the wait graph. A node always ranks above all nodes for which it waits, so there is no cycle. An edge that
-/// would close one is found when it is added.
+/// The order of the wait graph. A node always ranks above all nodes for which it waits, so there is no cycle. An edge
+/// that would close one is found when it is added.
 ///
-/// An edge can be added if the waiter ranks above the target. Otherwise the ranks of the target, and of all nodes for which
-/// the target waits, are lowered below the waiter. If the waiter is one of these nodes, the edge would close a cycle. Edges
-/// to older nodes, which are nearly all, need no search. A region of n nodes is lowered by n more than necessary, so that
-/// the next n edges of the same kind need no search either.
+/// An edge can be added if the waiter ranks above the target. Otherwise the ranks of the target, and of all nodes for
+/// which the target waits, are lowered below the waiter. If the waiter is one of these nodes, the edge would close a
+/// cycle. Edges to older nodes, which are nearly all, need no search. A region of n nodes is lowered by n more than
+/// necessary, so that the next n edges of the same kind need no search either.
 ///
 /// No lock is held during a search. A rank is lowered under the lock of its node, after its edges were read again. An
 /// edge is added under the lock of its waiter, after both ranks were compared. So the order holds at every moment. If

@@ -3,7 +3,7 @@ final class WaitRegion {
     private struct Member {
         let node: WaitNode
         let edges: [WaitNode]
-        /// The member from which the search reached this one; nil if that was the waiter.
+        /// The member from which the search reached this member; nil if the search reached it from the waiter.
         let parent: Int?
     }
 
@@ -14,9 +14,9 @@ final class WaitRegion {
     /// The edges that were read again, to be released with the region.
     private var looked: [[WaitNode]] = []
 
-    /// Finds everything that targets wait for and that must sink with them below a bound.
+    /// Finds the nodes for which targets wait and whose ranks must be lowered below a bound together with the targets.
     ///
-    /// - Returns: The path from one of the targets to the waiter, if there is one.
+    /// - Returns: The path from one of the targets to the waiter; nil if there is none.
     func explore(from targets: [WaitNode], to waiter: WaitNode, bound: Int) -> [WaitNode]? {
         var unexplored: [(node: WaitNode, parent: Int?)] = targets.map { ($0, nil) }
         var threshold = bound
@@ -34,7 +34,7 @@ final class WaitRegion {
                 for edge in edges { unexplored.append((edge, members.count - 1)) }
             }
             if lowest(below: bound) > threshold { return nil }
-            // The ranks must sink below the threshold of this search. The next search goes twice as deep, so all
+            // The ranks must be lowered below the threshold of this search. The next search goes twice as deep, so all
             // searches together are linear.
             threshold = bound - 4 * members.count - 16
             unexplored = below.filter { $0.node.rank >= threshold }

@@ -5,7 +5,7 @@ struct WaiterList: Sendable {
     private struct Waiter {
         let number: Int
         var level: PriorityLevel
-        /// Nil if the waiter has left.
+        /// Nil if the waiter was removed.
         var continuation: WaitContinuation<Bool>?
     }
 
@@ -16,10 +16,10 @@ struct WaiterList: Sendable {
 
     var isEmpty: Bool { count == 0 }
 
-    /// Adds a waiter with a number above all before.
+    /// Adds a waiter. Its number is usually above all numbers in the list.
     mutating func append(_ continuation: WaitContinuation<Bool>, number: Int, level: PriorityLevel) {
         waiters.append(Waiter(number: number, level: level, continuation: continuation))
-        // Numbers are drawn without a lock: a later one may come first.
+        // Numbers are drawn without a lock, so a waiter with a higher number may be added first.
         var position = waiters.count - 1
         while position > 0, waiters[position - 1].number > number {
             waiters.swapAt(position - 1, position)
@@ -44,7 +44,8 @@ struct WaiterList: Sendable {
         return (continuation, level)
     }
 
-    /// Raises a waiter. Returns its former level; nil if it is not in the list, or is already as urgent.
+    /// Raises a waiter. Returns its former level; nil if the waiter is not in the list or already has this or a higher
+    /// level.
     mutating func raise(_ number: Int, to level: PriorityLevel) -> PriorityLevel? {
         let position = position(of: number)
         guard position < waiters.count, waiters[position].number == number, waiters[position].continuation != nil,

@@ -76,7 +76,7 @@ private final class LimitReturn: LimitClaimant {
         }
     }
 
-    /// Applies a change, and ends the wait if the task is cancelled or the permits can be had.
+    /// Applies a change, and ends the wait if the task is cancelled or the permits can be taken.
     private func update(_ change: (inout State) -> Void) {
         var effects = SemaphoreEffects()
         let ended = state.withLock { state -> (continuation: WaitContinuation<Bool>, isTaken: Bool)? in

@@ -17,8 +17,9 @@
 /// Child tasks of the body that continue meanwhile have no permit. Calls may be nested, and made by several child
 /// tasks at once: the permit is taken back after the last of them.
 ///
-/// Outside of bodies, in an unstructured task that a body has started, and in operations that were started without a queue,
-/// there is no permit to lend, and the function only calls `work`. The same holds for a queue with `lending: .never`.
+/// Outside of bodies, in an unstructured task that a body has started, and in operations that were started without a
+/// queue, there is no permit to lend, and the function only calls `work`. The same holds for a queue with `lending:
+/// .never`.
 ///
 /// - Parameter work: The work without the permit.
 /// - Returns: The result of `work`.

@@ -4,10 +4,10 @@
 /// let page = try await retrying(.exponential(initial: .milliseconds(200), attempts: 5)) { try await load(url) }
 /// ```
 ///
-/// All attempts run in the calling task, in the isolation of the caller. After a cancellation of the task there is no other
-/// attempt, and a pause ends at once. In the body of an operation, the operation keeps its permit during pauses; an
-/// operation that is added with a retry policy lends it. Handlers of `RetryPolicy.reporting(to:)` are not called, as there is no
-/// operation to report.
+/// All attempts run in the calling task, in the isolation of the caller. After a cancellation of the task there is no
+/// other attempt, and a pause ends at once. In the body of an operation, the operation keeps its permit during pauses;
+/// an operation that is added with a retry policy lends it. Handlers of `RetryPolicy.reporting(to:)` are not called,
+/// because there is no operation to report.
 ///
 /// - Parameters:
 ///   - policy: The policy.

@@ -22,7 +22,7 @@ extension TaskOperation {
 }
 
 extension AnyTaskOperation {
-    /// Reports to the observers of the operation's queue that its body runs again.
+    /// Reports to the observers of the operation's queue that the body runs again.
     fileprivate func noteAttempt(_ number: Int) {
         record.withLock { $0.host }?.noteAttempt(number, of: self)
     }

@@ -1,5 +1,5 @@
-// An operation whose body ignores cancellation can end before the body. The body continues and keeps its permit until its
-// end. Otherwise the operation is finished. The waits of the body remain in the wait graph.
+// An operation whose body ignores cancellation can end before the body. The body continues and keeps its permit until
+// its end. Otherwise the operation is finished. The waits of the body remain in the wait graph.
 
 extension AnyTaskOperation {
     /// Ends an executing operation with a failure, and then cancels its body. The body keeps its permit until it has

@@ -36,7 +36,7 @@ final class OperationTimeLimit: Sendable {
         return try result.get()
     }
 
-    /// A limit is over.
+    /// Records that the time of a limit is over, and ends the operation.
     ///
     /// Another task ends the operation: cancelling a body calls its cancellation handlers, and other deadlines must not
     /// wait for them.
@@ -56,7 +56,7 @@ final class OperationTimeLimit: Sendable {
         let error = TaskOperationError.timedOut(OperationLabel(operation), after: limit)
         if overrun == .abandon { operation.abandon(error) }
         operation.endBeforeStart(error, isCancellation: true)
-        // It may have started between the two.
+        // The operation may have started between the two calls.
         if overrun == .abandon { operation.abandon(error) }
     }
 }

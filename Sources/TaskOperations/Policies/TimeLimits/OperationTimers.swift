@@ -33,7 +33,7 @@ final class OperationTimers: Sendable {
         timers.withLock { $0 = begun.map(\.timer) }
         guard operation.addHandlerUnlessFinished({ [weak self] _ in self?.end() }) else { return }
         for (timer, time) in begun { timer.start(time, clock: options.chosenClock) }
-        // It may have ended meanwhile.
+        // The operation may have ended meanwhile.
         if operation.isFinished { end() }
     }
 

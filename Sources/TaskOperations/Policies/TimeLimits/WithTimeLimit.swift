@@ -8,7 +8,7 @@
 /// The body runs in a child task, in the isolation of the caller: it sees the caller's task locals, is cancelled with
 /// it, and inherits its priority. If the body ignores its cancellation, the call waits for it, and throws
 /// `WaitTimeoutError` even if the body returns a value. If the caller was cancelled before the time was over, the
-/// outcome is that of the body.
+/// outcome is the outcome of the body.
 ///
 /// - Parameters:
 ///   - limit: The time that the body may take. If it is not positive, the body is cancelled from its start.
@@ -86,7 +86,7 @@ private final class LimitedTime: Sendable {
         if isFirst { runner.cancel() }
     }
 
-    /// The time no longer counts.
+    /// Ends the limit, so that the time no longer counts.
     func end() {
         state.withLock { state in
             if state == .running { state = .over }

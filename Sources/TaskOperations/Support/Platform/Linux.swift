@@ -21,7 +21,7 @@
 
     func withReleasePool(_ work: () -> Void) { work() }
 
-    /// Initializes a condition that measures time by the clock that is never set.
+    /// Initializes a condition that measures time with the monotonic clock.
     func initialize(_ condition: UnsafeMutablePointer<pthread_cond_t>) {
         var attributes = pthread_condattr_t()
         pthread_condattr_init(&attributes)

@@ -13,10 +13,10 @@
         internal import WASILibc
     #endif
 
-    /// Lets another thread have the processor, if one wants it.
+    /// Yields the processor to another thread that is ready to run.
     func yieldThread() { sched_yield() }
 
-    /// Writes text to standard error, past all buffers.
+    /// Writes text to standard error without buffering.
     package func writeToStandardError(_ text: String) {
         let bytes = Array(text.utf8)
         _ = write(STDERR_FILENO, bytes, bytes.count)

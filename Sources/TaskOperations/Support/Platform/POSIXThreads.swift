@@ -56,10 +56,10 @@
 
         func unlock() { pthread_mutex_unlock(mutex) }
 
-        /// Unlocks, blocks until a wake, and locks again. It may return earlier.
+        /// Unlocks, blocks until a wake, and locks again. The call may return before a wake.
         func wait() { pthread_cond_wait(condition, mutex) }
 
-        /// As `wait()`, for `limit` at most.
+        /// Like `wait()`, but for at most `limit`.
         func wait(for limit: Duration) { TaskOperations.wait(for: condition, mutex, limit) }
 
         func wakeOne() { pthread_cond_signal(condition) }

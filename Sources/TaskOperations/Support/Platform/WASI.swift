@@ -8,7 +8,7 @@
 
     func yieldThread() {}
 
-    /// Writes text to standard error, past all buffers.
+    /// Writes text to standard error without buffering.
     package func writeToStandardError(_ text: String) {
         let bytes = Array(text.utf8)
         _ = write(STDERR_FILENO, bytes, bytes.count)

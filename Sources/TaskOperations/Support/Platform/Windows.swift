@@ -4,10 +4,10 @@
     /// The number of processors at work.
     let processorCount = max(1, Int(GetActiveProcessorCount(WORD(ALL_PROCESSOR_GROUPS))))
 
-    /// Lets another thread have the processor, if one wants it.
+    /// Yields the processor to another thread that is ready to run.
     func yieldThread() { _ = SwitchToThread() }
 
-    /// Writes text to standard error, past all buffers.
+    /// Writes text to standard error without buffering.
     package func writeToStandardError(_ text: String) {
         let bytes = Array(text.utf8)
         // STD_ERROR_HANDLE is -12 as an unsigned number, which the macro is not for each importer.
@@ -74,10 +74,10 @@
 
         func unlock() { ReleaseSRWLockExclusive(mutex) }
 
-        /// Unlocks, blocks until a wake, and locks again. It may return earlier.
+        /// Unlocks, blocks until a wake, and locks again. The call may return before a wake.
         func wait() { _ = SleepConditionVariableSRW(condition, mutex, DWORD.max, 0) }
 
-        /// As `wait()`, for `limit` at most.
+        /// Like `wait()`, but for at most `limit`.
         func wait(for limit: Duration) {
             let milliseconds = limit / .milliseconds(1)
             // The largest number means that there is no limit.
