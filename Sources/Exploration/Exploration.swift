@@ -137,9 +137,10 @@ extension ExploredProgram {
         Self.explore(strategy, repeatingEvery: interval, shrinks: shrinks) { _ in self }
     }
 
-    /// Runs a schedule of another program for each seed, until one fails. Blocks the calling thread.
+    /// Runs one schedule for each seed, each of a different program, until a schedule fails. Blocks the calling thread.
     ///
-    /// - interval: The number of schedules after which one is repeated, to check that it takes the same steps.
+    /// - Parameters:
+    ///   - interval: The number of schedules after which one is repeated, to check that it takes the same steps.
     ///   - shrinks: Whether to remove the choices of a failing schedule that the failure does not need.
     ///   - program: Returns the program for a seed. The seed is 0 if the strategy has no seeds.
     public static func explore(

@@ -21,7 +21,7 @@ struct Waves {
 
     /// - Parameters:
     ///   - edges: For each node, the nodes that it uses, and the number of uses.
-    ///   - counts: Whether each node has findings that have to move. The other nodes only connect uses.
+    ///   - counts: Whether each node has findings that have to move. Nodes without such findings get no wave: they only connect uses.
     init(edges: [[Int: Int]], counts: [Bool]) {
         self.edges = edges
         self.counts = counts

@@ -24,8 +24,8 @@ struct ScopeBuilder {
     private var open: [(scope: Int, depth: Int)] = []
     private var head: Head?
 
-    /// The maximum number of tokens in a function's head. Behind it, parameters count as variables of the enclosing
-    /// scope.
+    /// The maximum number of tokens in a function's head. If a head is longer, its parameters count as variables
+    /// of the enclosing scope.
     private static let longestHead = 400
 
     init(_ tokens: [Token], _ partners: [Int32], _ lineStarts: [UInt32]) {

@@ -28,8 +28,8 @@ private struct ReportBuilder {
     private let result: AuditResult
     private let left: [Finding]
     private let byFile: [Int: [Finding]]
-    /// The order in which files move. Findings of strict checking and remains of the bridge do not delay a file: these
-    /// steps follow all moves.
+    /// The order in which files move. Findings of strict checking and leftover uses of the bridge do not delay a
+    /// file: they are fixed after all moves.
     private let order: Waves
     /// The order of all files that have remaining findings.
     private let all: Waves

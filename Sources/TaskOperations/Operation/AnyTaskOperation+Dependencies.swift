@@ -60,7 +60,7 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Gives the operation a rank above all others. No operation or task may wait for this operation.
+    /// Gives the operation a rank above all others, if nothing waits for it.
     private func riseAboveEdges() throws(TaskOperationError) {
         try record.withLock { record throws(TaskOperationError) in
             try checkNotStarted(record.phase)

@@ -18,7 +18,7 @@ extension Scheduler {
 
     /// Adds operations in one step. No operation starts before all of them are in the queue.
     ///
-    /// - Throws: The errors for one operation. If the call throws, no operation was added.
+    /// - Throws: The errors of `submit(_:isBarrier:mustBeReady:)`. If the call throws, no operation was added.
     nonisolated func submit(_ operations: [AnyTaskOperation]) throws(TaskOperationError) {
         var claimed = 0
         var dependents: [AnyTaskOperation] = []

@@ -8,8 +8,8 @@ extension SchedulerState {
     }
 
     /// Records that an executing operation begins to await another operation. Its permits are free until the last of
-    /// its waits is over. Its other tasks continue without permits, because the library does not know on which of its
-    /// tasks the operation's end depends.
+    /// its waits is over. The operation's other tasks continue without permits, because the library does not know which of
+    /// the tasks the operation needs in order to end.
     mutating func beginWait(_ slot: Slot) {
         let (status, level, weight) = records.update(slot) { record in
             record.waits += 1

@@ -99,8 +99,8 @@ extension LegacyNode {
     ///
     /// - Parameters:
     ///   - threads: The threads on which the operations may block, unless the queue has its own executor.
-    ///   - reportsCycles: Whether to report a cycle instead of throwing an error. The operation then waits only for its
-    ///     `isReady`.
+    ///   - reportsCycles: Whether to report a cycle instead of throwing an error. An operation on a cycle then waits only
+    ///     for its own `isReady`.
     /// - Throws: `BridgeError` if one of them cannot be run, and `TaskOperationError.dependencyCycle`. If the call
     ///   throws, no operation is claimed.
     static func claim(

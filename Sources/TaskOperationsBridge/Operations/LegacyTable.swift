@@ -4,9 +4,9 @@ internal import Foundation
 /// Maps operations of Foundation to operations of this library and back, because an operation of Foundation has no
 /// field for such a reference.
 ///
-/// An operation of Foundation has one entry, its node. An operation of this library that represents one, or that has a
-/// face, has another entry. Entries are weak. A found object is returned from the lock, because its release may call
-/// this table.
+/// The entry of an operation of Foundation is its node. An operation of this library has an entry if it represents an
+/// operation of Foundation, or if an `OperationProxy` represents it. Entries are weak. A lookup returns the found object
+/// from the locked section, because its release may call this table.
 enum LegacyTable {
     /// The counterpart of an operation of this library in Foundation.
     private enum Appearance: Sendable {

@@ -25,7 +25,7 @@ extension AnyTaskOperation {
         try result.get()
     }
 
-    /// Whether the calling task may belong to a body. If not, a wait needs no edge.
+    /// False if the calling task certainly does not belong to a body. A wait then needs no edge.
     private static var isWithinBody: Bool { executing != nil }
 
     /// Waits for a target. If a body waits, the wait is an edge of the wait graph until it ends.

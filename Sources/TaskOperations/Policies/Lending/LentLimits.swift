@@ -3,7 +3,8 @@
 extension AnyTaskOperation {
     /// Performs a wait during which the calling body lends the permits of its limits.
     ///
-    /// The body keeps them on a queue that never lends, and if an operation that awaits it has a permit of one of them.
+    /// The body keeps the permits in two cases: its queue never lends, or an operation that awaits the body holds a permit
+    /// of one of the limits.
     /// If its task is cancelled, the body does not take them back, and must end.
     static func lendingLimits(while work: () async -> Void) async {
         guard let operation = awaiting, let scheduler = operation.schedulerToLendLimits() else { return await work() }

@@ -5,8 +5,8 @@
 /// ```
 ///
 /// All attempts run in the calling task, in the isolation of the caller. After a cancellation of the task there is no
-/// other attempt, and a pause ends at once. In the body of an operation, the operation keeps its permit during pauses;
-/// an operation that is added with a retry policy lends it. Handlers of `RetryPolicy.reporting(to:)` are not called,
+/// other attempt, and a pause ends at once. In the body of an operation, the operation keeps its permit during pauses.
+/// By contrast, an operation that is added with a retry policy lends its permit then. Handlers of `RetryPolicy.reporting(to:)` are not called,
 /// because there is no operation to report.
 ///
 /// - Parameters:

@@ -38,8 +38,8 @@ final class OperationTimeLimit: Sendable {
 
     /// Records that the time of a limit is over, and ends the operation.
     ///
-    /// Another task ends the operation: cancelling a body calls its cancellation handlers, and other deadlines must not
-    /// wait for them.
+    /// It ends the operation in a new task: cancelling a body calls its cancellation handlers, and other deadlines must
+    /// not wait for them.
     func pass(_ limit: Duration, for operation: AnyTaskOperation) {
         let isTooLate = operation.isCancelled && overrun == .wait
         let isFirst = state.withLock { state in
