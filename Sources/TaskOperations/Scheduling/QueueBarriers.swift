@@ -18,4 +18,9 @@ struct QueueBarriers: Sendable {
     }
 
     static var heldBackLevel: PriorityLevel { .medium }
+
+    /// The level that an operation inherits through barriers and from waits until the queue is empty.
+    func floor<Element>(of operation: QueuedOperation<Element>) -> PriorityLevel {
+        floors.isIdle ? .background : floors.level(of: operation.arrival, isBarrier: operation.isBarrier, line)
+    }
 }

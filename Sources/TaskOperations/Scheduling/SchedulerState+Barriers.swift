@@ -103,9 +103,7 @@ extension SchedulerState {
 extension SchedulerState {
     /// The level that an operation inherits through barriers and from waits until the queue is empty.
     func floor(of slot: Slot) -> PriorityLevel {
-        guard let barriers = admission.barriers, !barriers.value.floors.isIdle else { return .background }
-        return barriers.value.floors.level(
-            of: records[slot].arrival, isBarrier: records[slot].isBarrier, barriers.value.line)
+        admission.barriers?.value.floor(of: records[slot]) ?? .background
     }
 
     /// Changes the level that a wait until the queue is empty passes on. Nil means that the wait passes on no level.

