@@ -28,7 +28,8 @@ struct SlotMapTests {
                 #expect(map.all.sorted() == dictionary.values.sorted())
                 for (slot, value) in dictionary { #expect(map.holds(slot) && map[slot] == value) }
             }
-            #expect(dictionary.keys.allSatisfy { $0 < most }, "no slot beyond the most that were held at once")
+            // A chunk of 16 is added only when all others are full.
+            #expect(dictionary.keys.allSatisfy { $0 < (most + 15) / 16 * 16 })
         }
     }
 
