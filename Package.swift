@@ -46,7 +46,7 @@ let package = Package(
             name: "TaskOperationsDiagnosis", dependencies: ["TaskOperations", "TaskOperationsExtras"],
             swiftSettings: settings),
         .target(
-            name: "TaskOperationsTracing", dependencies: ["TaskOperations", "TaskOperationsDiagnosis"],
+            name: "TaskOperationsTracing", dependencies: ["TaskOperations"],
             swiftSettings: settings),
         .target(
             name: "TaskOperationsDeliveries", dependencies: ["TaskOperations", "TaskOperationsExtras"],

@@ -2,7 +2,7 @@ import TaskOperations
 import TaskOperationsExtras
 
 /// Watches a queue on its own thread, so that the watch works even if bodies block all threads of the pool.
-final class StallWatch: ChangeListener {
+final class StallWatch: TaskOperationObserver {
     private struct Progress: Sendable {
         var unfinishedCount = 0
         /// The time at which an operation last ended, or at which the first operation was added.
@@ -36,13 +36,13 @@ final class StallWatch: ChangeListener {
         // The time of existing operations begins now, even if another thread reports them later.
         let (now, count) = (clock.now, scheduler.operationCount)
         progress.withLock { $0 = Progress(unfinishedCount: count, last: now) }
-        scheduler.addListener(self)
+        scheduler.addObserver(self)
         return Task.detached(executorPreference: thread, priority: .high) { await self.run() }
     }
 
     /// Stops watching.
     func end() {
-        scheduler?.removeListener(identity)
+        scheduler?.removeObserver(self)
         stop()
     }
 
@@ -51,21 +51,17 @@ final class StallWatch: ChangeListener {
         progress.wakeAll()
     }
 
-    // MARK: Listening
+    // MARK: Observing
 
-    package var identity: ObjectIdentifier { ObjectIdentifier(self) }
-
-    package func receive(_ changes: ArraySlice<LoggedChange>) {
+    func operationChanged(_ event: TaskOperationEvent) {
         let now = clock.now
         progress.withLock { progress in
-            for change in changes {
-                if change.isEnd || (progress.unfinishedCount == 0 && !change.isReplayed) { progress.last = now }
-                progress.unfinishedCount = change.counts.unfinished
-            }
+            if event.kind.isEnd || (progress.unfinishedCount == 0 && !event.isReplayed) { progress.last = now }
+            progress.unfinishedCount = event.counts.unfinished
         }
     }
 
-    package func queueWasReleased() {
+    func queueWasReleased(_ queue: QueueLabel) {
         stop()
         send(nil)
     }
@@ -116,5 +112,14 @@ final class StallWatch: ChangeListener {
             probe.wakeAll()
         }
         return probe.wait(for: .seconds(1)) { hasRun, _ in hasRun ? true : nil } == nil
+    }
+}
+
+extension TaskOperationEvent.Kind {
+    fileprivate var isEnd: Bool {
+        switch self {
+        case .finished, .withdrawn: true
+        default: false
+        }
     }
 }

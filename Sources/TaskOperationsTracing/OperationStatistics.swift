@@ -1,5 +1,4 @@
-@_spi(Lock) import TaskOperations
-public import TaskOperationsDiagnosis
+@_spi(Lock) public import TaskOperations
 
 /// Counts the events of operations, and measures their waiting and execution times, for each observed queue.
 ///
@@ -87,7 +86,7 @@ extension OperationStatistics.Entry {
         case .withdrawn:
             statistics.added -= 1
             _ = waiting.remove(number)
-        case .lent, .returned, .waited, .cancelled, .priorityChanged: break
+        default: break
         }
         statistics.queued = waiting.count
         statistics.executing = started.count

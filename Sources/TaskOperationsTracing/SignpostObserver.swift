@@ -1,7 +1,6 @@
 #if canImport(os)
-    @_spi(Lock) import TaskOperations
-    public import TaskOperationsDiagnosis
-    public import os
+    @_spi(Lock) public import TaskOperations
+        public import os
 
     /// Reports operations to Instruments: an interval for each execution, and an event for each other change.
     public final class SignpostObserver: TaskOperationObserver {
@@ -39,7 +38,7 @@
                 signposter.endInterval("operation", interval.state, "\(outcome.description)")
             case .lent, .returned, .waited, .cancelled, .attempt:
                 signposter.emitEvent("operation", "\(name) \(event.kind.description)")
-            case .added, .ready, .priorityChanged, .withdrawn: break
+            default: break
             }
         }
     }

@@ -1,7 +1,6 @@
 internal import Dispatch
 public import Foundation
-@_spi(Lock) import TaskOperations
-public import TaskOperationsDiagnosis
+@_spi(Lock) public import TaskOperations
 
 /// Writes the events of operations to a file in the Trace Event Format, which `ui.perfetto.dev`, `chrome://tracing` and
 /// `Trace` can read.

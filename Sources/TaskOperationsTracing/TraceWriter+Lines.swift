@@ -1,5 +1,4 @@
 import TaskOperations
-import TaskOperationsDiagnosis
 
 // The lines of a trace: events of the Trace Event Format.
 

@@ -1,5 +1,4 @@
 import TaskOperations
-import TaskOperationsDiagnosis
 
 /// Converts events to lines of a trace.
 struct TraceWriter: ~Copyable, Sendable {
@@ -98,7 +97,7 @@ struct TraceWriter: ~Copyable, Sendable {
         case .cancelled: addInstant("cancelled", event, at: time, queue.process)
         case .attempt: addInstant("attempt", event, at: time, queue.process)
         case .withdrawn: _ = queue.waiting.remove(event.operationNumber)
-        case .priorityChanged: break
+        default: break
         }
     }
 }

@@ -1,4 +1,4 @@
-/// All queues of the process, and the listeners that are added to each queue.
+/// All queues of the process, and the observers that are added to each queue.
 package enum AllQueues {
     /// A weak reference to a queue. Access it with no lock held, because the result may become the last reference to
     /// the queue.
@@ -9,28 +9,25 @@ package enum AllQueues {
         weak let queue: TaskOperationQueue?
     }
 
-    /// Creates a listener for one queue.
-    package typealias ListenerMaker = @Sendable (Scheduler) -> any ChangeListener
-
     private struct State: Sendable {
         var queues: [Int: WeakQueue] = [:]
-        /// The listeners to add to each queue, in the order of registration.
-        var listeners: [(identity: ObjectIdentifier, make: ListenerMaker)] = []
+        /// The observers to add to each queue, in the order of registration.
+        var observers: [any TaskOperationObserver] = []
 
-        func hasListeners(_ identity: ObjectIdentifier) -> Bool { listeners.contains { $0.identity == identity } }
+        func contains(_ observer: any TaskOperationObserver) -> Bool { observers.contains { $0 === observer } }
     }
 
     private static let state = Lock(State())
 
-    /// Adds a new queue. Its listeners are added before its first operation.
+    /// Adds a new queue. Its observers are added before its first operation.
     static func add(_ queue: TaskOperationQueue) {
         let weak = WeakQueue(queue: queue)
         let (number, scheduler) = (queue.scheduler.queueNumber, queue.scheduler)
-        let listeners = state.withLock { state in
+        let observers = state.withLock { state in
             state.queues[number] = weak
-            return state.listeners
+            return state.observers
         }
-        for (identity, make) in listeners { listen(to: scheduler, identity, make) }
+        for observer in observers { add(observer, to: scheduler) }
     }
 
     /// Removes a queue when the object that owns it is freed.
@@ -46,29 +43,24 @@ package enum AllQueues {
         return ordered.compactMap { $0.value.queue?.scheduler } + [.withoutQueue]
     }
 
-    /// Adds a listener to each queue, including queues that are created later.
-    ///
-    /// - Parameter identity: The identity of the listeners.
-    package static func addListeners(_ identity: ObjectIdentifier, _ make: @escaping ListenerMaker) {
+    /// Adds an observer to each queue, including queues that are created later.
+    package static func addObserver(_ observer: any TaskOperationObserver) {
         let isNew = state.withLock { state in
-            if state.hasListeners(identity) { return false }
-            state.listeners.append((identity, make))
+            if state.contains(observer) { return false }
+            state.observers.append(observer)
             return true
         }
-        if isNew { for scheduler in all { listen(to: scheduler, identity, make) } }
+        if isNew { for scheduler in all { add(observer, to: scheduler) } }
     }
 
-    package static func removeListeners(_ identity: ObjectIdentifier) {
-        let removed = state.withLock { state in
-            state.listeners.firstIndex { $0.identity == identity }.map { state.listeners.remove(at: $0) }
-        }
-        for scheduler in all { scheduler.removeListener(identity) }
-        extendLifetime(removed)
+    package static func removeObserver(_ observer: any TaskOperationObserver) {
+        state.withLock { state in state.observers.removeAll { $0 === observer } }
+        for scheduler in all { scheduler.removeObserver(observer) }
     }
 
-    private static func listen(to scheduler: Scheduler, _ identity: ObjectIdentifier, _ make: ListenerMaker) {
-        scheduler.addListener(make(scheduler))
-        // The listener may have been removed meanwhile.
-        if state.withLock({ !$0.hasListeners(identity) }) { scheduler.removeListener(identity) }
+    private static func add(_ observer: any TaskOperationObserver, to scheduler: Scheduler) {
+        scheduler.addObserver(observer)
+        // The observer may have been removed meanwhile.
+        if state.withLock({ !$0.contains(observer) }) { scheduler.removeObserver(observer) }
     }
 }

@@ -49,3 +49,8 @@ extension Scheduler {
         }
     }
 }
+
+extension QueueLabel {
+    /// Whether this is the label of a queue.
+    public func isLabel(of queue: TaskOperationQueue) -> Bool { number == queue.scheduler.queueNumber }
+}

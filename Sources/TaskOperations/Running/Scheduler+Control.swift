@@ -120,3 +120,13 @@ struct WaitUntilEmpty: Sendable {
 
     var isGivenUp: Bool { hasEndedEarly.isSet }
 }
+
+// MARK: - Retries
+
+extension Scheduler {
+    /// Waits until the rate of the queue allows another attempt.
+    nonisolated func waitForAttempt() async {
+        guard let clock else { return }
+        if let start = withCore({ $0.state.reserveStart() }) { await clock.sleep(until: start) }
+    }
+}

@@ -9,13 +9,13 @@ extension Scheduler {
     /// The number of added operations, and the number of unfinished operations.
     package nonisolated var counts: ChangeCounts { withCore { $0.state.counts } }
 
-    /// Returns the queue's listener that counts operations for all observers. The queue retains this listener.
+    /// Returns the observer that counts the queue's operations. The queue retains this observer.
     ///
-    /// - Parameter new: The listener to set if the queue has no such listener.
-    package nonisolated func countListener(orSet new: any ChangeListener) -> any ChangeListener {
+    /// - Parameter new: The observer to set if the queue has no such observer.
+    package nonisolated func countObserver(orSet new: any TaskOperationObserver) -> any TaskOperationObserver {
         withCore { core in
-            if core.countListener == nil { core.countListener = new }
-            return core.countListener!
+            if core.countObserver == nil { core.countObserver = new }
+            return core.countObserver!
         }
     }
 }

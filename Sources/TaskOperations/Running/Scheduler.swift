@@ -38,10 +38,10 @@ package actor Scheduler {
     nonisolated let dropsQueued: Bool
     /// True once a barrier was added.
     nonisolated let hasHadBarriers = Atomic(false)
-    /// Whether there are listeners of changes.
+    /// Whether there are observers of events.
     nonisolated let isObserved = Atomic(false)
-    /// Delivers changes of operations to listeners.
-    nonisolated let changeLog = ChangeLog()
+    /// Delivers the events of operations to observers.
+    nonisolated let eventLog: EventLog
     /// The interceptors of bodies.
     nonisolated let surroundings = BodyInterceptors()
     /// Options that complete the options of each operation; nil if the queue has no defaults.
@@ -67,6 +67,7 @@ package actor Scheduler {
         self.clock = clock
         hasRate = policies.rate != nil
         identity = QueueIdentity(name: queueName)
+        eventLog = EventLog(of: identity)
         self.scopeWorkers = scopeWorkers
         self.permit = permit
         self.place = place
@@ -188,8 +189,8 @@ extension Scheduler {
         for continuation in state.resumed { InlineJobs.resume(continuation) }
         if state.isOver { scopeWorkers?.end() }
         if let time = state.wakeTime { clock!.wake(self, at: time) }
-        // Last, because a listener may be user code that takes long.
-        if state.hasChanges { changeLog.deliver() }
+        // Last, because an observer may be user code that takes long.
+        if state.hasChanges { eventLog.deliver() }
     }
 
     /// Ends an operation that cannot start.

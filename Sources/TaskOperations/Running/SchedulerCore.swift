@@ -7,11 +7,11 @@ struct SchedulerCore: ~Copyable, Sendable {
     var awaitingBodyCount = 0
     /// The objects to notify when the queue is suspended or resumed.
     var followers: [any SuspensionFollower] = []
-    /// The listeners of changes, by identity.
-    var listeners: [ObjectIdentifier] = []
-    /// The listener that counts operations; nil if there is none.
-    var countListener: (any ChangeListener)?
-    /// The start times of executing operations, by arrival. Known only while there are listeners.
+    /// The observers of events, by identity.
+    var observers: [ObjectIdentifier] = []
+    /// The observer that counts operations; nil if there is none.
+    var countObserver: (any TaskOperationObserver)?
+    /// The start times of executing operations, by arrival. Known only while there are observers.
     var startTimes: [UInt64: Moment] = [:]
     /// The scheduler itself while the queue has operations, because operations do not retain the scheduler.
     var keptAlive: Scheduler?

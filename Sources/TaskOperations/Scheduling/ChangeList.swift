@@ -1,4 +1,4 @@
-/// The changes of a queue's operations since the list was last emptied, in order. Empty if the queue has no listener.
+/// The changes of a queue's operations since the list was last emptied, in order. Empty if the queue has no observer.
 struct ChangeList<Element: Sendable>: Sendable {
     /// One change of one operation. Changes are numbered from 1 without gaps.
     struct Change: Sendable {
@@ -38,7 +38,7 @@ package struct ChangeCounts: Hashable, Sendable {
     package let unfinished: Int
 }
 
-/// The kind of a change of an operation. The type is not nested, because the runtime looks up a type within a generic
+/// The kind of a change of an operation; `TaskOperationEvent.Kind` without the second operation. The type is not nested, because the runtime looks up a type within a generic
 /// type at each use.
 package enum ChangeKind: Hashable, Sendable {
     case added

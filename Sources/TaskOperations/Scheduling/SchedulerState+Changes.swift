@@ -1,4 +1,4 @@
-// Reports of changes to listeners.
+// Reports of changes to observers.
 
 extension SchedulerState {
     /// Sets whether changes of operations are reported.
@@ -7,7 +7,7 @@ extension SchedulerState {
     /// Removes the reported changes.
     mutating func removeChanges() { changes.removeAll() }
 
-    /// Records a change of an operation. Callers first check `isObserved`. Without listeners, this check is the only
+    /// Records a change of an operation. Callers first check `isObserved`. Without observers, this check is the only
     /// cost.
     mutating func report(_ kind: ChangeKind, _ element: Element, _ arrival: UInt64, other: Element? = nil) {
         changes.append(kind, element, arrival: arrival, counts, other: other)
@@ -16,15 +16,9 @@ extension SchedulerState {
 
     /// Records a change of an operation in the queue. After the operation's end, nothing is recorded, although an
     /// abandoned body may still execute.
-    mutating func report(_ kind: ChangeKind, _ slot: Slot) {
+    mutating func report(_ kind: ChangeKind, _ slot: Slot, other: Element? = nil) {
         if kind != .finished, finishing.contains(slot) { return }
-        report(kind, records[slot].element, records[slot].arrival)
-    }
-
-    /// Records that the body of an operation has awaited another operation.
-    mutating func reportWait(_ slot: Slot, for other: Element) {
-        if finishing.contains(slot) { return }
-        report(.waited, records[slot].element, records[slot].arrival, other: other)
+        report(kind, records[slot].element, records[slot].arrival, other: other)
     }
 
     mutating func reportArrival(_ element: Element, isReady: Bool) {

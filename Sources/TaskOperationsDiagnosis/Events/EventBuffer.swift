@@ -2,7 +2,7 @@
 import TaskOperationsExtras
 
 /// Buffers the events of one or more queues for one task.
-final class EventBuffer: Sendable {
+final class EventBuffer: TaskOperationObserver {
     fileprivate struct State: Sendable {
         var events = Deque<TaskOperationEvent>()
         /// The numbers of events that were dropped before the first event and after the last one.
@@ -24,7 +24,7 @@ final class EventBuffer: Sendable {
         state = Lock(State(sourceCount: sourceCount, isEnded: sourceCount == 0))
     }
 
-    func append(_ event: TaskOperationEvent) {
+    func operationChanged(_ event: TaskOperationEvent) {
         let (waiter, dropped) = state.withLock { state in
             let dropped = state.append(event, policy)
             return (state.waiter.take(), dropped)
@@ -33,8 +33,7 @@ final class EventBuffer: Sendable {
         if let waiter { InlineJobs.resume(waiter) }
     }
 
-    /// Records the release of a queue.
-    func sourceEnded() {
+    func queueWasReleased(_ queue: QueueLabel) {
         end { state in
             state.sourceCount -= 1
             if state.sourceCount == 0 { state.isEnded = true }
@@ -103,24 +102,4 @@ extension EventBuffer.State {
         missedBefore = 0
         return first
     }
-}
-
-/// Adds the changes of one queue to a buffer.
-final class BufferListener: ChangeListener {
-    private let buffer: EventBuffer
-    private let queueIdentity: QueueIdentity
-
-    init(_ buffer: EventBuffer, of scheduler: Scheduler) {
-        self.buffer = buffer
-        queueIdentity = scheduler.identity
-    }
-
-    package var identity: ObjectIdentifier { ObjectIdentifier(buffer) }
-
-    package func receive(_ changes: ArraySlice<LoggedChange>) {
-        let queue = QueueLabel(queueIdentity)
-        for index in changes.indices { buffer.append(TaskOperationEvent(changes[index], in: queue)) }
-    }
-
-    package func queueWasReleased() { buffer.sourceEnded() }
 }

@@ -70,20 +70,19 @@ public struct TaskOperationEvents: AsyncSequence, Sendable {
             case .queues(let queues):
                 let schedulers = queues.compactMap(\.scheduler)
                 buffer = EventBuffer(policy, sourceCount: schedulers.count)
-                for scheduler in schedulers { scheduler.addListener(BufferListener(buffer, of: scheduler)) }
+                for scheduler in schedulers { scheduler.addObserver(buffer) }
             case .all:
                 // One more than the current number of queues, because queues can be created later.
-                let buffer = EventBuffer(policy, sourceCount: .max)
-                self.buffer = buffer
-                AllQueues.addListeners(ObjectIdentifier(buffer)) { BufferListener(buffer, of: $0) }
+                buffer = EventBuffer(policy, sourceCount: .max)
+                AllQueues.addObserver(buffer)
             }
         }
 
         deinit {
             switch source {
             case .queues(let queues):
-                for queue in queues { queue.scheduler?.removeListener(ObjectIdentifier(buffer)) }
-            case .all: AllQueues.removeListeners(ObjectIdentifier(buffer))
+                for queue in queues { queue.scheduler?.removeObserver(buffer) }
+            case .all: AllQueues.removeObserver(buffer)
             }
         }
     }

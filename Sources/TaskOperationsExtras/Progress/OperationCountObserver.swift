@@ -19,16 +19,16 @@ extension TaskOperationQueue {
         return observer
     }
 
-    /// The listener of the scheduler.
+    /// The observer of the scheduler.
     private var countFanOut: CountFanOut {
-        let listener = scheduler.countListener(orSet: CountFanOut())
-        scheduler.addListener(listener)
-        return listener as! CountFanOut
+        let observer = scheduler.countObserver(orSet: CountFanOut())
+        scheduler.addObserver(observer)
+        return observer as! CountFanOut
     }
 }
 
 /// Sends the counts of a queue to all its observers.
-private final class CountFanOut: ChangeListener {
+private final class CountFanOut: TaskOperationObserver {
     private let observers = Lock<[any OperationCountObserver]>([])
 
     /// Returns the present observer of the type `Observer`. If there is none, adds `new` and returns it.
@@ -42,14 +42,9 @@ private final class CountFanOut: ChangeListener {
         }
     }
 
-    package var identity: ObjectIdentifier { ObjectIdentifier(self) }
-
-    package func receive(_ changes: ArraySlice<LoggedChange>) {
-        guard let counts = changes.last?.counts else { return }
+    func operationChanged(_ event: TaskOperationEvent) {
         for observer in observers.withLock({ $0 }) {
-            observer.countsChanged(added: counts.added, unfinished: counts.unfinished)
+            observer.countsChanged(added: event.counts.added, unfinished: event.counts.unfinished)
         }
     }
-
-    package func queueWasReleased() {}
 }

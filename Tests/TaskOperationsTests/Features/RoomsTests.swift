@@ -33,7 +33,7 @@ struct RoomsTests {
         "TaskOperationsExtras": ["TaskOperations"],
         "TaskOperationsBridge": ["TaskOperations", "TaskOperationsExtras"],
         "TaskOperationsDiagnosis": ["TaskOperations", "TaskOperationsExtras"],
-        "TaskOperationsTracing": ["TaskOperations", "TaskOperationsDiagnosis"],
+        "TaskOperationsTracing": ["TaskOperations"],
         "TaskOperationsDeliveries": ["TaskOperations", "TaskOperationsExtras"],
         "TaskOperationsTesting": ["TaskOperations"],
     ]

@@ -217,7 +217,14 @@ extension AnyTaskOperation {
         await lender?.endWait(within: self, wait.target)
         for limit in limits { limit.permit.remove(self) }
         guard wait.purpose == nil, case .operation(let target) = wait.target else { return }
-        record.withLock { $0.host }?.noteWait(for: target, of: self)
+        report(.waited, with: target)
+    }
+
+    /// Reports a change of the body to the observers of the queue.
+    ///
+    /// - Parameter other: The second operation of the change; nil if the change concerns one operation.
+    func report(_ kind: ChangeKind, with other: AnyTaskOperation? = nil) {
+        record.withLock { $0.host }?.report(kind, of: self, with: other)
     }
 
     /// Removes a wait. If the permit is lent, returns the host instead, which must remove the wait.

@@ -16,17 +16,12 @@ extension TaskOperation {
             attempt += 1
             await waitLendingPermit(for: pause, before: attempt, clock: clock)
             try Task.checkCancellation()
-            executing?.noteAttempt(attempt)
+            executing?.report(.attempt(attempt))
         }
     }
 }
 
 extension AnyTaskOperation {
-    /// Reports to the observers of the operation's queue that the body runs again.
-    fileprivate func noteAttempt(_ number: Int) {
-        record.withLock { $0.host }?.noteAttempt(number, of: self)
-    }
-
     /// Waits for a pause to end, and then until the rate of the queue allows an attempt. The body lends its permits
     /// meanwhile. If its task is cancelled, the body does not get them back, and has to end.
     static func waitLendingPermit<C: Clock>(

@@ -17,7 +17,4 @@ public struct QueueLabel: Hashable, Sendable, Codable, CustomStringConvertible {
 
     /// The name in quotation marks, as in `queue "images"`.
     public var description: String { name.map { "queue \"\($0)\"" } ?? "an unnamed queue" }
-
-    /// Whether this is the label of a queue.
-    public func isLabel(of queue: TaskOperationQueue) -> Bool { number == queue.scheduler.queueNumber }
 }

@@ -1,5 +1,3 @@
-public import TaskOperations
-
 /// An event of an operation of a queue.
 ///
 /// The events of a queue have consecutive numbers and are reported in this order. An operation has the events `added`,
@@ -51,6 +49,7 @@ public struct TaskOperationEvent: Sendable {
     /// The number of the event in its queue. Events are counted only while the queue has an observer.
     public let number: UInt64
     package let moment: Moment
+    package let counts: ChangeCounts
     /// The kind of change.
     public let kind: Kind
     /// The operation that changed.
@@ -64,68 +63,58 @@ public struct TaskOperationEvent: Sendable {
     public let isReplayed: Bool
     /// The number of events that a bounded buffer dropped immediately before this event, because the consumer was too
     /// slow.
-    public internal(set) var missedCount = 0
+    public package(set) var missedCount = 0
 
     /// The time of the event. Events of one step have the same instant.
     public var instant: ContinuousClock.Instant { moment.instant }
 }
 
 extension TaskOperationEvent {
-    @inline(__always)
-    init(_ logged: LoggedChange, in queue: QueueLabel) {
-        number = logged.number
-        moment = logged.moment
-        kind = Kind(logged)
-        operation = logged.operation
-        operationNumber = logged.arrival
+    /// Reads the properties of an operation that has just changed. Called before the operation continues.
+    ///
+    /// - Parameter isReplayed: Whether the change happened before the observer was added.
+    init(_ change: ChangeList<AnyTaskOperation>.Change, at moment: Moment, in queue: QueueLabel, isReplayed: Bool) {
+        number = change.number
+        self.moment = moment
+        counts = change.counts
+        kind = Kind(change)
+        operation = change.element
+        operationNumber = change.arrival
         self.queue = queue
-        isReplayed = logged.isReplayed
+        self.isReplayed = isReplayed
     }
 }
 
 extension TaskOperationEvent.Kind {
-    @inline(__always)
-    fileprivate init(_ logged: LoggedChange) {
+    fileprivate init(_ change: ChangeList<AnyTaskOperation>.Change) {
         self =
-            switch logged.kind {
+            switch change.kind {
             case .added: .added
             case .ready: .ready
-            case .started: .started(dependencies: logged.detail.dependencies)
+            case .started: .started(dependencies: change.element.dependencies)
             case .lent: .lent
             case .returned: .returned
             case .cancelled: .cancelled
             case .levelChanged(let level): .priorityChanged(level.taskPriority)
             case .attempt(let number): .attempt(number)
-            case .waited: .init(waitIn: logged.detail)
-            case .finished: .init(logged.detail, endOf: logged.operation)
+            case .waited: .waited(for: change.other!)
+            case .finished: .init(endOf: change.element)
             }
     }
 
-    private init(waitIn detail: LoggedChange.Detail) {
-        guard case .awaited(let other) = detail else { preconditionFailure("a wait for nothing") }
-        self = .waited(for: other)
-    }
-
-    private init(_ detail: LoggedChange.Detail, endOf operation: AnyTaskOperation) {
-        if case .outcome(let outcome) = detail {
-            self = .finished(.init(outcome, of: operation))
-        } else {
-            self = .withdrawn
+    private init(endOf operation: AnyTaskOperation) {
+        let (isFinished, isCancelled, outcome) = operation.record.withLock {
+            ($0.phase == .finished, $0.isCancelled, $0.outcome)
         }
-    }
-}
-
-extension LoggedChange.Detail {
-    fileprivate var dependencies: [AnyTaskOperation] {
-        if case .dependencies(let dependencies) = self { dependencies } else { [] }
+        self = isFinished ? .finished(.init(outcome, isCancelled: isCancelled)) : .withdrawn
     }
 }
 
 extension TaskOperationEvent.Outcome {
-    fileprivate init(_ outcome: Outcome?, of operation: AnyTaskOperation) {
+    fileprivate init(_ outcome: Outcome?, isCancelled: Bool) {
         switch outcome?.result {
         case nil, .success: self = .succeeded
-        case .failure(let error as CancellationError): self = operation.isCancelled ? .cancelled : .failed(error)
+        case .failure(let error as CancellationError): self = isCancelled ? .cancelled : .failed(error)
         case .failure(let error): self = .failed(error)
         }
     }
