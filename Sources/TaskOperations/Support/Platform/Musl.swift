@@ -1,10 +1,10 @@
 #if canImport(Musl)
     internal import Musl
 
-    /// The number of processors at work.
+    /// The number of active processors.
     let processorCount = max(1, Int(sysconf(_SC_NPROCESSORS_ONLN)))
 
-    /// The initial value of the variable that gets a new thread.
+    /// An initial value, which `pthread_create` overwrites.
     var noThread: pthread_t? { nil }
 
     func number(of thread: pthread_t) -> UInt { UInt(bitPattern: thread) }
