@@ -1,7 +1,7 @@
-/// A value in separately allocated memory. If most owners have no such value, an optional box saves memory, because it
-/// takes only 8 bytes of the owner.
+/// A value in separately allocated memory. An optional box takes 8 bytes in its owner, which saves memory if most
+/// owners have no such value.
 ///
-/// The type has value semantics. Before a change, memory that another box shares is copied.
+/// The type has value semantics. Before a change, the memory is copied if another box shares it.
 struct Boxed<Value: Sendable>: @unchecked Sendable {
     // A `Box` is changed only while it has one reference.
 

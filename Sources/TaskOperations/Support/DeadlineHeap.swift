@@ -68,8 +68,8 @@ struct DeadlineHeap: Sendable {
         return true
     }
 
-    /// If the earliest deadline is not after a moment, removes the deadline and returns its target. Otherwise returns
-    /// nil.
+    /// If the earliest deadline is at or before a moment, removes the deadline and returns its target. Otherwise
+    /// returns nil.
     mutating func popFirst(until moment: Duration) -> (any DeadlineTarget)? {
         guard let first = nodes.first, first.deadline <= moment else { return nil }
         return remove(at: 0)

@@ -1,7 +1,7 @@
 /// The deadlines of all clocks, and the state of the sleepers. A sleeper is a task that sleeps until the earliest
 /// deadline of a clock.
 ///
-/// The table is a pure value that makes all decisions about deadlines. `Deadlines` performs them.
+/// The table is a pure value that makes all decisions about deadlines. `Deadlines` performs these decisions.
 struct DeadlineTable: Sendable {
     /// A sleeper that the caller must start.
     struct NewSleeper: Sendable {
@@ -39,7 +39,7 @@ struct DeadlineTable: Sendable {
         var sleepsUntil: Duration?
     }
 
-    /// The clocks, at the indices of their numbers. A number that is not in use has nil.
+    /// The clock of each number; nil if the number is free.
     private var clocks: [Clock?] = []
     private var numbers: [ClockKey: UInt8] = [:]
     private var lastSleeper: UInt64 = 0

@@ -77,7 +77,7 @@ enum Deadlines {
             case .tell(let targets):
                 for target in targets { target.deadlinePassed() }
                 // If the clock wakes a sleeper early, `now` is later than the time of the clock. A target may have
-                // added a deadline between these two times.
+                // added a deadline between these two times. For this reason, the time is read again.
                 now = face.now
             case .sleep(let moment):
                 await DeadlineSleep.$isCurrent.withValue(true) { await face.sleep(until: moment) }
@@ -103,7 +103,7 @@ struct ClockKey: Hashable, Sendable {
 
 /// A type-erased clock. It represents each instant by the duration since a fixed instant of the clock.
 package final class ClockFace: Sendable {
-    /// Returns the moment of an instant of the clock. If the instant is nil, returns the current moment.
+    /// Returns the moment that represents an instant of the clock. If the instant is nil, returns the current moment.
     private let moment: @Sendable (_ instant: (any InstantProtocol)?) -> Duration
     private let sleepUntil: @Sendable (Duration) async throws -> Void
     /// The executor of tasks that sleep on the clock; nil for the cooperative pool.
@@ -135,8 +135,8 @@ package final class ClockFace: Sendable {
 
     /// Sleeps until a moment, or until the task is cancelled.
     ///
-    /// If the clock returns early or throws an error, the function sleeps once more. After a second early return, the
-    /// function returns, because otherwise a waiting task might never continue.
+    /// If the clock returns early or throws an error, the function sleeps once more. If this sleep also ends early, the
+    /// function returns before the moment. Without this rule, a waiting task might never continue.
     package func sleep(until moment: Duration) async {
         var wasEarly = false
         repeat {
@@ -151,8 +151,8 @@ package final class ClockFace: Sendable {
 }
 
 extension Clock {
-    /// Sleeps until `delay` after `start`. Some delays mean "forever", and their ends may exceed the range of the
-    /// clock. For this reason, the function computes the end only after a sleep for half of the delay.
+    /// Sleeps until `delay` after `start`. A delay that means "forever" may end after the latest instant of the clock.
+    /// For this reason, the function first sleeps for half of the delay, and only then computes the end.
     func sleep(for delay: Duration, from start: Instant) async throws {
         try await sleep(until: start.advanced(by: delay / 2), tolerance: nil)
         try await sleep(until: start.advanced(by: delay), tolerance: nil)

@@ -2,9 +2,9 @@
 
 /// An executor that provides another executor for the handlers of some operations.
 ///
-/// These operations have ended without running a body, or before the end of their bodies. By default, the cooperative
-/// pool runs such handlers, because the queue's executor may be busy or not started yet. Tasks that await these
-/// operations continue only after the handlers.
+/// These operations never started, or they ended before their bodies. By default, the cooperative pool runs such
+/// handlers, because the queue's executor may be busy or not started yet. Tasks that await these operations continue
+/// only after the handlers.
 package protocol HandlerExecutor: TaskExecutor {
     var handlerExecutor: any TaskExecutor { get }
 }

@@ -1,9 +1,9 @@
 /// Prevents a stack overflow on executors that run jobs inline, within the call of `enqueue`.
 ///
-/// On such an executor, a started worker or a resumed task runs within the call that starts or resumes it. It may start
-/// or resume further tasks within its own calls, and so on. Up to a small depth, nested calls are allowed, because a
-/// body may block its thread until another body has run. At the maximum depth, the innermost call performs further
-/// steps only after its own step has returned.
+/// On such an executor, a call that starts or resumes a task runs the task at once, on the same stack. That task may
+/// start or resume further tasks, and so on. Nested calls are allowed up to a small depth, because a body may block its
+/// thread until another body has run. At the maximum depth, each further step is deferred until the step of the
+/// innermost call has returned.
 package enum InlineJobs {
     /// The state of the active calls on the stack of one thread. The outermost call owns this value.
     struct Calls {
@@ -57,13 +57,12 @@ package enum InlineJobs {
         }
     }
 
-    /// Starts a worker within the call, even at the maximum depth. The steps of that worker are still deferred at that
-    /// depth.
+    /// Starts a worker within the call, even at the maximum depth. At that depth, the worker's own steps are deferred.
     static func startHere(_ worker: ObjectIdentifier, _ start: () -> Void) {
         withCalls { calls in call(calls) { self.start(worker, calls, start) } }
     }
 
-    /// Whether a worker is running within the call that starts it.
+    /// Whether a worker runs within the call that started it.
     static func isStarting(_ worker: ObjectIdentifier) -> Bool {
         current.pointer?.pointee.starting == worker
     }

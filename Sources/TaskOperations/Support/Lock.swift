@@ -25,8 +25,8 @@
     @_spi(Lock) public typealias LockStorage<Value: ~Copyable & Sendable> = Mutex<Value>
 #endif
 
-/// A value that only one thread at a time can access. The body of `withLock` never calls user code, resumes a
-/// continuation, or cancels a task.
+/// A value that only one thread at a time can access. The body of `withLock` must not call user code, resume a
+/// continuation, or cancel a task.
 ///
 /// The type is public so that other modules of the package can specialize it. Swift 6.3 does not export the bodies of
 /// `@inlinable` functions with `package` access. Specialization saves a quarter of the instructions of a Foundation

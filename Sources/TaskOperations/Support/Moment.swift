@@ -1,8 +1,8 @@
 /// A moment of the continuous clock.
 ///
 /// Values that are copied often contain a moment instead of a `ContinuousClock.Instant`. The compiler does not know the
-/// layout of `ContinuousClock.Instant`. It would copy and destroy such values through value witness tables, which took
-/// 40 % of the cost of an event.
+/// layout of that type. It copies and destroys values with such an instant through value witness tables. This took 40 %
+/// of the cost of an event.
 package struct Moment: Comparable, Sendable {
     private static let first = ContinuousClock.now
 

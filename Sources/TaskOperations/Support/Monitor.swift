@@ -25,7 +25,7 @@ package final class Monitor<Value: Sendable>: @unchecked Sendable {
     /// - Parameters:
     ///   - limit: The longest time to block; nil for no limit.
     ///   - attempt: Called under the lock at the beginning, after each wake, and when the time is over. `isLate` is
-    ///     true only in the call when the time is over.
+    ///     true only in the last case.
     /// - Returns: The value that `attempt` returned; nil if the time was over before.
     package func wait<Result: Sendable>(
         for limit: Duration?, until attempt: (inout Value, _ isLate: Bool) -> Result?

@@ -6,7 +6,7 @@ package struct ThreadMark: Sendable {
 
     package init() {}
 
-    /// Whether the mark of the calling thread is the identity `object`.
+    /// Whether the mark of the calling thread is `object`.
     package func isSet(to object: ObjectIdentifier) -> Bool {
         UInt(bitPattern: address.value) == UInt(bitPattern: object)
     }

@@ -5,8 +5,8 @@
 /// returned. However, a call that began earlier may still be running.
 ///
 /// - Parameters:
-///   - timeout: The time until the handler is called; nil for no limit. If it is not positive, the handler is called at
-///     once.
+///   - timeout: The time until the handler is called; nil for no limit. If the time is not positive, the handler is
+///     called at once.
 ///   - clock: The clock that measures the time.
 ///   - operation: The wait.
 ///   - onTimeout: The handler, which ends the wait.

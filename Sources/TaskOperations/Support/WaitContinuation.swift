@@ -28,8 +28,8 @@ func withWaitContinuation<Value>(
 /// - Parameters:
 ///   - endsWhenCancelled: Whether the wait ends when the task is cancelled.
 ///   - register: Stores the continuation for other threads, or resumes it.
-///   - isOver: Called after the registration, unless a cancellation has ended the wait. Returns whether another event
-///     has ended the wait before.
+///   - isOver: Called after the registration, unless a cancellation has ended the wait. Returns true if another event
+///     should already have ended the wait.
 ///   - end: Removes and resumes the continuation. Has no effect if the continuation is not stored.
 @inline(__always)
 package func withCancellableWait<Value: Sendable>(
@@ -49,7 +49,7 @@ package func withCancellableWait<Value: Sendable>(
 /// Suspends the calling task like the function above, and also reports the priority of the task.
 ///
 /// - Parameter raise: Called with the task's priority after the registration, and whenever the priority increases
-///   during the wait. Has no effect if the continuation is not stored.
+///   during the wait. Must have no effect if the continuation is not stored.
 @inline(__always)
 func withCancellableWait(
     endsWhenCancelled: Bool = true, register: (WaitContinuation<Bool>) -> Void,
@@ -62,8 +62,8 @@ func withCancellableWait(
     }
 }
 
-/// Suspends the calling task until its continuation is resumed. During the wait, handlers receive the cancellation and
-/// the escalations of the task.
+/// Suspends the calling task until its continuation is resumed. During the wait, calls `end` when the task is
+/// cancelled, and `raise` when the task is escalated.
 ///
 /// - Parameters:
 ///   - endsWhenCancelled: Whether to call `end` when the task is cancelled.

@@ -4,7 +4,7 @@
     /// The number of active processors.
     let processorCount = max(1, Int(sysconf(_SC_NPROCESSORS_ONLN)))
 
-    /// An initial value, which `pthread_create` overwrites.
+    /// The initial value of a variable that `pthread_create` sets.
     var noThread: pthread_t? { nil }
 
     func number(of thread: pthread_t) -> UInt { UInt(bitPattern: thread) }

@@ -21,7 +21,7 @@
         defer { pthread_attr_destroy(&attributes) }
         pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
         if let stackSize {
-            // Darwin accepts only whole pages. Its largest pages have this size in bytes.
+            // Darwin accepts only whole pages. The largest pages of Darwin have this size in bytes.
             let page = 1 << 14
             pthread_attr_setstacksize(&attributes, (stackSize + page - 1) / page * page)
         }
@@ -30,8 +30,8 @@
     }
 
     /// - Parameter pointer: Never nil. Some platforms declare an optional pointer.
-    /// - Returns: A pointer that no thread reads, because the thread is detached. It is not optional, because Android's
-    ///   NDK before version 28 declares it so.
+    /// - Returns: A pointer that no thread reads, because the thread is detached. The result is not optional, because
+    ///   Android's NDK before version 28 requires this.
     private func runThread(_ pointer: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer {
         SystemThread.run(pointer!)
         return pointer!

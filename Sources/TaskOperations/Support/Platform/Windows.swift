@@ -10,7 +10,7 @@
     /// Writes text to standard error without buffering.
     package func writeToStandardError(_ text: String) {
         let bytes = Array(text.utf8)
-        // The value of `STD_ERROR_HANDLE`. The imported type of this macro depends on the version of Swift.
+        // The value of `STD_ERROR_HANDLE`. The imported type of this macro depends on the compiler.
         let standardError = DWORD(bitPattern: -12)
         var written: DWORD = 0
         _ = WriteFile(GetStdHandle(standardError), bytes, DWORD(bytes.count), &written, nil)
@@ -81,7 +81,7 @@
         /// Like `wait()`, but blocks for at most `limit`.
         func wait(for limit: Duration) {
             let milliseconds = limit / .milliseconds(1)
-            // `DWORD.max` would mean no limit.
+            // The number must be less than `DWORD.max`, which means no limit.
             _ = SleepConditionVariableSRW(condition, mutex, DWORD(min(milliseconds.rounded(.up), 4e9)), 0)
         }
 
