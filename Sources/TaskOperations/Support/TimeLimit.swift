@@ -1,4 +1,4 @@
-/// Performs a wait, and calls a handler that ends the wait when a time limit passes.
+/// Performs a wait. If a time limit passes first, calls a handler that ends the wait.
 ///
 /// Use this function like `withTaskCancellationHandler`. The handler only ends the wait, and `operation` returns the
 /// result. The handler is called at most once, with no lock held. No call of the handler begins after this function has
@@ -21,7 +21,7 @@ package func withTimeLimit<C: Clock, Result, Failure>(
     return try await operation()
 }
 
-/// A timer that calls a function once when a time has passed.
+/// A timer that calls a function once, after a given time.
 package final class TimeLimit: DeadlineTarget, @unchecked Sendable {
     // Accessed only under the lock of `Deadlines`.
     var deadlinePlace: DeadlinePlace?

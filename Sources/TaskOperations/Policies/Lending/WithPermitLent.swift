@@ -13,8 +13,8 @@
 /// ```
 ///
 /// While `work` runs, other operations of the queue can execute. After `work`, the body waits until a permit is free.
-/// It receives the permit before any other operation starts, even on a suspended queue. Cancelling the operation does
-/// not shorten this wait.
+/// The body receives the permit before any other operation starts, even on a suspended queue. Cancelling the operation
+/// does not shorten this wait.
 ///
 /// Child tasks of the body that run during the call have no permit. Calls may be nested, and several child tasks may
 /// call this function at once. The body takes its permit back after the last of these calls.

@@ -65,7 +65,7 @@ private struct Confined<Value>: @unchecked Sendable {
     }
 }
 
-/// Cancels the task that runs a body when the time is over. Records whether the body ended first.
+/// When the time of a body is over, cancels the task that runs the body. Records whether the body ended first.
 private final class LimitedTime: Sendable {
     private enum State: Sendable {
         case running
