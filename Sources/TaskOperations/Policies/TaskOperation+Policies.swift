@@ -1,5 +1,5 @@
 extension TaskOperation {
-    /// Runs a body with the policies of the operation's options, in the order that `OperationOptions` documents.
+    /// Runs a body with the policies in the operation's options. `OperationOptions` documents the order of policies.
     static func runWithPolicies(_ body: @escaping Body) async throws -> Success {
         let operation = AnyTaskOperation.executing!
         let options = operation.completedOptions

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A flag that any thread can set. It cannot be cleared.
+/// A flag that threads can set, but not clear.
 final class AtomicFlag: Sendable {
     private let flag = Atomic(false)
 

@@ -1,8 +1,9 @@
-/// A value in separately allocated memory. An optional box takes 8 bytes in an owner that usually has no such value.
+/// A value in separately allocated memory. An optional box takes 8 bytes in its owner, which saves memory if most
+/// owners have no such value.
 ///
-/// The type has value semantics: a box that another copy refers to is copied before a change.
+/// The type has value semantics. Before a change, the memory is copied if another box shares it.
 struct Boxed<Value: Sendable>: @unchecked Sendable {
-    // A box is changed only while it has one reference.
+    // A `Box` is changed only while it has one reference.
 
     private final class Box {
         var value: Value
@@ -22,7 +23,7 @@ struct Boxed<Value: Sendable>: @unchecked Sendable {
         }
     }
 
-    // Not inlined, because it is called only after a capture of the owner.
+    // Not inlined, because copies are rare.
     @inline(never)
     private mutating func copy() { box = Box(box.value) }
 }

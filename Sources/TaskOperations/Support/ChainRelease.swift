@@ -1,11 +1,12 @@
-/// Releases values that may be the heads of long chains: the body of one operation may hold the last reference to
-/// another, and so on. Without this, their deinitialisers would call each other until the stack overflows.
+/// Releases values without recursion.
+///
+/// The body of one operation may hold the last reference to another operation, and so on. In a long chain, nested
+/// deinitializers would overflow the stack.
 enum ChainRelease {
-    /// The values that the outermost call of `release` on a thread releases.
+    /// The values that the outermost call of `release` on a thread must still release.
     private static let pending = ThreadVariable<[Any]>()
 
-    /// Releases a value now. If another call of this function is active on the same stack, releases the value at the
-    /// end of that call instead.
+    /// Releases a value. A nested call only stores the value, which the outermost call on the thread then releases.
     static func release(_ value: consuming Any) {
         if let pending = pending.pointer { return pending.pointee.append(value) }
         var values = [value]

@@ -1,34 +1,35 @@
 /// An object that waits for a deadline.
 protocol DeadlineTarget: AnyObject, Sendable {
-    /// The place of the deadline; nil once the deadline has passed or was removed. Only `DeadlineHeap` sets this
-    /// property. Each access holds the lock of `Deadlines`.
+    /// The place of the object's deadline in a heap; nil if the object has no deadline. Only `DeadlineHeap` sets this
+    /// property. The lock of `Deadlines` is held during each access.
     var deadlinePlace: DeadlinePlace? { get set }
 
-    /// Called when the deadline has passed, with no lock held.
+    /// Called after the deadline has passed, with no lock held.
     func deadlinePassed()
 }
 
-/// The place of a deadline: the number of its clock, and its position in the heap of the clock.
+/// The place of a deadline: the number of its clock, and its position in the clock's heap.
 struct DeadlinePlace: Hashable, Sendable {
-    /// An upper bound of the numbers of clocks, which are all less.
+    /// All numbers of clocks are less than this limit.
     static var clockLimit: UInt8 { .max }
 
     let clock: UInt8
     var position: Int32
 }
 
-/// The deadlines of one clock, earliest first. Equal deadlines are in the order in which they were added. The heap is
-/// binary, and its targets know their positions, so that any deadline can be removed.
+/// A binary heap of the deadlines of one clock, earliest first. Equal deadlines are in the order of their addition.
+/// Each target stores the position of its deadline, so that the heap can remove any deadline.
 ///
-/// Adding and removing are logarithmic. Moments are durations since the clock was first used. Memory is freed when less
-/// than a quarter of it is needed.
+/// Adding or removing a deadline takes O(log *n*) time. A deadline is a duration since a fixed moment of the clock. The
+/// heap frees memory when it uses less than a quarter of its capacity.
 struct DeadlineHeap: Sendable {
     private struct Node {
         let deadline: Duration
         let target: any DeadlineTarget
         let number: UInt32
 
-        /// Numbers wrap around, so the comparison uses their distance, which must not exceed 2,147,483,648.
+        /// Numbers wrap around. For this reason, the function tests their distance, which must be less than
+        /// 2,147,483,648.
         func isBefore(_ other: Node) -> Bool {
             if deadline != other.deadline { return deadline < other.deadline }
             return Int32(bitPattern: number &- other.number) < 0
@@ -39,7 +40,7 @@ struct DeadlineHeap: Sendable {
     private var nodes: [Node] = []
     private var lastNumber: UInt32 = 0
 
-    /// - Parameter clock: The number of the clock, which the places of its deadlines contain.
+    /// - Parameter clock: The number of the clock.
     init(clock: UInt8) {
         self.clock = clock
     }
@@ -60,14 +61,15 @@ struct DeadlineHeap: Sendable {
         moveUp(nodes.count - 1)
     }
 
-    /// Removes a target's deadline. Returns false if the heap does not contain it.
+    /// Removes the deadline of a target. Returns false if the heap does not contain this deadline.
     mutating func remove(_ target: any DeadlineTarget) -> Bool {
         guard let place = target.deadlinePlace, place.clock == clock else { return false }
         _ = remove(at: Int(place.position))
         return true
     }
 
-    /// Removes the earliest deadline if it is not after a moment, and returns its target; otherwise returns nil.
+    /// If the earliest deadline is at or before a moment, removes the deadline and returns its target. Otherwise
+    /// returns nil.
     mutating func popFirst(until moment: Duration) -> (any DeadlineTarget)? {
         guard let first = nodes.first, first.deadline <= moment else { return nil }
         return remove(at: 0)

@@ -1,19 +1,21 @@
-/// Makes all decisions about deadlines, as a pure value. The table contains the deadlines of each clock, and the time
-/// until which the clock's task sleeps.
+/// The deadlines of all clocks, and the state of the sleepers. A sleeper is a task that sleeps until the earliest
+/// deadline of a clock.
+///
+/// The table is a pure value that makes all decisions about deadlines. `Deadlines` performs these decisions.
 struct DeadlineTable: Sendable {
-    /// A sleeper: a task that the caller must start for a clock.
+    /// A sleeper that the caller must start.
     struct NewSleeper: Sendable {
         let clock: UInt8
         let face: ClockFace
         let number: UInt64
-        /// The previous task, which sleeps too long and must be cancelled.
+        /// The previous sleeper of the clock, which the caller must cancel; nil if there is none.
         let replaced: Task<Void, Never>?
     }
 
     enum Addition: Sendable {
-        /// The deadline was added. The caller must start the sleeper if there is one.
+        /// The deadline was added. If there is a sleeper, the caller must start it.
         case added(NewSleeper?)
-        /// The clock now has another face.
+        /// The deadline was not added, because the clock now has another face.
         case faceIsStale
         case tooManyClocks
     }
@@ -28,29 +30,29 @@ struct DeadlineTable: Sendable {
         let face: ClockFace
         let key: ClockKey
         var heap: DeadlineHeap
-        /// The number of the task that sleeps for the clock; 0 if there is none. Tasks with earlier numbers end at
-        /// their next step.
+        /// The number of the sleeper; 0 if there is none. A sleeper with an earlier number ends when it calls `next`.
         var sleeper: UInt64 = 0
-        /// The handle of this task; nil until it is known.
+        /// The task of the sleeper; nil until `setTask` is called.
         var task: Task<Void, Never>?
-        /// Nil while the task is about to call `next`, which will find added deadlines.
+        /// The end of the current sleep; nil if the sleeper is awake. A sleeper that is awake calls `next`, which finds
+        /// new deadlines.
         var sleepsUntil: Duration?
     }
 
-    /// The clocks by number; nil for free numbers.
+    /// The clock of each number; nil if the number is free.
     private var clocks: [Clock?] = []
     private var numbers: [ClockKey: UInt8] = [:]
     private var lastSleeper: UInt64 = 0
-    /// The number of the clock that was used last, which is usually used again.
+    /// The number of the clock that was used last. The next deadline usually has the same clock.
     private var recent = 0
 
-    /// The maximum number of deadlines that a sleeper gets at once, so that the lock is not held for long.
+    /// The maximum number of deadlines that `next` returns at once. It limits the time for which the lock is held.
     private static var batchCount: Int { 64 }
 
     /// The number of pending deadlines.
     var count: Int { clocks.reduce(0) { $0 + ($1?.heap.count ?? 0) } }
 
-    /// Returns the face of a clock if the clock has deadlines; otherwise nil.
+    /// Returns the face of a clock that has deadlines; nil for other clocks.
     mutating func face(for key: ClockKey) -> ClockFace? {
         number(of: key).map { clocks[Int($0)]!.face }
     }
@@ -68,8 +70,8 @@ struct DeadlineTable: Sendable {
         return .added(newSleeper(for: number))
     }
 
-    /// Removes a target's deadline. If the deadline was the last one of its clock, returns the task to cancel and the
-    /// clock face, which the caller releases after unlocking.
+    /// Removes the deadline of a target. If the clock has no other deadline, returns the task that the caller must
+    /// cancel, and the face of the clock. The caller must release the face after unlocking.
     mutating func remove(_ target: any DeadlineTarget) -> (task: Task<Void, Never>?, face: ClockFace?) {
         guard let index = target.deadlinePlace.map({ Int($0.clock) }) else { return (nil, nil) }
         _ = clocks[index]!.heap.remove(target)
@@ -78,14 +80,16 @@ struct DeadlineTable: Sendable {
         return (clock.task, clock.face)
     }
 
-    /// Stores the handle of a sleeper. Returns false if the sleeper is no longer needed.
+    /// Stores the task of a sleeper. Returns false if the sleeper is no longer needed.
     mutating func setTask(_ task: Task<Void, Never>, of sleeper: NewSleeper) -> Bool {
         guard isCurrent(sleeper) else { return false }
         clocks[Int(sleeper.clock)]!.task = task
         return true
     }
 
-    /// Returns the next step of a sleeper at a moment of its clock.
+    /// Returns the next step of a sleeper.
+    ///
+    /// - Parameter now: The current moment of the sleeper's clock.
     mutating func next(for sleeper: NewSleeper, at now: Duration) -> Next {
         guard isCurrent(sleeper) else { return .end }
         let index = Int(sleeper.clock)

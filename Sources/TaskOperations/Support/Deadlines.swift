@@ -1,9 +1,9 @@
-/// The deadlines of the process. Each clock with pending deadlines has one heap, and one task that sleeps until the
-/// earliest deadline. If no deadline is pending, no task sleeps.
+/// All deadlines of the process. For each clock with pending deadlines, one task sleeps until the earliest deadline. If
+/// no deadline is pending, no task sleeps.
 enum Deadlines {
     private static let table = Lock(DeadlineTable())
 
-    /// Adds a deadline that passes after `delay`.
+    /// Adds a deadline at `delay` after the current time of the clock. Returns false if the deadline cannot be added.
     static func add<C: Clock>(
         _ target: any DeadlineTarget, after delay: Duration, on clock: C
     ) -> Bool where C.Duration == Duration {
@@ -14,12 +14,11 @@ enum Deadlines {
     ///
     /// - Parameters:
     ///   - target: The object to call when the deadline has passed. It must not have another deadline. It is retained
-    ///     until the call.
-    ///   - delay: The time from `instant` to the deadline. If the clock already shows that time, the deadline passes at
-    ///     once.
+    ///     until it is called or its deadline is removed.
+    ///   - delay: The time from `instant` to the deadline. If this time is already over, the deadline passes at once.
     ///   - instant: A moment of the clock.
-    ///   - clock: The clock that measures it.
-    /// - Returns: False if the maximum number of clocks already have deadlines. In this case, no deadline is added.
+    ///   - clock: The clock that measures the delay.
+    /// - Returns: True if the deadline was added; false if too many other clocks have deadlines.
     static func add<C: Clock>(
         _ target: any DeadlineTarget, _ delay: Duration, after instant: C.Instant, on clock: C
     ) -> Bool where C.Duration == Duration {
@@ -37,7 +36,7 @@ enum Deadlines {
         }
     }
 
-    /// Creates a task that sleeps for a deadline that cannot be added.
+    /// Creates a task that sleeps for a delay and then calls the target. Used if `add` cannot add the deadline.
     static func sleep<C: Clock>(
         for target: any DeadlineTarget, _ delay: C.Duration, after start: C.Instant? = nil, on clock: C
     ) -> Task<Void, Never> {
@@ -51,11 +50,12 @@ enum Deadlines {
     /// The number of pending deadlines.
     static var count: Int { table.withLock { $0.count } }
 
-    /// Removes a target's deadline if it has not passed.
+    /// Removes the deadline of a target. Has no effect if the target has no deadline.
     static func remove(_ target: any DeadlineTarget) {
         let (task, face) = table.withLock { $0.remove(target) }
         task?.cancel()
-        // The clock is user code, and this may be the last reference to it.
+        // The face may hold the last reference to the clock, which is user code. The face is released here, without the
+        // lock.
         extendLifetime(face)
     }
 
@@ -67,7 +67,8 @@ enum Deadlines {
         if !table.withLock({ $0.setTask(task, of: sleeper) }) { task.cancel() }
     }
 
-    /// Reports deadlines as they pass, until none is left or another sleeper replaces this one.
+    /// Calls each target when its deadline has passed. Returns when no deadline is left, or when another sleeper
+    /// replaces this sleeper.
     private static func sleep(_ sleeper: DeadlineTable.NewSleeper) async {
         let face = sleeper.face
         var now = face.now
@@ -75,8 +76,8 @@ enum Deadlines {
             switch table.withLock({ $0.next(for: sleeper, at: now) }) {
             case .tell(let targets):
                 for target in targets { target.deadlinePassed() }
-                // A target may have added a deadline on the same clock, and the clock may show an earlier time than a
-                // deadline that counted as passed.
+                // If the clock wakes a sleeper early, `now` is later than the time of the clock. A target may have
+                // added a deadline between these two times. For this reason, the time is read again.
                 now = face.now
             case .sleep(let moment):
                 await DeadlineSleep.$isCurrent.withValue(true) { await face.sleep(until: moment) }
@@ -88,7 +89,7 @@ enum Deadlines {
     }
 }
 
-/// The identity of the clock. Two values of the same type with the same bytes are the same clock, because no code could
+/// Identifies a clock. Two values of the same type with the same bytes are the same clock, because no code can
 /// distinguish them.
 struct ClockKey: Hashable, Sendable {
     private let type: ObjectIdentifier
@@ -100,12 +101,12 @@ struct ClockKey: Hashable, Sendable {
     }
 }
 
-/// A type-erased clock. Its moments are durations since a fixed moment of the clock.
+/// A type-erased clock. It represents each instant by the duration since a fixed instant of the clock.
 package final class ClockFace: Sendable {
-    /// Returns the moment of an instant of the clock; nil stands for the present.
+    /// Returns the moment that represents an instant of the clock. If the instant is nil, returns the current moment.
     private let moment: @Sendable (_ instant: (any InstantProtocol)?) -> Duration
     private let sleepUntil: @Sendable (Duration) async throws -> Void
-    /// The executor of the task that sleeps; nil for the cooperative pool.
+    /// The executor of tasks that sleep on the clock; nil for the cooperative pool.
     let sleepExecutor: (any TaskExecutor)?
 
     init<C: Clock>(_ clock: C, from start: C.Instant) where C.Duration == Duration {
@@ -114,7 +115,8 @@ package final class ClockFace: Sendable {
         sleepExecutor = clock.executorOfSleepers
     }
 
-    /// The longest single sleep. If the runtime cannot count a sleep in nanoseconds, it stops the process.
+    /// The longest single sleep. The runtime stops the process if it cannot represent the length of a sleep in
+    /// nanoseconds.
     private static var longestSleep: Duration { .seconds(86_400) }
 
     package convenience init<C: Clock>(_ clock: C) where C.Duration == Duration {
@@ -123,7 +125,7 @@ package final class ClockFace: Sendable {
 
     package var now: Duration { moment(nil) }
 
-    /// The moment that is `delay` after the present.
+    /// The moment that is `delay` after the current moment.
     func moment(after delay: Duration) -> Duration { now + delay.saturated }
 
     /// The moment that is `delay` after an instant of the clock.
@@ -133,8 +135,8 @@ package final class ClockFace: Sendable {
 
     /// Sleeps until a moment, or until the task is cancelled.
     ///
-    /// If the clock returns early or fails, the sleep is tried once more. If that also returns early, the time counts
-    /// as passed, because a waiting task might otherwise never continue.
+    /// If the clock returns early or throws an error, the function sleeps once more. If this sleep also ends early, the
+    /// function returns before the moment. Without this rule, a waiting task might never continue.
     package func sleep(until moment: Duration) async {
         var wasEarly = false
         repeat {
@@ -149,8 +151,8 @@ package final class ClockFace: Sendable {
 }
 
 extension Clock {
-    /// Sleeps until `delay` after `start`. The first half is a separate sleep, because the clock might not be able to
-    /// express the end of a delay that means "forever".
+    /// Sleeps until `delay` after `start`. A delay that means "forever" may end after the latest instant of the clock.
+    /// For this reason, the function first sleeps for half of the delay, and only then computes the end.
     func sleep(for delay: Duration, from start: Instant) async throws {
         try await sleep(until: start.advanced(by: delay / 2), tolerance: nil)
         try await sleep(until: start.advanced(by: delay), tolerance: nil)
@@ -158,7 +160,7 @@ extension Clock {
 }
 
 extension Duration {
-    /// The nearest duration within the range that the library supports, which ends at 2⁴⁰ seconds (about 35,000 years).
+    /// The nearest duration in the range that the library supports. The range ends at 2⁴⁰ seconds (about 35,000 years).
     /// Sums of such durations, and products with small numbers, do not overflow.
     package var saturated: Duration {
         let longest = Duration.seconds(1 << 40)

@@ -1,5 +1,5 @@
-// A controlled build, in which a schedule chooses the order of all steps that other threads could observe. The library
-// uses locks, atomic variables, threads and clocks only through these names. See the article Exploration.
+// In a controlled build, a schedule chooses the order of all steps that other threads could observe. The declarations
+// in this file replace the locks, atomic variables, threads and clocks of the library. See the article Exploration.
 #if TASK_OPERATIONS_EXPLORED
     public import Exploration
     package import Synchronization
@@ -17,7 +17,7 @@
     package typealias Atomic<Value: AtomicRepresentable> = ControlledAtomic<Value>
     package typealias Monitor<Value: Sendable> = ControlledMonitor<Value>
 
-    /// The clock of a schedule.
+    /// A clock that shows the time of a schedule.
     public struct ContinuousClock: Clock {
         public struct Instant: InstantProtocol, Codable {
             let time: Duration
@@ -44,7 +44,7 @@
         }
     }
 
-    /// A thread of a schedule.
+    /// Starts threads that a schedule controls.
     package enum SystemThread {
         package typealias Body = @Sendable () -> Void
 
@@ -85,7 +85,8 @@
         }
     }
 
-    // The runtime holds the lock of a task's status while it calls these handlers.
+    // The runtime calls these handlers while it holds the lock of a task's status. For this reason, a schedule must not
+    // interrupt the handlers.
 
     package func withTaskCancellationHandler<Result>(
         operation: @concurrent () async throws -> Result, onCancel handler: @Sendable () -> Void,

@@ -1,21 +1,21 @@
 /// Prevents a stack overflow on executors that run jobs inline, within the call of `enqueue`.
 ///
-/// On such an executor, a worker that is started, or a task that is resumed, runs within the call. At its end, it
-/// starts and resumes others within its own call, and so on. Up to a harmless depth this is allowed, because a body may
-/// block its thread until another body has run. Beyond that depth, the step is deferred until the innermost of these
-/// calls has returned.
+/// On such an executor, a call that starts or resumes a task runs the task at once, on the same stack. That task may
+/// start or resume further tasks, and so on. Nested calls are allowed up to a small depth, because a body may block its
+/// thread until another body has run. At the maximum depth, each further step is deferred until the step of the
+/// innermost call has returned.
 package enum InlineJobs {
-    /// The calls that are active on the stack of one thread. The outermost call stores this value in a variable.
+    /// The state of the active calls on the stack of one thread. The outermost call owns this value.
     struct Calls {
         fileprivate var depth = 0
         fileprivate var putOff: [Step] = []
-        /// The worker that the innermost call is starting.
+        /// The worker that the innermost call of `start` is starting.
         fileprivate var starting: ObjectIdentifier?
     }
 
     fileprivate enum Step {
         case resume(WaitContinuation<Void>)
-        /// Resumes a task that awaited the end of an operation.
+        /// Resumes a task that awaits the end of an operation.
         case end(WaitContinuation<Bool>)
         case start(ObjectIdentifier, () -> Void)
     }
@@ -32,12 +32,11 @@ package enum InlineJobs {
         take(.end(continuation))
     }
 
-    /// Starts a worker.
     static func start(_ worker: ObjectIdentifier, _ start: @escaping () -> Void) {
         take(.start(worker, start))
     }
 
-    /// Performs a step now, or defers it.
+    /// Performs a step. At the maximum depth, defers the step instead.
     @inline(__always)
     private static func take(_ step: Step) {
         withCalls { calls in
@@ -58,12 +57,12 @@ package enum InlineJobs {
         }
     }
 
-    /// Starts a worker within the call, at any depth. The worker's task does not extend the stack of other calls.
+    /// Starts a worker within the call, even at the maximum depth. At that depth, the worker's own steps are deferred.
     static func startHere(_ worker: ObjectIdentifier, _ start: () -> Void) {
         withCalls { calls in call(calls) { self.start(worker, calls, start) } }
     }
 
-    /// Whether a worker begins within the call that starts it.
+    /// Whether a worker runs within the call that started it.
     static func isStarting(_ worker: ObjectIdentifier) -> Bool {
         current.pointer?.pointee.starting == worker
     }

@@ -1,7 +1,7 @@
-// The thread sanitizer on Linux does not see the futex in `Synchronization.Mutex` and reports races on the memory that
-// it protects. Only builds with the thread sanitizer therefore define TASK_OPERATIONS_PTHREAD_LOCK.
+// On Linux, the thread sanitizer does not recognize the futex in `Synchronization.Mutex`. It therefore reports false
+// races on the memory that a mutex protects. Only builds with the thread sanitizer define TASK_OPERATIONS_PTHREAD_LOCK.
 #if TASK_OPERATIONS_PTHREAD_LOCK
-    /// A value that only one thread at a time can reach.
+    /// A value that only one thread at a time can access.
     @_spi(Lock) public final class LockStorage<Value: ~Copyable & Sendable>: @unchecked Sendable {
         // Every access to `value` holds `lock`.
         private let lock = SystemLock()
@@ -25,13 +25,13 @@
     @_spi(Lock) public typealias LockStorage<Value: ~Copyable & Sendable> = Mutex<Value>
 #endif
 
-/// A value that only one thread at a time can reach. User code is never called, a continuation never resumed and
-/// a task never cancelled inside `withLock`.
+/// A value that only one thread at a time can access. The body of `withLock` must not call user code, resume a
+/// continuation, or cancel a task.
 ///
-/// It is public because only public code is specialized in other modules of the package: Swift 6.3 does not export the
-/// bodies of `@inlinable` functions with `package` access. The specialization saves a quarter of the instructions of a
-/// Foundation operation on a queue.
-@frozen  // With library evolution, the body of an `@inlinable` initializer sets stored properties of frozen types only.
+/// The type is public so that other modules of the package can specialize it. Swift 6.3 does not export the bodies of
+/// `@inlinable` functions with `package` access. Specialization saves a quarter of the instructions of a Foundation
+/// operation on a queue.
+@frozen  // With library evolution, only a frozen type can have an `@inlinable` initializer that sets properties.
 @_spi(Lock) public struct Lock<Value: ~Copyable & Sendable>: ~Copyable, Sendable {
     @usableFromInline let storage: LockStorage<Value>
 

@@ -1,4 +1,4 @@
-/// A value that only one thread at a time can access. Threads can wait for its changes.
+/// A value that only one thread at a time can access. Threads can wait for changes of the value.
 package final class Monitor<Value: Sendable>: @unchecked Sendable {
     // Every access to `value` holds `lock`.
     private let lock = SystemLock()
@@ -14,19 +14,19 @@ package final class Monitor<Value: Sendable>: @unchecked Sendable {
         return body(&value)
     }
 
-    /// Wakes one waiting thread, if there is one. Call it with the lock released.
+    /// Wakes one waiting thread, if there is one. The caller must not hold the lock.
     package func wakeOne() { lock.wakeOne() }
 
-    /// Wakes all waiting threads. Call it with the lock released.
+    /// Wakes all waiting threads. The caller must not hold the lock.
     package func wakeAll() { lock.wakeAll() }
 
-    /// Blocks the thread until `attempt` returns a value other than nil.
+    /// Blocks the thread until `attempt` returns a value other than nil, or until the time is over.
     ///
     /// - Parameters:
     ///   - limit: The longest time to block; nil for no limit.
-    ///   - attempt: Called under the lock: first at the beginning, then each time the thread is woken, and last when
-    ///     the time is over. In the last call, `isLate` is true.
-    /// - Returns: The result of `attempt`; nil if it returned nil when the time was over.
+    ///   - attempt: Called under the lock at the beginning, after each wake, and when the time is over. `isLate` is
+    ///     true only in the last case.
+    /// - Returns: The value that `attempt` returned; nil if the time was over before.
     package func wait<Result: Sendable>(
         for limit: Duration?, until attempt: (inout Value, _ isLate: Bool) -> Result?
     ) -> Result? {

@@ -1,17 +1,17 @@
 // Thread-local values. The functions of the operating system are in the folder `Platform`.
 
-/// A thread-local mark. Each thread has the identity of one object as its mark, or no mark.
+/// A thread-local mark. The mark of each thread is empty at first, and later the identity of an object.
 package struct ThreadMark: Sendable {
     private let address = ThreadAddress()
 
     package init() {}
 
-    /// Whether the mark of the calling thread is an object.
+    /// Whether the mark of the calling thread is `object`.
     package func isSet(to object: ObjectIdentifier) -> Bool {
         UInt(bitPattern: address.value) == UInt(bitPattern: object)
     }
 
-    /// Sets the mark of the calling thread to an object.
+    /// Sets the mark of the calling thread.
     package func set(to object: ObjectIdentifier) {
         address.value = UnsafeMutableRawPointer(bitPattern: UInt(bitPattern: object))
     }

@@ -1,9 +1,9 @@
-/// A detached thread of the operating system. Its memory is freed when it ends.
+/// Starts detached threads of the operating system. The memory of a thread is freed when the thread ends.
 package enum SystemThread {
-    /// The work of a thread. It may block.
+    /// The work of a thread, which may block the thread.
     package typealias Body = @Sendable () -> Void
 
-    /// The arguments of a new thread, as one pointer.
+    /// The arguments of a new thread, which are passed as one pointer.
     private final class Start: Sendable {
         let name: String
         let body: Body
@@ -17,12 +17,12 @@ package enum SystemThread {
     /// Starts a thread.
     ///
     /// - Parameters:
-    ///   - name: The name of the thread; Linux keeps the first 15 bytes.
-    ///   - stackSize: The size of the thread's stack in bytes, rounded up to whole pages; nil for the default size of
-    ///     the system.
+    ///   - name: The name of the thread. Linux keeps only the first 15 bytes.
+    ///   - stackSize: The size of the thread's stack in bytes; nil for the default size of the system. The size is
+    ///     rounded up to whole pages.
     ///   - body: The work of the thread.
-    /// - Returns: 0 if the thread was started; otherwise the error code of the system. On POSIX systems, this is
-    ///   `EAGAIN` if there are too many threads or too little memory.
+    /// - Returns: 0 if the thread was started; otherwise the error code of the system. On POSIX systems, the error code
+    ///   is `EAGAIN` if there are too many threads or too little memory.
     package static func start(name: String, stackSize: Int? = nil, body: @escaping Body) -> Int32 {
         let start = Unmanaged.passRetained(Start(name: name, body: body))
         let error = startThread(stackSize: stackSize, with: start.toOpaque())
@@ -30,16 +30,16 @@ package enum SystemThread {
         return error
     }
 
-    /// Runs the body of a thread to its end.
+    /// Names the calling thread, and runs its body.
     ///
     /// - Parameter pointer: The pointer that was passed to `startThread`.
     static func run(_ pointer: UnsafeMutableRawPointer) {
-        // `start` retained the object for this one call.
+        // `start` retained the object once, for this call.
         let start = Unmanaged<Start>.fromOpaque(pointer).takeRetainedValue()
         nameThread(start.name)
         start.body()
     }
 
-    /// Performs work in an autorelease pool of its own, if the platform has autorelease pools.
+    /// Performs work in a new autorelease pool, if the platform has autorelease pools.
     package static func inReleasePool(_ work: () -> Void) { withReleasePool(work) }
 }

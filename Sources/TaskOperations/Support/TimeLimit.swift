@@ -1,14 +1,15 @@
-/// Performs a wait that ends early when its time limit has passed.
+/// Performs a wait. If a time limit passes first, calls a handler that ends the wait.
 ///
-/// It is used like `withTaskCancellationHandler`: the handler only ends the wait, and `operation` returns the result.
-/// The handler is called at most once, with no lock held. The handler does not begin after this function has returned,
-/// but may still be running at that time.
+/// Use this function like `withTaskCancellationHandler`. The handler only ends the wait, and `operation` returns the
+/// result. The handler is called at most once, with no lock held. No call of the handler begins after this function has
+/// returned. However, a call that began earlier may still be running.
 ///
 /// - Parameters:
-///   - timeout: The longest duration; nil for no limit. If it is not positive, the handler is called at once.
-///   - clock: The clock that measures it.
+///   - timeout: The time until the handler is called; nil for no limit. If the time is not positive, the handler is
+///     called at once.
+///   - clock: The clock that measures the time.
 ///   - operation: The wait.
-///   - onTimeout: Ends the wait.
+///   - onTimeout: The handler, which ends the wait.
 package func withTimeLimit<C: Clock, Result, Failure>(
     _ timeout: C.Duration?, clock: C, operation: () async throws(Failure) -> Result,
     onTimeout: @escaping @Sendable () -> Void
@@ -20,14 +21,14 @@ package func withTimeLimit<C: Clock, Result, Failure>(
     return try await operation()
 }
 
-/// A deadline that calls a function when it passes.
+/// A timer that calls a function once, after a given time.
 package final class TimeLimit: DeadlineTarget, @unchecked Sendable {
     // Accessed only under the lock of `Deadlines`.
     var deadlinePlace: DeadlinePlace?
 
     private struct State: Sendable {
         var handler: (@Sendable () -> Void)?
-        /// The task that sleeps instead if `Deadlines` cannot store the deadline.
+        /// The task that sleeps if `Deadlines` cannot store the deadline; otherwise nil.
         var task: Task<Void, Never>?
     }
 

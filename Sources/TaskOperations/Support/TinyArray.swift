@@ -1,4 +1,4 @@
-/// An array that usually has one element. One element needs no allocation.
+/// An array that usually has one element. The first element needs no allocation.
 struct TinyArray<Element> {
     /// The first element; nil if the array is empty.
     private var first: Element?
@@ -16,7 +16,7 @@ struct TinyArray<Element> {
         if first == nil { first = element } else { others.append(element) }
     }
 
-    /// Removes and returns the last element; nil if the array is empty.
+    /// Removes and returns the last element. Returns nil if the array is empty.
     mutating func popLast() -> Element? {
         if let last = others.popLast() { return last }
         return first.take()

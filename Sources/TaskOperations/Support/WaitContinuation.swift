@@ -1,5 +1,5 @@
-// The continuation of a suspended task is stored in one place, which a lock protects. The thread that resumes the
-// continuation removes it under the lock, so it is resumed once. Debug builds check this. In release builds, the check
+// A lock protects the stored continuation of a suspended task. A thread removes the continuation under the lock, and
+// then resumes it. Therefore no continuation is resumed twice. Debug builds check this. In release builds, the check
 // would take 5 % of the time of an operation that is awaited on an idle queue.
 
 #if DEBUG
@@ -22,15 +22,15 @@ func withWaitContinuation<Value>(
 
 /// Suspends the calling task until its continuation is resumed. The wait can be ended early.
 ///
-/// If the wait is ended before the registration, `end` finds no continuation. For this reason, `isOver` is called after
-/// the registration.
+/// A call of `end` before the registration finds no continuation. For this reason, the function checks after the
+/// registration whether the wait must end.
 ///
 /// - Parameters:
 ///   - endsWhenCancelled: Whether the wait ends when the task is cancelled.
 ///   - register: Stores the continuation for other threads, or resumes it.
-///   - isOver: Called once after the registration. Returns whether an event other than a cancellation has ended the
-///     wait before.
-///   - end: Removes the continuation and resumes it. Has no effect if the continuation is not stored.
+///   - isOver: Called after the registration, unless a cancellation has ended the wait. Returns true if another event
+///     should already have ended the wait.
+///   - end: Removes and resumes the continuation. Has no effect if the continuation is not stored.
 @inline(__always)
 package func withCancellableWait<Value: Sendable>(
     endsWhenCancelled: Bool = true, register: (WaitContinuation<Value>) -> Void, isOver: () -> Bool = { false },
@@ -46,10 +46,10 @@ package func withCancellableWait<Value: Sendable>(
     }
 }
 
-/// Suspends the calling task like the form without `raise`, and reports the priority of the task.
+/// Suspends the calling task like the function above, and also reports the priority of the task.
 ///
-/// - Parameter raise: Called with the task's priority when that priority increases during the wait, and once after the
-///   registration. Has no effect if the continuation is not stored.
+/// - Parameter raise: Called with the task's priority after the registration, and whenever the priority increases
+///   during the wait. Must have no effect if the continuation is not stored.
 @inline(__always)
 func withCancellableWait(
     endsWhenCancelled: Bool = true, register: (WaitContinuation<Bool>) -> Void,
@@ -62,15 +62,16 @@ func withCancellableWait(
     }
 }
 
-/// Suspends the calling task until its continuation is resumed, with handlers of its cancellation and escalation.
+/// Suspends the calling task until its continuation is resumed. During the wait, calls `end` when the task is
+/// cancelled, and `raise` when the task is escalated.
 ///
 /// - Parameters:
 ///   - endsWhenCancelled: Whether to call `end` when the task is cancelled.
 ///   - raise: Called with the task's priority when that priority increases.
-///   - end: Called when the task is cancelled, or if it was cancelled before.
+///   - end: Called when the task is cancelled, or at the beginning if it was cancelled before.
 ///   - register: Stores the continuation for other threads, or resumes it. A handler that is called earlier finds no
-///     continuation. For this reason, `register` reads the priority and the cancellation of the task after storing the
-///     continuation, or under the lock that the handlers take.
+///     continuation. For this reason, `register` must itself read the priority and the cancellation of the task. It
+///     must read them after storing the continuation, or under the lock that the handlers take.
 @inline(__always)
 func withWaitHandlers(
     endsWhenCancelled: Bool, raise: @Sendable (TaskPriority) -> Void, end: @Sendable () -> Void,
@@ -79,8 +80,8 @@ func withWaitHandlers(
     await withTaskCancellationHandler {
         var isEnd = false
         await withEscalationHandler {
-            // The isolation is the same as that of the enclosing closure. The compiler does not know that, and would
-            // otherwise hop twice.
+            // The call has the isolation of the enclosing closure. With the default argument, the compiler would not
+            // know this, and the task would hop twice.
             isEnd = await withWaitContinuation(isolation: nil, register)
         } onEscalated: { priority in
             raise(priority)
@@ -93,10 +94,10 @@ func withWaitHandlers(
 
 // MARK: - Escalation
 
-// Escalation of tasks needs a runtime newer than the platforms that this package supports. On an older runtime,
-// operations are still raised in their queues, but a task that is already executing keeps its priority.
+// The escalation of tasks needs a newer runtime than the oldest platforms that this package supports. On an older
+// runtime, escalation still raises operations in their queues, but a task that is already executing keeps its priority.
 
-/// Performs an operation, and calls a handler if the task is escalated meanwhile.
+/// Performs an operation, and calls a handler when the task is escalated during the operation.
 @inline(__always)
 package func withEscalationHandler<Failure>(
     _ operation: () async throws(Failure) -> Void, onEscalated: @Sendable (TaskPriority) -> Void
@@ -113,7 +114,7 @@ package func withEscalationHandler<Failure>(
 }
 
 extension UnsafeCurrentTask {
-    /// Raises the task's priority, if the runtime can.
+    /// Raises the task's priority if the runtime supports escalation.
     func escalateIfAvailable(to priority: TaskPriority) {
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
             escalatePriority(to: priority)
@@ -122,7 +123,7 @@ extension UnsafeCurrentTask {
 }
 
 extension Task {
-    /// Raises the task's priority, if the runtime can.
+    /// Raises the task's priority if the runtime supports escalation.
     package func escalateIfAvailable(to priority: TaskPriority) {
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
             escalatePriority(to: priority)

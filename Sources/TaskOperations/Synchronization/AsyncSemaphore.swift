@@ -1,7 +1,9 @@
-/// A counting semaphore for tasks: it limits the number of tasks in a section without blocking threads.
+/// A counting semaphore for tasks. It limits the number of tasks in a section without blocking threads.
 ///
-/// Waiting tasks get permits by priority, then by arrival. Escalating a waiting task changes its position. Each call
-/// takes at most O(log *n*) time with *n* waiting tasks, and usually O(1).
+/// Waiting tasks receive permits in the order of their priority. Tasks of the same priority receive permits in the
+/// order of their arrival. Escalating a waiting task may move the task forward.
+///
+/// With *n* waiting tasks, each call takes at most O(log *n*) time, and usually O(1) time.
 ///
 /// ```swift
 /// let connections = AsyncSemaphore(capacity: 6)
@@ -16,29 +18,30 @@ public final class AsyncSemaphore: Sendable {
         var peakCapacity: Int
     }
 
-    /// The number of the semaphore. The limits of one operation are locked in the order of their numbers.
+    /// A number that identifies the semaphore. The limits of an operation are locked in the order of these numbers.
     let number = Rank.next()
     let storage: Lock<Storage>
-    /// The node of the wait graph that represents this semaphore as a limit of operations.
+    /// The node for the permits of the semaphore in the wait graph.
     let permit = PermitNode(.limit)
 
-    /// The name in messages.
+    /// The name of the semaphore in messages; nil if it has no name.
     public let name: String?
 
-    /// Creates a semaphore with all its permits free.
+    /// Creates a semaphore whose permits are all free.
     ///
     /// - Parameters:
-    ///   - capacity: The number of permits; not negative. With 0, all tasks wait until the capacity is raised.
-    ///   - name: The name in messages, such as those of TaskOperationsDiagnosis.
+    ///   - capacity: The number of permits; not negative. If it is 0, all tasks wait until the capacity is raised.
+    ///   - name: The name of the semaphore in messages, such as the messages of TaskOperationsDiagnosis.
     public init(capacity: Int, name: String? = nil) {
         Self.checkCapacity(capacity)
         self.name = name
         storage = Lock(Storage(state: State(capacity: capacity), peakCapacity: capacity))
     }
 
-    /// The number of permits, both taken and free. Raising the capacity resumes waiting tasks at once. Lowering it
-    /// revokes no permit. A task that needs more permits than a lowered capacity waits until the capacity is raised
-    /// again.
+    /// The number of all permits, both taken and free.
+    ///
+    /// Raising the capacity resumes waiting tasks at once. Lowering the capacity revokes no permit. If a task needs
+    /// more permits than the lowered capacity, the task waits until the capacity is raised again.
     public var capacity: Int {
         get { storage.withLock { $0.state.permits.capacity } }
         set {
@@ -64,13 +67,13 @@ public final class AsyncSemaphore: Sendable {
 // MARK: - Acquiring
 
 extension AsyncSemaphore {
-    /// Waits for permits and takes them. Tasks that precede the caller in the line get their permits first.
+    /// Waits for permits and takes them. Tasks that are ahead of the caller in the line receive their permits first.
     ///
     /// - Parameters:
-    ///   - weight: The number of permits; at least 1, and at most the largest `capacity` that there was.
-    ///   - priority: The priority of the wait; that of the calling task if none is given.
-    /// - Throws: `CancellationError` if the task is cancelled before it has the permits. In this case, it holds no
-    ///   permit.
+    ///   - weight: The number of permits; at least 1, and at most the largest capacity that the semaphore has had.
+    ///   - priority: The priority of the wait; nil for the priority of the calling task.
+    /// - Throws: `CancellationError` if the task is cancelled before it receives the permits. In this case, the task
+    ///   takes no permit.
     public func acquire(_ weight: Int = 1, priority: TaskPriority? = nil) async throws(CancellationError) {
         if Task.isCancelled { throw CancellationError() }
         if tryAcquire(weight) { return }
@@ -78,15 +81,15 @@ extension AsyncSemaphore {
         if !isAcquired { throw CancellationError() }
     }
 
-    /// Waits for permits for a limited time, and takes them.
+    /// Waits for permits, for at most `timeout`, and takes the permits.
     ///
     /// - Parameters:
-    ///   - weight: The number of permits; at least 1, and at most the largest `capacity` that there was.
-    ///   - priority: The priority of the wait; that of the calling task if none is given.
+    ///   - weight: The number of permits; at least 1, and at most the largest capacity that the semaphore has had.
+    ///   - priority: The priority of the wait; nil for the priority of the calling task.
     ///   - timeout: The longest duration of the wait.
-    ///   - clock: The clock that measures it.
-    /// - Throws: `WaitTimeoutError` if the time is over before the task has the permits, and `CancellationError` if the
-    ///   task is cancelled before it has them. In both cases, it holds no permit.
+    ///   - clock: The clock that measures the wait.
+    /// - Throws: `WaitTimeoutError` if the time is over before the task receives the permits. `CancellationError` if
+    ///   the task is cancelled before it receives the permits. In both cases, the task takes no permit.
     public func acquire(
         _ weight: Int = 1, priority: TaskPriority? = nil, timeout: Duration,
         clock: any Clock<Duration> = ContinuousClock()
@@ -105,10 +108,11 @@ extension AsyncSemaphore {
         throw WaitTimeoutError("permits of an AsyncSemaphore", timeout: timeout)
     }
 
-    /// Takes permits if this is possible without waiting and without overtaking a waiting task.
+    /// Takes permits if enough permits are free and no task or operation waits for permits.
     ///
-    /// - Parameter weight: The number of permits; at least 1, and at most the largest `capacity` that there was.
-    /// - Returns: Whether the permits were taken.
+    /// - Parameter weight: The number of permits; at least 1, and at most the largest capacity that the semaphore has
+    ///   had.
+    /// - Returns: True if the permits were taken; otherwise false.
     public func tryAcquire(_ weight: Int = 1) -> Bool {
         checkWeight(weight)
         let (isTaken, peak) = storage.withLock { ($0.state.tryAcquire(weight), $0.peakCapacity) }
@@ -116,21 +120,22 @@ extension AsyncSemaphore {
         return isTaken
     }
 
-    /// Releases permits, which resumes the tasks that wait for them.
+    /// Releases permits, and resumes waiting tasks for which enough permits are then free.
     ///
-    /// - Parameter weight: The number of permits; at most the number of taken permits.
+    /// - Parameter weight: The number of permits; at least 1, and at most the number of taken permits.
     public func release(_ weight: Int = 1) {
         checkWeight(weight)
         apply { $0.state.release(weight) }
     }
 
-    /// Runs a body with permits, and releases them when it returns or throws.
+    /// Waits for permits, and runs a body with them. Releases the permits when the body returns or throws.
     ///
     /// - Parameters:
-    ///   - weight: The number of permits; at least 1, and at most the largest `capacity` that there was.
-    ///   - priority: The priority of the wait; that of the calling task if none is given.
-    ///   - body: The work.
-    /// - Throws: The error that `body` throws, or `CancellationError` if the task is cancelled before it has the
+    ///   - weight: The number of permits; at least 1, and at most the largest capacity that the semaphore has had.
+    ///   - priority: The priority of the wait; nil for the priority of the calling task.
+    ///   - body: The work that needs the permits.
+    /// - Returns: The value that `body` returns.
+    /// - Throws: The error that `body` throws, or `CancellationError` if the task is cancelled before it receives the
     ///   permits.
     public func withPermit<Value>(
         weight: Int = 1, priority: TaskPriority? = nil, _ body: () async throws -> Value
@@ -140,15 +145,18 @@ extension AsyncSemaphore {
         return try await body()
     }
 
-    /// Waits for permits for a limited time, and runs a body with them.
+    /// Waits for permits, for at most `timeout`, and runs a body with them. Releases the permits when the body returns
+    /// or throws.
     ///
     /// - Parameters:
-    ///   - weight: The number of permits; at least 1, and at most the largest `capacity` that there was.
-    ///   - priority: The priority of the wait; that of the calling task if none is given.
+    ///   - weight: The number of permits; at least 1, and at most the largest capacity that the semaphore has had.
+    ///   - priority: The priority of the wait; nil for the priority of the calling task.
     ///   - timeout: The longest duration of the wait for the permits.
-    ///   - clock: The clock that measures it.
-    ///   - body: The work.
-    /// - Throws: The error that `body` throws, or the errors of `acquire` with a timeout.
+    ///   - clock: The clock that measures the wait.
+    ///   - body: The work that needs the permits.
+    /// - Returns: The value that `body` returns.
+    /// - Throws: The error that `body` throws. `WaitTimeoutError` if the time is over before the task receives the
+    ///   permits. `CancellationError` if the task is cancelled before it receives the permits.
     public func withPermit<Value>(
         weight: Int = 1, priority: TaskPriority? = nil, timeout: Duration,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -178,11 +186,11 @@ extension AsyncSemaphore: AwaitedSubject {
 private final class SemaphoreWait: Sendable {
     let weight: Int
     let level: PriorityLevel
-    /// The priority of the task when the wait began. If the task is escalated above this priority, the wait is raised.
+    /// The priority of the task when the wait began. An escalation above this priority raises the wait.
     let taskPriority = Task.currentPriority
     let isTimeUp = AtomicFlag()
-    /// The wait's entry in the line; nil until the wait is in line. Written under the lock of the semaphore, in the
-    /// step that inserts the entry.
+    /// The ticket of the wait; nil until the wait is in the line. The semaphore's lock is held while the wait is
+    /// inserted and the ticket is set.
     let ticket = Lock<AsyncSemaphore.State.Ticket?>(nil)
 
     init(weight: Int, priority: TaskPriority?) {
@@ -217,7 +225,7 @@ extension AsyncSemaphore {
         if case .task(let continuation) = apply({ $0.state.leave(ticket) }) { continuation.resume(returning: false) }
     }
 
-    /// Applies an event, and serves the line.
+    /// Applies a change, and then serves the first waiters in the line.
     private func apply<Result: Sendable>(_ event: (inout Storage) -> Result) -> Result {
         let (result, served) = storage.withLock { storage in
             let result = event(&storage)
@@ -229,7 +237,8 @@ extension AsyncSemaphore {
 }
 
 extension AsyncSemaphore.Storage {
-    /// Gives free permits to the first waiters. Returns these waiters, which the caller serves with no lock held.
+    /// Assigns free permits to the first waiters in the line, and returns these waiters. The caller must then call
+    /// `serve` on each waiter, with no lock held.
     mutating func serve() -> [SemaphoreWaiter] {
         var served: [SemaphoreWaiter] = []
         while let waiter = state.next() { served.append(waiter) }

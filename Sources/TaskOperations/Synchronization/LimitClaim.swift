@@ -1,18 +1,20 @@
-/// A queue that claims limits for its operations.
+/// The owner of a claim. An owner is a queue, or a body that takes back the permits of its limits.
 protocol LimitClaimant: AnyObject, Sendable {
-    /// Called when the claim is first in a line, with no lock held.
+    /// Reports that a limit has a free permit, and that the claim is first in the line of this limit. Called with no
+    /// lock held.
     func limitsWereOffered(to claim: LimitClaim)
 
-    /// Changes a claim under the lock of the queue. Called with no lock held.
+    /// Takes the owner's lock and calls a function that changes a claim. The caller holds no lock.
     func change(_ claim: LimitClaim, _ change: @escaping @Sendable (LimitClaim, inout SemaphoreEffects) -> Void)
 }
 
-/// An entry in the line of a semaphore.
+/// A task or a claim that waits in the line of a semaphore.
 enum SemaphoreWaiter: Sendable {
     case task(WaitContinuation<Bool>)
     case claim(LimitClaim)
 
-    /// Resumes a task that has its permits, or offers a permit to a claim. Called with no lock held.
+    /// Resumes a task that has received its permits, or tells the owner of a claim that a permit is free. Called with
+    /// no lock held.
     func serve() {
         switch self {
         case .task(let continuation): continuation.resume(returning: true)
@@ -21,14 +23,14 @@ enum SemaphoreWaiter: Sendable {
     }
 }
 
-/// The effects of changes of semaphores, to perform with no lock held.
+/// The effects of changes to semaphores. The caller performs these effects after releasing all locks.
 struct SemaphoreEffects: Sendable {
     fileprivate(set) var served: [SemaphoreWaiter] = []
     fileprivate var keptFree: [LimitClaim.KeptFree] = []
 
     var isEmpty: Bool { served.isEmpty && keptFree.isEmpty }
 
-    /// Removes the offers to claims of an owner. Returns these claims.
+    /// Removes the claims of an owner from `served`, and returns these claims.
     mutating func takeOffers(to owner: any LimitClaimant) -> [LimitClaim] {
         if served.isEmpty { return [] }
         var offers: [LimitClaim] = []
@@ -46,23 +48,23 @@ struct SemaphoreEffects: Sendable {
     }
 }
 
-/// The claim of a queue for a set of limits. One claim serves all operations of the queue with exactly these limits;
-/// see `LimitPlaces`.
+/// A claim to one permit from each limit of a set. A queue has one claim for all its operations that have exactly
+/// these limits. See `LimitPlaces`.
 ///
-/// If a limit is kept free for a claim, operations that need this limit wait for the limit that the claim still lacks.
-/// This wait is an edge of the wait graph between two permits. If the edge would close a cycle, the limit is not kept
-/// free.
+/// A permit of a limit may be kept free while the claim waits for another limit. Operations that need the kept permit
+/// then indirectly wait for that other limit. In the wait graph, this wait is an edge between the permits of the two
+/// limits. If the edge would close a cycle, the permit is not kept free.
 final class LimitClaim: @unchecked Sendable {
-    // `places` is accessed under the lock of `owner`. Everything else is constant.
+    // `places` is accessed only under the lock of `owner`. All other properties are constant.
 
     let owner: any LimitClaimant
-    /// The number of the set of limits in the queue.
+    /// The owner's number for this set of limits.
     let set: Int
-    /// The limits of the set, in the order in which they are locked.
+    /// The limits, in the order in which they are locked.
     let limits: [AsyncSemaphore]
     private var places: LimitPlaces<SemaphoreWaiter>
 
-    /// - Parameter limits: The limits of the set, in the order in which they are locked.
+    /// - Parameter limits: The limits, in the order in which they are locked.
     init(of owner: any LimitClaimant, set: Int, limits: [AsyncSemaphore]) {
         self.owner = owner
         self.set = set
@@ -70,8 +72,8 @@ final class LimitClaim: @unchecked Sendable {
         places = LimitPlaces(count: limits.count)
     }
 
-    /// Takes a permit of each limit, or enters the line of a limit. Returns whether it took the permits. Like all
-    /// following functions, it is called under the lock of the owner.
+    /// Takes a permit of each limit, or enters the line of the first limit that has no free permit. Returns whether the
+    /// permits were taken. Called under the owner's lock.
     func take(at level: PriorityLevel, _ effects: inout SemaphoreEffects) -> Bool {
         let attempt = places.take(at: level, arrival: LineArrival(Rank.next()), .claim(self), access: access)
         serve(attempt.unserved, &effects)
@@ -80,18 +82,19 @@ final class LimitClaim: @unchecked Sendable {
         return false
     }
 
-    /// Leaves every line.
+    /// Leaves the lines of all limits. Called under the owner's lock.
     func withdraw(_ effects: inout SemaphoreEffects) {
         serve(places.leaveAll(access: access), &effects)
     }
 
-    /// Releases a permit of each limit.
+    /// Releases a permit of each limit. Called under the owner's lock.
     func release(_ effects: inout SemaphoreEffects) {
         for limit in limits { limit.storage.withLock { $0.state.release(1) } }
         serve(Array(limits.indices), &effects)
     }
 
-    /// Serves the lines of limits, and stops keeping them free.
+    /// Serves the first waiters of the limits at `indices`. If the claim no longer waits for such a limit, also removes
+    /// the edge for the permit that was kept free.
     private func serve(_ indices: [Int], _ effects: inout SemaphoreEffects) {
         for index in indices {
             if !places.isInLine(at: index) { limits[index].permit.removeEdge(of: self) }
@@ -107,14 +110,15 @@ final class LimitClaim: @unchecked Sendable {
 // MARK: - Limits that are kept free
 
 extension LimitClaim: PermitKeeper {
-    /// A limit that is kept free for a claim that waits for a later limit.
+    /// Records that a permit of the limit at `index` is kept free while the claim waits for the limit at `lacking`.
     struct KeptFree: Sendable {
         let claim: LimitClaim
         let index: Int
         let lacking: Int
     }
 
-    /// Makes the edge of a limit that is kept free. Called with no lock held.
+    /// Adds the edge for a permit that is kept free. If the edge would close a cycle, stops keeping permits free for
+    /// the claim. Called with no lock held.
     fileprivate func insertEdge(for keptFree: KeptFree) {
         let (node, target) = (limits[keptFree.index].permit, limits[keptFree.lacking].permit)
         let cycle = WaitOrder.insert(from: .permit(node), to: [.permit(target)]) {

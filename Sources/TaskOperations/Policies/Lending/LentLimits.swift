@@ -1,11 +1,12 @@
-// A body lends the permits of its limits during a pause between attempts, and takes all of them back in one step.
+// During a pause between attempts, a body lends the permits of its limits. It takes all of them back in one step.
 
 extension AnyTaskOperation {
-    /// Performs a wait during which the calling body lends the permits of its limits.
+    /// Performs a wait, during which the calling body lends the permits of its limits.
     ///
-    /// The body keeps the permits in two cases: its queue never lends, or an operation that awaits the body holds a permit
-    /// of one of the limits.
-    /// If its task is cancelled, the body does not take them back, and must end.
+    /// The body keeps the permits if its queue never lends. It also keeps the permits if an operation that awaits the
+    /// body holds a permit of one of the limits. Otherwise the two operations would wait for each other.
+    ///
+    /// If the task is cancelled during the wait, the body does not take the permits back, and must end.
     static func lendingLimits(while work: () async -> Void) async {
         guard let operation = awaiting, let scheduler = operation.schedulerToLendLimits() else { return await work() }
         scheduler.setLimitsLent(true, of: operation)
@@ -16,7 +17,8 @@ extension AnyTaskOperation {
         scheduler.setLimitsLent(false, of: operation)
     }
 
-    /// Begins to lend the permits of the limits. Returns nil, and changes nothing, if the body keeps them.
+    /// Prepares to lend the permits of the body's limits, and returns the scheduler of the body. If the body must keep
+    /// the permits, returns nil and changes nothing.
     private func schedulerToLendLimits() -> Scheduler? {
         let host = record.withLock { record -> Scheduler? in
             guard record.hasLimits, let host = record.host, host.permit?.isLendable == true else { return nil }
@@ -48,12 +50,12 @@ extension AnyTaskOperation {
     }
 }
 
-/// A task's wait for a permit of each of several limits.
+/// A task that waits until it can take one permit of each of several limits.
 private final class LimitReturn: LimitClaimant {
     private struct State: Sendable {
         var level: PriorityLevel
         var isCancelled = false
-        /// The claim and the suspended task, while the wait lasts.
+        /// The claim and the continuation of a wait in progress; otherwise nil.
         var wait: (claim: LimitClaim, continuation: WaitContinuation<Bool>)?
     }
 
@@ -65,7 +67,7 @@ private final class LimitReturn: LimitClaimant {
         state = Lock(State(level: level))
     }
 
-    /// Takes the permits. Returns false, without them, if the task is cancelled.
+    /// Waits for the permits and takes them. If the task is cancelled, returns false and takes no permit.
     func wait() async -> Bool {
         await withCancellableWait { continuation in
             let claim = LimitClaim(of: self, set: 0, limits: limits)
@@ -77,7 +79,7 @@ private final class LimitReturn: LimitClaimant {
         }
     }
 
-    /// Applies a change, and ends the wait if the task is cancelled or the permits can be taken.
+    /// Changes the state. Then ends the wait if the task is cancelled, or if the claim can take the permits.
     private func update(_ change: (inout State) -> Void) {
         var effects = SemaphoreEffects()
         let ended = state.withLock { state -> (continuation: WaitContinuation<Bool>, isTaken: Bool)? in

@@ -1,8 +1,8 @@
-/// Lends the permit of the calling body to other operations during a wait, and takes it back before the body continues.
+/// Calls a function, and lends the permit of the calling body to other operations during the call.
 ///
-/// A body keeps its permit during its waits, because otherwise another body of a serial queue could run. It lends the
-/// permit automatically only if the awaited operation needs it. Use this function for long waits for external events,
-/// such as a user's answer, a file lock, or a pause.
+/// By default, a body keeps its permit while it waits, so that no other body of a serial queue can run. It lends the
+/// permit automatically only if the awaited operation needs the permit to end. Use this function for long waits for
+/// external events, such as a user's answer, a file lock, or a pause.
 ///
 /// ```swift
 /// queue.addOperation {
@@ -12,16 +12,19 @@
 /// }
 /// ```
 ///
-/// Meanwhile other operations of the queue execute. After `work`, the body waits until a permit is free. It gets the
-/// permit before any other operation starts, even on a suspended queue. A cancellation does not shorten this wait.
-/// Child tasks of the body that continue meanwhile have no permit. Calls may be nested, and made by several child
-/// tasks at once: the permit is taken back after the last of them.
+/// While `work` runs, other operations of the queue can execute. After `work`, the body waits until a permit is free.
+/// The body receives the permit before any other operation starts, even on a suspended queue. Cancelling the operation
+/// does not shorten this wait.
 ///
-/// Outside of bodies, in an unstructured task that a body has started, and in operations that were started without a
-/// queue, there is no permit to lend, and the function only calls `work`. The same holds for a queue with `lending:
-/// .never`.
+/// Child tasks of the body that run during the call have no permit. Calls may be nested, and several child tasks may
+/// call this function at once. The body takes its permit back after the last of these calls.
 ///
-/// - Parameter work: The work without the permit.
+/// In the following cases, the function lends no permit and only calls `work`:
+/// - The calling task does not belong to a body. For example, it is an unstructured task that a body has started.
+/// - The operation was started without a queue.
+/// - The queue has the option `lending: .never`.
+///
+/// - Parameter work: The function that needs no permit.
 /// - Returns: The result of `work`.
 /// - Throws: The error that `work` throws.
 public func withPermitLent<Value, Failure>(
@@ -39,15 +42,16 @@ public func withPermitLent<Value, Failure>(
 }
 
 extension AnyTaskOperation {
-    /// Calls a function for which the body of the calling task, if there is one, lends its permit.
+    /// Calls a function. If the calling task belongs to a body, the body lends its permit during the call.
     ///
     /// - Parameters:
-    ///   - purpose: The purpose of the work, for explanations.
-    ///   - goesOn: Called at the end: whether the body needs its permit back. If not, the body must end at once.
+    ///   - purpose: The purpose of the wait, for explanations.
+    ///   - goesOn: Called after `work`. Returns true if the body needs its permit back. Otherwise the body must end at
+    ///     once.
     static func lendingPermit(
         for purpose: OperationLinks.Wait.Purpose = .work, goesOn: () -> Bool = { true }, while work: () async -> Void
     ) async {
-        // The target of the body's wait in the wait graph: the end of the work.
+        // In the wait graph, the body waits for this operation, which represents the work.
         let end = TaskOperation.placeholder(name: nil)
         do {
             try await withWaitEdge(.operation(end), permit: .lent, for: purpose, goesOn: goesOn) {

@@ -1,21 +1,23 @@
-/// Runs a body, and runs it again after failures as a policy decides.
+/// Runs a body, and runs it again after failures as long as a policy allows.
 ///
 /// ```swift
 /// let page = try await retrying(.exponential(initial: .milliseconds(200), attempts: 5)) { try await load(url) }
 /// ```
 ///
-/// All attempts run in the calling task, in the isolation of the caller. After a cancellation of the task there is no
-/// other attempt, and a pause ends at once. In the body of an operation, the operation keeps its permit during pauses.
-/// By contrast, an operation that is added with a retry policy lends its permit then. Handlers of `RetryPolicy.reporting(to:)` are not called,
+/// All attempts run in the calling task, in the isolation of the caller. If the task is cancelled, a pause ends at
+/// once, and no further attempt follows.
+///
+/// An operation whose body calls this function keeps its permit during pauses. By contrast, an operation with a retry
+/// policy lends its permit during pauses. This function does not call the handlers of `RetryPolicy.reporting(to:)`,
 /// because there is no operation to report.
 ///
 /// - Parameters:
-///   - policy: The policy.
+///   - policy: The policy that decides on each further attempt.
 ///   - clock: The clock that measures pauses.
-///   - isolation: The actor that the body is isolated to; by default that of the caller.
-///   - body: The work. `RetryPolicy.attempt` is the number of the attempt.
+///   - isolation: The actor to which the body is isolated; by default, the caller's actor.
+///   - body: The work. During the call, `RetryPolicy.attempt` is the number of the attempt.
 /// - Returns: The value that the first successful attempt returns.
-/// - Throws: The error of the last attempt; `CancellationError` if the task is cancelled during a pause.
+/// - Throws: The error of the last attempt, or `CancellationError` if the task is cancelled between two attempts.
 public func retrying<Value>(
     _ policy: RetryPolicy, clock: any Clock<Duration> = ContinuousClock(),
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value

@@ -1,5 +1,5 @@
 extension TaskOperation {
-    /// Runs a body until it succeeds, or the policy ends the attempts.
+    /// Runs a body until it succeeds, or until the policy allows no further attempt.
     static func run<C: Clock>(
         _ body: Body, retrying policy: RetryPolicy, clock: C
     ) async throws -> Success where C.Duration == Duration {
@@ -12,7 +12,7 @@ extension TaskOperation {
                 guard let chosen = policy.pause(after: error, attempt: attempt, of: executing) else { throw error }
                 pause = chosen
             }
-            // At this point, all values of the attempt have been released.
+            // All values of the failed attempt have been released here.
             attempt += 1
             await waitLendingPermit(for: pause, before: attempt, clock: clock)
             try Task.checkCancellation()
@@ -22,8 +22,8 @@ extension TaskOperation {
 }
 
 extension AnyTaskOperation {
-    /// Waits for a pause to end, and then until the rate of the queue allows an attempt. The body lends its permits
-    /// meanwhile. If its task is cancelled, the body does not get them back, and has to end.
+    /// Waits until a pause is over and the rate of the queue allows an attempt. During this wait, the body lends its
+    /// permits. If the task is cancelled, the body does not take the permits back, and must end.
     static func waitLendingPermit<C: Clock>(
         for pause: Duration, before attempt: Int, clock: C
     ) async where C.Duration == Duration {

@@ -1,15 +1,16 @@
-// An operation whose body ignores cancellation can end before the body. The body continues and keeps its permit until
-// its end. Otherwise the operation is finished. The waits of the body remain in the wait graph.
+// If a body ignores cancellation, its operation can finish before the body ends. The body then keeps its permit until
+// it ends, and its waits remain in the wait graph.
 
 extension AnyTaskOperation {
-    /// Ends an executing operation with a failure, and then cancels its body. The body keeps its permit until it has
-    /// ended. Does nothing if the operation is not executing.
+    /// Finishes an executing operation with a failure, and then cancels its body. Does nothing if the operation is not
+    /// executing.
     func abandon(_ failure: any Error) {
         guard let scheduler = record.withLock({ $0.phase == .executing ? $0.host : nil }) else { return }
         let abandonment = scheduler.withCore { core in abandon(failure, in: &core) }
         guard let (ending, runner) = abandonment else { return }
         scheduler.noteFailure(of: self)
-        // Completion handlers and cancellation handlers are user code, and may take long.
+        // Completion handlers and cancellation handlers are user code and may take long. For this reason, a separate
+        // task calls the completion handlers, while the current task cancels the body.
         Task.detached(executorPreference: scheduler.handlerExecutor, priority: effectivePriority) { [self] in
             ending.callHandlers(self)
             letOthersGoOn(ending)

@@ -1,17 +1,17 @@
-/// Records whether the time limit of an operation, or of one run of its body, has passed. If there are several limits,
-/// the first one that passes counts.
+/// Records whether a time limit of an operation has passed. `timeLimit(_:)` and `ending(within:)` of one operation
+/// share this object, and the limit that passes first determines the error.
 final class OperationTimeLimit: Sendable {
     private enum State: Sendable {
         case running
         case passed(after: Duration)
-        /// The body has ended in time, or the operation was cancelled before.
+        /// The body ended before a limit passed, or the operation was cancelled before.
         case over
 
         var passed: Duration? { if case .passed(let limit) = self { limit } else { nil } }
     }
 
     private let overrun: TimeLimitOverrun
-    /// The executor on which an operation is ended when its time is over.
+    /// The executor of the task that ends the operation after a limit has passed.
     private let executor: (any TaskExecutor)?
     private let state = Lock(State.running)
 
@@ -20,7 +20,7 @@ final class OperationTimeLimit: Sendable {
         executor = clock.executorOfSleepers
     }
 
-    /// Runs a body, and fails if the time passes before its end.
+    /// Runs a body. Throws `TaskOperationError.timedOut` if a limit has passed before the body ends.
     func run<Success>(_ body: TaskOperation<Success>.Body) async throws -> Success {
         let result: Result<Success, any Error>
         do {
@@ -36,10 +36,10 @@ final class OperationTimeLimit: Sendable {
         return try result.get()
     }
 
-    /// Records that the time of a limit is over, and ends the operation.
+    /// Records that a limit has passed, and ends the operation in a new task.
     ///
-    /// It ends the operation in a new task: cancelling a body calls its cancellation handlers, and other deadlines must
-    /// not wait for them.
+    /// Ending an operation may call the cancellation handlers of its body. Other deadlines must not wait for these
+    /// handlers.
     func pass(_ limit: Duration, for operation: AnyTaskOperation) {
         let isTooLate = operation.isCancelled && overrun == .wait
         let isFirst = state.withLock { state in
@@ -56,7 +56,7 @@ final class OperationTimeLimit: Sendable {
         let error = TaskOperationError.timedOut(OperationLabel(operation), after: limit)
         if overrun == .abandon { operation.abandon(error) }
         operation.endBeforeStart(error, isCancellation: true)
-        // The operation may have started between the two calls.
+        // The operation may have started after the first call of `abandon`.
         if overrun == .abandon { operation.abandon(error) }
     }
 }

@@ -1,6 +1,6 @@
-/// The limits of an operation's time that begin when the operation is added to a queue.
+/// The timers of `starting(within:)` and `ending(within:)`. They start when the operation is added to a queue.
 final class OperationTimers: Sendable {
-    /// Whether the time to the end of the operation is over; nil if that time is not limited.
+    /// Records whether the limit `ending(within:)` has passed; nil if the operation does not have this limit.
     let endLimit: OperationTimeLimit?
     private let options: OptionValues
     private let timers = Lock<[TimeLimit]>([])
@@ -33,7 +33,7 @@ final class OperationTimers: Sendable {
         timers.withLock { $0 = begun.map(\.timer) }
         guard operation.addHandlerUnlessFinished({ [weak self] _ in self?.end() }) else { return }
         for (timer, time) in begun { timer.start(time, clock: options.chosenClock) }
-        // The operation may have ended meanwhile.
+        // If the operation finished before the timers started, the handler called `end` too early.
         if operation.isFinished { end() }
     }
 
@@ -43,7 +43,7 @@ final class OperationTimers: Sendable {
 }
 
 extension AnyTaskOperation {
-    /// The time to start is over: the operation fails, unless it has started.
+    /// Fails the operation with `TaskOperationError.notStarted`, unless it has started.
     fileprivate func startTimePassed(_ limit: Duration) {
         endUnlessStarted(TaskOperationError.notStarted(OperationLabel(self), after: limit), isCancellation: false)
     }

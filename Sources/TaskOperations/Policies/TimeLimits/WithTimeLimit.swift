@@ -1,19 +1,21 @@
-/// Runs a body for a limited time. When the time is over, the body is cancelled, and the call throws `WaitTimeoutError`
+/// Runs a body for a limited time. When the time is over, the body is cancelled. The call throws `WaitTimeoutError`
 /// after the body has ended.
 ///
 /// ```swift
 /// let page = try await withTimeLimit(.seconds(5)) { try await load(url) }
 /// ```
 ///
-/// The body runs in a child task, in the isolation of the caller: it sees the caller's task locals, is cancelled with
-/// it, and inherits its priority. If the body ignores its cancellation, the call waits for it, and throws
-/// `WaitTimeoutError` even if the body returns a value. If the caller was cancelled before the time was over, the
-/// outcome is the outcome of the body.
+/// The body runs in a child task, in the isolation of the caller. The child task inherits the caller's task locals and
+/// priority, and is cancelled together with the caller.
+///
+/// If the body ignores its cancellation, the call waits until the body ends. The call then throws `WaitTimeoutError`,
+/// even if the body returns a value. If the caller is cancelled before the time is over, the call returns or throws the
+/// result of the body.
 ///
 /// - Parameters:
-///   - limit: The time that the body may take. If it is not positive, the body is cancelled from its start.
-///   - clock: The clock that measures the limit.
-///   - isolation: The actor that the body is isolated to; by default that of the caller.
+///   - limit: The time that the body may take. If the limit is not positive, the time is over at once.
+///   - clock: The clock that measures the time.
+///   - isolation: The actor to which the body is isolated; by default, the caller's actor.
 ///   - body: The work.
 /// - Returns: The value that `body` returns.
 /// - Throws: `WaitTimeoutError` if the time is over before the body ends; otherwise the error that `body` throws.
@@ -28,7 +30,7 @@ public func withTimeLimit<Value>(
 
 /// Runs a body in a child task, and cancels that task when the time is over.
 ///
-/// - Parameter error: The error to throw if the time is over before the body ends.
+/// - Parameter error: Returns the error to throw if the time is over before the body ends.
 func withCancelledBody<Value>(
     after limit: Duration, clock: any Clock<Duration>, isolation: isolated (any Actor)? = #isolation,
     _ body: () async throws -> Value, error: () -> any Error
@@ -53,7 +55,7 @@ func withCancelledBody<Value>(
     return try result.value.get()
 }
 
-/// A value that a child task and its parent use in turn.
+/// A value that a child task and its parent never use at the same time.
 private struct Confined<Value>: @unchecked Sendable {
     // The parent is suspended until the child has ended, and both run in the isolation of the parent.
     let value: Value
@@ -63,12 +65,12 @@ private struct Confined<Value>: @unchecked Sendable {
     }
 }
 
-/// The time of a body, and the task that runs the body.
+/// When the time of a body is over, cancels the task that runs the body. Records whether the body ended first.
 private final class LimitedTime: Sendable {
     private enum State: Sendable {
         case running
         case passed
-        /// The body has ended in time, or the caller was cancelled before.
+        /// The body ended before the time was over, or the caller was cancelled before.
         case over
     }
 
@@ -77,7 +79,7 @@ private final class LimitedTime: Sendable {
 
     var hasPassed: Bool { state.withLock { $0 == .passed } }
 
-    /// The time is over.
+    /// Records that the time is over, and cancels the body. Has no effect after `end`.
     func pass() {
         let isFirst = state.withLock { state in
             defer { if state == .running { state = .passed } }
@@ -86,7 +88,7 @@ private final class LimitedTime: Sendable {
         if isFirst { runner.cancel() }
     }
 
-    /// Ends the limit, so that the time no longer counts.
+    /// Makes later calls of `pass` have no effect.
     func end() {
         state.withLock { state in
             if state == .running { state = .over }
@@ -98,7 +100,7 @@ private final class LimitedTime: Sendable {
         _ body: Confined<() async throws -> Value>, isolation: isolated (any Actor)?
     ) async -> Confined<Result<Value, any Error>> {
         runner.begin()
-        // The time may have passed before the task began.
+        // `pass` may have been called before `runner.begin()`.
         if hasPassed { runner.cancel() }
         let result: Result<Value, any Error>
         do {

@@ -1,4 +1,4 @@
-// The functions that Glibc, Musl and Android share.
+// Code for Glibc, Musl and Android.
 
 #if os(Linux) || os(Android)
     #if canImport(Glibc)
@@ -11,8 +11,9 @@
 
     /// Names the calling thread.
     ///
-    /// The C library declares `pthread_setname_np` only to programs that ask for more than the standard, and a static
-    /// program cannot look it up.
+    /// The function writes the name to a file of the kernel instead of calling `pthread_setname_np`. The C library
+    /// declares `pthread_setname_np` only if a program requests extensions of the standard. A static program cannot
+    /// look up that function at run time.
     func nameThread(_ name: String) {
         guard let file = fopen("/proc/thread-self/comm", "w") else { return }
         fputs(name, file)
@@ -30,7 +31,7 @@
         pthread_condattr_destroy(&attributes)
     }
 
-    /// Waits for a condition for `limit` at most.
+    /// Waits for a condition, but for at most `limit`.
     func wait(
         for condition: UnsafeMutablePointer<pthread_cond_t>, _ mutex: UnsafeMutablePointer<pthread_mutex_t>,
         _ limit: Duration

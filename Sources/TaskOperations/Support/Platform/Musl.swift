@@ -1,10 +1,10 @@
 #if canImport(Musl)
     internal import Musl
 
-    /// The number of processors at work.
+    /// The number of active processors.
     let processorCount = max(1, Int(sysconf(_SC_NPROCESSORS_ONLN)))
 
-    /// The initial value of the variable that gets a new thread.
+    /// The initial value of a variable that `pthread_create` sets.
     var noThread: pthread_t? { nil }
 
     func number(of thread: pthread_t) -> UInt { UInt(bitPattern: thread) }

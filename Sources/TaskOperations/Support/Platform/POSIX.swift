@@ -1,4 +1,4 @@
-// The code that Darwin, Glibc, Musl and Android share.
+// Code for all platforms with POSIX threads.
 
 #if !os(Windows) && (!os(WASI) || _runtime(_multithreaded))
     #if canImport(Darwin)
@@ -22,10 +22,10 @@
         _ = write(STDERR_FILENO, bytes, bytes.count)
     }
 
-    /// The identity of the calling thread; never 0.
+    /// A number that identifies the calling thread; never 0.
     var currentThread: UInt { number(of: pthread_self()) }
 
-    /// An address that each thread has for itself; nil at first.
+    /// A thread-local address. The address is nil until the thread sets it.
     struct ThreadAddress: Sendable {
         private let key: pthread_key_t
 

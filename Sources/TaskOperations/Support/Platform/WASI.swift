@@ -1,9 +1,9 @@
-// WebAssembly without threads: one thread does everything, so a wait that another thread would have to end is an error.
+// WebAssembly without threads. The only thread must never wait for another thread.
 
 #if os(WASI) && !_runtime(_multithreaded)
     internal import WASILibc
 
-    /// The number of processors at work.
+    /// The number of active processors.
     let processorCount = 1
 
     func yieldThread() {}
@@ -14,10 +14,10 @@
         _ = write(STDERR_FILENO, bytes, bytes.count)
     }
 
-    /// The identity of the calling thread; never 0.
+    /// A number that identifies the calling thread; never 0.
     var currentThread: UInt { 1 }
 
-    /// An address that each thread has for itself; nil at first.
+    /// A thread-local address. The address is nil until the thread sets it.
     struct ThreadAddress: @unchecked Sendable {  // There is one thread.
         private let storage: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 
@@ -32,14 +32,14 @@
         }
     }
 
-    /// Starts no thread. Returns `EAGAIN` of WASI, a macro that is not imported.
+    /// Starts no thread. Returns the value of `EAGAIN` on WASI. Swift cannot import this macro.
     func startThread(stackSize: Int?, with pointer: UnsafeMutableRawPointer) -> Int32 { 6 }
 
     func nameThread(_ name: String) {}
 
     func withReleasePool(_ work: () -> Void) { work() }
 
-    /// A lock on which no other thread can wait.
+    /// A lock without effect, because there is only one thread.
     final class SystemLock: Sendable {
         func lock() {}
 

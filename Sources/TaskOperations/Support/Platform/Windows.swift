@@ -1,7 +1,7 @@
 #if os(Windows)
     internal import WinSDK
 
-    /// The number of processors at work.
+    /// The number of active processors.
     let processorCount = max(1, Int(GetActiveProcessorCount(WORD(ALL_PROCESSOR_GROUPS))))
 
     /// Yields the processor to another thread that is ready to run.
@@ -10,16 +10,16 @@
     /// Writes text to standard error without buffering.
     package func writeToStandardError(_ text: String) {
         let bytes = Array(text.utf8)
-        // STD_ERROR_HANDLE is -12 as an unsigned number, which the macro is not for each importer.
+        // The value of `STD_ERROR_HANDLE`. The imported type of this macro depends on the compiler.
         let standardError = DWORD(bitPattern: -12)
         var written: DWORD = 0
         _ = WriteFile(GetStdHandle(standardError), bytes, DWORD(bytes.count), &written, nil)
     }
 
-    /// The identity of the calling thread; never 0.
+    /// A number that identifies the calling thread; never 0.
     var currentThread: UInt { UInt(GetCurrentThreadId()) }
 
-    /// An address that each thread has for itself; nil at first.
+    /// A thread-local address. The address is nil until the thread sets it.
     struct ThreadAddress: Sendable {
         private let index: DWORD
 
@@ -34,7 +34,8 @@
         }
     }
 
-    /// Starts a detached thread that calls `SystemThread.run`. Returns 0 or an error of the system.
+    /// Starts a detached thread that calls `SystemThread.run` with `pointer`. Returns 0, or the error code of the
+    /// system.
     func startThread(stackSize: Int?, with pointer: UnsafeMutableRawPointer) -> Int32 {
         let thread = CreateThread(
             nil, SIZE_T(stackSize ?? 0),
@@ -54,7 +55,7 @@
 
     func withReleasePool(_ work: () -> Void) { work() }
 
-    /// A lock on which threads can wait.
+    /// A lock with a condition for which threads can wait.
     final class SystemLock: @unchecked Sendable {  // Any thread may call these functions of the system.
         private let mutex = UnsafeMutablePointer<SRWLOCK>.allocate(capacity: 1)
         private let condition = UnsafeMutablePointer<CONDITION_VARIABLE>.allocate(capacity: 1)
@@ -64,7 +65,7 @@
             InitializeConditionVariable(condition)
         }
 
-        // Neither has anything to release.
+        // Windows has no functions that destroy a lock or a condition.
         deinit {
             condition.deallocate()
             mutex.deallocate()
@@ -74,13 +75,13 @@
 
         func unlock() { ReleaseSRWLockExclusive(mutex) }
 
-        /// Unlocks, blocks until a wake, and locks again. The call may return before a wake.
+        /// Unlocks, blocks until the thread is woken, and locks again. The call may also return without a wake.
         func wait() { _ = SleepConditionVariableSRW(condition, mutex, DWORD.max, 0) }
 
-        /// Like `wait()`, but for at most `limit`.
+        /// Like `wait()`, but blocks for at most `limit`.
         func wait(for limit: Duration) {
             let milliseconds = limit / .milliseconds(1)
-            // The largest number means that there is no limit.
+            // The number must be less than `DWORD.max`, which means no limit.
             _ = SleepConditionVariableSRW(condition, mutex, DWORD(min(milliseconds.rounded(.up), 4e9)), 0)
         }
 
