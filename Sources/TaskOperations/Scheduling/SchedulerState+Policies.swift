@@ -1,5 +1,5 @@
-// The selection of the next operation in a queue with policies, and the events of the rate, of ageing, of limits and of
-// the caps of levels.
+// Selects the next operation in a queue with policies. Handles the events of rates, ageing, limits, and limits of
+// levels.
 
 extension SchedulerState {
     /// Creates the policies of the queue if they do not exist.
@@ -7,7 +7,7 @@ extension SchedulerState {
         if admission.policies == nil { admission.policies = Boxed(AdmissionPolicies(QueuePolicies(order: order))) }
     }
 
-    /// Records the arrival of an operation in a queue with policies, or of an operation with a weight.
+    /// Records the arrival of an operation. Called if the queue has policies or if the operation's weight is not 1.
     mutating func arriveWithPolicies(_ entry: ReadyQueue.Entry) {
         preparePolicies()
         admission.policies!.value.dropOrder?.insert(entry)
@@ -28,9 +28,10 @@ extension SchedulerState {
 extension SchedulerState {
     typealias Selection = (slot: Slot, level: PriorityLevel, set: Int?, taskLevel: PriorityLevel)
 
-    /// The next operation.
+    /// The next operation; nil if no operation may start.
     ///
-    /// Levels at their cap are skipped. An operation that waits for permits of the queue is not skipped.
+    /// A level at its limit is skipped. An operation that is too heavy for the free permits of the queue is not
+    /// skipped.
     var selection: Selection? {
         if pace.hasAgeing {
             for (slot, level, set) in firstOfLevels {
@@ -90,7 +91,7 @@ extension SchedulerState {
         admission.policies!.value.dropOrder?.insert(entry)
     }
 
-    /// Requests workers, and requests a wake for the time at which the rate lets the next operation start.
+    /// Requests workers. Requests a wake for the time at which the rate allows the next start.
     mutating func computeEffectsOfPolicies() {
         if let level = nextLevel { startWorkers(for: min(startableCount, permits.available(at: level)), at: level) }
         if isHalted || permits.isAwaitedBack || width.available == 0 { return }
@@ -104,7 +105,8 @@ extension SchedulerState {
     /// The operations that have limits; nil if the queue has no policies.
     var limited: LimitedOperations? { admission.policies?.value.limited }
 
-    /// Takes the limits of a set, unless a claim of the set already waits. If the limits are not free, claims them.
+    /// Takes the limits of a set, unless a claim already waits for them. If the limits are not free, records a claim.
+    /// Returns whether the limits were taken.
     private mutating func take(
         _ set: Int, at level: PriorityLevel, _ takeLimits: (_ set: Int, PriorityLevel) -> Bool
     ) -> Bool {
@@ -125,7 +127,7 @@ extension SchedulerState {
         admission.policies!.value.limited.arrive(slot, set)
     }
 
-    /// Records that an executing operation lends its limits or has taken them back.
+    /// Records whether an executing operation lends its limits.
     mutating func setLimitsLent(_ isLent: Bool, _ slot: Slot) {
         admission.policies!.value.limited.setLent(isLent, slot)
     }
@@ -136,8 +138,8 @@ extension SchedulerState {
         admission.unparkFirst(of: set)
     }
 
-    /// Declines all offers of limits except the offer to the operation that starts next, so that no limit is kept free
-    /// for an operation that cannot start. Returns whether an offer was declined.
+    /// Declines every offer of limits, except the offer to the operation that starts next. A limit is then not kept
+    /// free for an operation that cannot start. Returns whether an offer was declined.
     mutating func declineOffers() -> Bool {
         guard let offered = limited?.offered, !offered.isEmpty else { return false }
         let next = nextLevel == nil ? nil : selection?.set
@@ -191,7 +193,7 @@ extension SchedulerState {
     /// rate.
     mutating func reserveStart() -> Duration? { admission.policies?.value.pace.reserveStart() ?? nil }
 
-    /// Returns the rate's token of an operation that has started.
+    /// Puts back the token of an operation that has started.
     mutating func giveBackStart() { admission.policies?.value.pace.undoStart() }
 
     /// Records that the queue was woken.
