@@ -1,5 +1,5 @@
-/// A wait of a body for something other than an operation or a queue, for explanations. It is not an edge of the wait
-/// graph, because the event that ends it is unknown.
+/// A wait of a body that is not an edge of the wait graph, because the event that ends the wait is unknown.
+/// Explanations name the awaited object.
 package struct OpaqueWait: Sendable {
     package enum Kind: Sendable {
         case semaphore, completionHandler, group
