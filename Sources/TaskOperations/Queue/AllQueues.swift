@@ -1,10 +1,10 @@
-/// All queues of the process, and the listeners that are added to each queue.
+/// All queues of the process, and the listeners for each queue.
 package enum AllQueues {
-    /// A weak reference to a queue. Access it with no lock held, because the result may become the last reference to
-    /// the queue.
+    /// A weak reference to a queue. Read it with no lock held, because the result may become the last reference to the
+    /// queue.
     ///
-    /// The reference is to the owner of the queue, because a weak reference to the scheduler would slow down each use
-    /// of the scheduler.
+    /// The reference is to the owner of the queue. A weak reference to the scheduler would slow down each use of the
+    /// scheduler.
     private struct WeakQueue: Sendable {
         weak let queue: TaskOperationQueue?
     }
@@ -33,20 +33,21 @@ package enum AllQueues {
         for (identity, make) in listeners { listen(to: scheduler, identity, make) }
     }
 
-    /// Removes a queue when the object that owns it is freed.
+    /// Removes a queue, because the object that owns it is being freed.
     static func remove(_ queueNumber: Int) {
         _ = state.withLock { $0.queues.removeValue(forKey: queueNumber) }
     }
 
-    /// The schedulers of all queues, in the order of creation, and the scheduler of operations that are started without
-    /// a queue.
+    /// The schedulers of all queues, in the order of creation. The last element is the scheduler of operations that are
+    /// started without a queue.
     private static var all: [Scheduler] {
         let queues = state.withLock { Array($0.queues) }
         let ordered = queues.sorted { $0.key < $1.key }
         return ordered.compactMap { $0.value.queue?.scheduler } + [.withoutQueue]
     }
 
-    /// Adds a listener to each queue, including queues that are created later.
+    /// Adds a listener to each queue, including queues that are created later. Does nothing if listeners with this
+    /// identity were already added.
     ///
     /// - Parameter identity: The identity of the listeners.
     package static func addListeners(_ identity: ObjectIdentifier, _ make: @escaping ListenerMaker) {
@@ -68,7 +69,7 @@ package enum AllQueues {
 
     private static func listen(to scheduler: Scheduler, _ identity: ObjectIdentifier, _ make: ListenerMaker) {
         scheduler.addListener(make(scheduler))
-        // The listener may have been removed meanwhile.
+        // The listener may have been removed in the meantime.
         if state.withLock({ !$0.hasListeners(identity) }) { scheduler.removeListener(identity) }
     }
 }

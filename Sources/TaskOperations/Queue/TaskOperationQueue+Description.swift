@@ -13,8 +13,7 @@ extension TaskOperationQueue: CustomStringConvertible, CustomDebugStringConverti
         return "\(scheduler.label) (\(parts.joined(separator: ", ")))"
     }
 
-    /// The description, and a line for each operation. The product TaskOperationsDiagnosis explains why operations
-    /// wait.
+    /// The description, and a line for each operation. TaskOperationsDiagnosis explains why operations wait.
     public var debugDescription: String {
         ([description] + operations.map { "  " + $0.debugDescription }).joined(separator: "\n")
     }
