@@ -86,7 +86,7 @@ extension AnyTaskOperation {
     ///
     /// - Parameters:
     ///   - end: Called under the operation's lock.
-    ///   - follow: Called with no lock held, before the tasks that wait until the host is empty continue.
+    ///   - follow: Called with no lock held. Tasks that wait until the host is empty continue after this call.
     func inOneStepWithHost<Result: Sendable>(
         _ end: (inout OperationRecord) -> Result, then follow: (Result) -> Void
     ) -> Result {
@@ -114,9 +114,10 @@ extension AnyTaskOperation {
         if !ending.hasHandlers { letDependentsGoOn(ending) }
     }
 
-    /// Performs the other effects of an end before the start. Called after `letDependentsGoOn(endedUnstarted:)`.
+    /// Performs the remaining effects after an operation has ended before its start. Called after
+    /// `letDependentsGoOn(endedUnstarted:)`.
     ///
-    /// Handlers are called in a separate task, because the caller that cancels may hold a lock that the handlers need.
+    /// Handlers are called in a separate task, because the caller of `cancel()` may hold a lock that the handlers need.
     /// Dependents and waiting tasks continue after the handlers.
     func carryOutUnstarted(_ ending: OperationEnding, _ host: Scheduler?) {
         discardBody()
@@ -144,7 +145,7 @@ extension AnyTaskOperation {
     }
 }
 
-/// The effects to perform after the operation's lock is released.
+/// The effects that are performed after the operation's lock is released.
 private enum CancellationEffect: Sendable {
     case none
     case cancel(OperationRunner?, cause: any Error)

@@ -101,9 +101,8 @@ extension AnyTaskOperation {
 
     /// Sets the operation's slot in the host. Every later change uses this slot.
     ///
-    /// - Parameter onlyInOrder: Whether the ranks must be in order: the operation ranks above the operations of the
-    ///   host for which it waits, and below the operations of the host that wait for it.
-    /// - Returns: The properties of the operation; nil if `onlyInOrder` is true and the ranks are not in order.
+    /// - Parameter onlyInOrder: Whether to set the slot only if `fits` returns true for the place.
+    /// - Returns: The properties of the operation; nil if the slot was not set.
     func settle(at slot: Int, in place: HostPlace, onlyInOrder: Bool) -> Snapshot? {
         record.withLock { record in
             if !place.isFree, !fits(place, record), onlyInOrder { return nil }
@@ -112,8 +111,8 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Whether the operation ranks above the operations of a host for which it would wait, and below the operations of
-    /// the host that would wait for it. May change the rank to make this true.
+    /// Whether the rank of the operation fits its place in a host. The operation must rank above the operations for
+    /// which it would wait because of barriers, and below the host's end. May change the rank to make this true.
     func fits(_ place: HostPlace) -> Bool { record.withLock { fits(place, $0) } }
 
     private func fits(_ place: HostPlace, _ record: borrowing OperationRecord) -> Bool {

@@ -73,7 +73,8 @@ extension OperationRecord {
         if !values.limits.isEmpty { setLimits(links.options.values.orderedLimits) }
     }
 
-    /// Sets weight, limits and priority to the operation's options, completed by the defaults of a queue.
+    /// Updates the weight, the limits and the priority from the operation's options. The defaults of a queue supply
+    /// options that are not set.
     ///
     /// - Parameter defaults: The defaults of the queue; nil if the operation has left the queue.
     mutating func complete(by defaults: OperationOptions?) {

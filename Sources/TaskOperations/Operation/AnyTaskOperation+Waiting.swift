@@ -5,9 +5,9 @@ extension AnyTaskOperation {
     /// increases during the wait, they inherit the increase. Cancelling the task ends the wait and does not cancel the
     /// operation.
     ///
-    /// A body may call this method. If the awaited operation needs a permit of the same queue, directly or through
-    /// other operations, the body lends its permit until the wait ends. A queue can therefore not deadlock on itself.
-    /// Otherwise, the body keeps its permit.
+    /// A body that waits keeps its permit, unless the awaited operation needs a permit of the same queue. The awaited
+    /// operation may need the permit itself, or through other operations. The body then lends its permit until the wait
+    /// ends, so that a queue cannot deadlock on itself.
     ///
     /// A wait in a child task is treated as a wait of the body, even if the body continues. An unstructured task is not
     /// part of the body, even if the body awaits that task. The waits of an unstructured task lend no permit.

@@ -21,7 +21,7 @@ public class AnyTaskOperation: @unchecked Sendable {
         rank = Rank()
     }
 
-    /// Runs the body. The runner calls this at most once.
+    /// Runs the body. Called at most once.
     func runBody() async -> Outcome? {
         preconditionFailure("only TaskOperation inherits from AnyTaskOperation")
     }

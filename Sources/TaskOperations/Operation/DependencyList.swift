@@ -61,7 +61,8 @@ struct DependencyList: Sendable {
         if isNew == true { unfinishedCount -= 1 }
     }
 
-    /// Records that all unfinished dependencies inherit `level`, or no level if it is nil. Takes linear time.
+    /// Records that all unfinished dependencies inherit `level`. Nil means that they inherit no level. Takes linear
+    /// time.
     ///
     /// - Returns: The changes.
     mutating func handOn(_ level: PriorityLevel?) -> [Inheritance.Change] {
@@ -73,8 +74,8 @@ struct DependencyList: Sendable {
         return changes
     }
 
-    /// Records that one dependency inherits `level`, or no level if it is nil. Returns the change; nil if nothing
-    /// changed.
+    /// Records that one dependency inherits `level`. Nil means that the dependency inherits no level. Returns the
+    /// change; nil if nothing changed.
     mutating func handOn(_ level: PriorityLevel?, to operation: AnyTaskOperation) -> Inheritance.Change? {
         list.update(operation) { $0.handOn(level, to: operation) } ?? nil
     }

@@ -4,7 +4,7 @@
 /// of dependencies.
 final class OperationLinks: @unchecked Sendable {
     // One record owns this object, and accesses it only under the record's lock. Accesses therefore need no exclusivity
-    // check at run time, which would take 10 % of the cost of an operation in a chain of dependencies.
+    // check at run time. Such checks would take 10 % of the cost of an operation in a chain of dependencies.
 
     @exclusivity(unchecked) var dependencies = DependencyList()
     /// The submitted operations that depend on this one.

@@ -10,8 +10,8 @@ struct OperationList<Note: Sendable>: Sendable {
         var note: Note
     }
 
-    // The first entry is not in a collection. An access to a collection would copy the entry or need a coroutine, which
-    // takes 10 % of the cost of an operation in a chain of dependencies.
+    // The first entry is not in a collection. An access to a collection would copy the entry or need a coroutine.
+    // Either takes 10 % of the cost of an operation in a chain of dependencies.
     private var first: Entry?
     private var others: [Entry] = []
     /// The position of each operation in `others`; nil if the list has no index.

@@ -12,8 +12,8 @@
 /// queue.addOperation([.weight(3), .starting(within: .seconds(30))], after: data) { try decode($0) }
 /// ```
 ///
-/// A combination contains the limits and dependencies of all its elements. For every other option, the last element
-/// replaces earlier ones. `TaskOperationQueue.Configuration.defaults` supplies options that an operation does not set.
+/// A combination contains the limits and dependencies of all its elements. For every other option, the last value
+/// applies. `TaskOperationQueue.Configuration.defaults` supplies options that an operation does not set.
 ///
 /// ## Order
 ///
@@ -92,7 +92,6 @@ public struct OperationOptions: Sendable {
     }
 }
 
-/// The values of options.
 package struct OptionValues: Sendable {
     package var name: String?
     package var priority: TaskPriority?
@@ -147,8 +146,8 @@ package struct OptionValues: Sendable {
 }
 
 extension OperationOptions: ExpressibleByArrayLiteral {
-    /// Combines options. Adds all limits and dependencies together. For every other option, the last element replaces
-    /// earlier ones.
+    /// Combines options. The result contains the limits and dependencies of all elements. For every other option, the
+    /// last value applies.
     public init(arrayLiteral elements: OperationOptions...) {
         for element in elements { add(element) }
     }
@@ -192,7 +191,7 @@ extension OperationOptions {
     /// Sets the number of permits that the body takes from its queue while it executes. The default is 1.
     ///
     /// An operation whose weight exceeds the width of its queue runs alone. While an operation waits for permits,
-    /// operations of the same or a lower priority do not overtake it. It can therefore not starve.
+    /// operations of the same or a lower priority do not overtake it. Heavy operations can therefore not starve.
     ///
     /// - Parameter weight: The number of permits, from 1 to 32,767. Any other number stops the process with a message.
     public static func weight(_ weight: Int) -> OperationOptions {
@@ -228,9 +227,9 @@ extension OperationOptions {
     /// the next attempt.
     ///
     /// A body might await an operation that needs one of these limits, directly or through other operations. The wait
-    /// then throws `TaskOperationError.waitCycle`. It throws even if the semaphore has more permits, because those may
-    /// be taken when the operation needs one. The library does not know which task holds a permit by `withPermit`. If
-    /// that task awaits an operation that needs the permit, both wait forever.
+    /// then throws `TaskOperationError.waitCycle`. It throws even if the semaphore has more permits, because all of
+    /// them may be taken when the operation needs one. The library does not know which task holds a permit by
+    /// `withPermit`. If that task awaits an operation that needs the permit, both wait forever.
     ///
     /// - Parameter limits: The semaphores. A semaphore that is listed twice has the effect of one.
     public static func limited(by limits: AsyncSemaphore...) -> OperationOptions { limited(by: limits) }
@@ -288,7 +287,7 @@ extension OperationOptions {
 
     /// Limits the time from the addition to the end of the body.
     ///
-    /// When the time is over, an operation that has not started ends at once, even on a suspended queue or with
+    /// When the time is over, an operation that has not started ends at once. It ends even on a suspended queue or with
     /// unfinished dependencies. If the operation has started, its body is cancelled. The outcome is
     /// `TaskOperationError.timedOut`.
     ///

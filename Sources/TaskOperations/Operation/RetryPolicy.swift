@@ -15,8 +15,8 @@
 /// them back before the next attempt. The values and the error of a failed attempt are released before the pause.
 /// Cancelling the operation ends the pause and the operation at once, with `CancellationError`.
 ///
-/// No further attempt follows if the operation was cancelled or its time limit has passed. Nor does one follow if an
-/// input failed (`TaskOperationError.dependencyFailed`), because the input would be missing in every attempt.
+/// No further attempt follows if the operation was cancelled or its time limit has passed. A failed input
+/// (`TaskOperationError.dependencyFailed`) also ends the attempts, because the input would be missing in every attempt.
 ///
 /// This differs from the `RetryProcedure` of ProcedureKit, which creates a new operation for each attempt.
 public struct RetryPolicy: Sendable {

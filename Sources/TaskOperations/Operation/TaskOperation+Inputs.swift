@@ -1,7 +1,7 @@
 // Operations that need the values of other operations.
 //
 // The initialisers for one and for two inputs have no parameter pack. With a pack, the compiler of Swift 6.3 crashes if
-// an input is a tuple and the body is a function that is isolated to a global actor.
+// an input is a tuple and the body is isolated to a global actor.
 
 extension TaskOperation {
     /// Creates an operation that needs the value of another operation. The new operation starts after the input has

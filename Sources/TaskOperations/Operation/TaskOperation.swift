@@ -25,8 +25,8 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
     /// for a `nonisolated(nonsending)` function that has a parameter pack. On `TaskOperationQueue.main`, isolate such a
     /// body with `{ @MainActor in … }`.
     ///
-    /// The compiler also crashes if the body is isolated to a global actor, the operation has at least three inputs,
-    /// and an input other than the first is a tuple. In this case, pass `{ await function($0, $1, $2) }`.
+    /// The compiler also crashes for three or more inputs if the body is isolated to a global actor and an input other
+    /// than the first is a tuple. In this case, pass `{ await function($0, $1, $2) }`.
     public typealias BodyAfter<each Input> = @concurrent @Sendable (repeat each Input) async throws -> Success
 
     private var body: Body?
@@ -234,8 +234,8 @@ extension TaskOperation {
         Value.self == Success.self ? unsafeBitCast(value, to: Success.self) : value as! Success
     }
 
-    /// Adds a handler that is called once with the outcome. The time and the task of the call are those of a handler
-    /// without an outcome.
+    /// Adds a handler that is called once with the outcome. The rules for the time and the task of the call are those
+    /// for a handler without an outcome.
     public func addCompletionHandler(_ handler: @escaping @Sendable (Result<Success, any Error>) -> Void) {
         addHandler { handler(($0 as! Self).outcome!) }
     }

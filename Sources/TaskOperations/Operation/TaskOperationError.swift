@@ -17,8 +17,8 @@ public enum TaskOperationError: Error, Sendable {
     /// The operation has started or finished, so its dependencies and bodies can no longer change.
     case alreadyStarted(OperationLabel)
 
-    /// `start()` was called before these dependencies had finished. The error also occurs if the operation needs the
-    /// values of these operations, but they were removed from its dependencies and had not finished at its start.
+    /// `start()` was called before these dependencies had finished. Alternatively, the body needs the values of these
+    /// operations. They were removed from the dependencies and had not finished when the operation started.
     case notReady(OperationLabel, waitingFor: [OperationLabel])
 
     /// The body did not run, because an operation whose value it needs has failed.
@@ -30,7 +30,7 @@ public enum TaskOperationError: Error, Sendable {
     /// The operation was added to a queue after `shutDown`.
     case queueShutDown(OperationLabel, queueName: String?)
 
-    /// The operation was added to a full queue, which rejects operations.
+    /// The operation was added to a full queue, which rejected it.
     case queueFull(OperationLabel, queueName: String?)
 
     /// The queue was full, and dropped this operation to make room for a later one.

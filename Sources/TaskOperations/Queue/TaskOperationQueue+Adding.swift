@@ -5,7 +5,8 @@ extension TaskOperationQueue {
     /// `shutDown` fails at once with `TaskOperationError.queueShutDown`.
     ///
     /// Takes at most logarithmic time in the number of barriers. If another operation already waits for this operation
-    /// and the queue contains a barrier, the call also searches for a cycle among the operations before that barrier.
+    /// and the queue contains a barrier, the call also searches for a cycle. The search covers the operations before
+    /// the barrier.
     ///
     /// If two calls add the same operation at the same time, at most one of them succeeds. The other call throws
     /// `TaskOperationError.alreadyAdded`, even if the first call then fails because of a cycle. You can then add the
@@ -82,8 +83,9 @@ extension TaskOperationQueue {
         }
     }
 
-    /// Adds a new operation. No operation waits for the new operation, so the queue can refuse it for only one reason:
-    /// it depends on a body that waits until this queue is empty. The new operation then fails with the error.
+    /// Adds a new operation. No operation waits for the new operation. The queue can therefore refuse it for only one
+    /// reason, which is a dependency on a body that waits until this queue is empty. The new operation then fails with
+    /// the error.
     @usableFromInline
     package func addNew(_ operation: AnyTaskOperation, isBarrier: Bool = false) {
         do {

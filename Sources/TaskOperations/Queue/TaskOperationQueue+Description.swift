@@ -1,6 +1,6 @@
 extension TaskOperationQueue: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The name of the queue and the number of operations in each state, as in `queue "images" (width 4, 3 executing, 2
-    /// ready, 5 waiting)`.
+    /// The name of the queue and the number of operations in each state. An example is `queue "images" (width 4, 3
+    /// executing, 2 ready, 5 waiting)`.
     public var description: String {
         let summary = scheduler.summary
         var parts = ["width \(summary.width == .max ? "unlimited" : "\(summary.width)")"]

@@ -38,8 +38,8 @@ extension TaskOperationQueue {
     /// - Returns: The operation, which is queued or has started.
     /// - Throws: `CancellationError` if the task is cancelled before the queue has room.
     ///   `TaskOperationError.queueShutDown` if the queue is shut down before it has room. In both cases, the
-    ///   operation's body never runs. `TaskOperationError.waitCycle` if a body makes the call, the queue needs the
-    ///   permit of this body to make room, and the queue does not lend permits.
+    ///   operation's body never runs. `TaskOperationError.waitCycle` if a body makes the call, the room depends on the
+    ///   permit of this body, and the queue does not lend permits.
     @discardableResult
     public func addOperationWaitingForRoom<Success>(
         _ options: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Success>.Body
@@ -54,7 +54,7 @@ extension TaskOperationQueue {
     /// - Throws: The errors of `addOperation(_:)`. `CancellationError` if the task is cancelled before the queue has
     ///   room; you can add the operation later. `TaskOperationError.queueShutDown` if the queue is shut down before it
     ///   has room; the operation has then failed with this error. `TaskOperationError.waitCycle` if a body makes the
-    ///   call, the queue needs the permit of this body to make room, and the queue does not lend permits.
+    ///   call, the room depends on the permit of this body, and the queue does not lend permits.
     public func addOperationWaitingForRoom(_ operation: AnyTaskOperation) async throws {
         try await scheduler.submitWaitingForRoom(operation)
     }

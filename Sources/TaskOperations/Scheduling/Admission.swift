@@ -17,7 +17,6 @@ struct Admission: Sendable {
         if policies.changeAdmission { self.policies = Boxed(AdmissionPolicies(policies)) }
     }
 
-    /// Inserts a ready operation.
     @inline(__always)
     mutating func insert(_ entry: Entry, at level: PriorityLevel, isBarrier: Bool) {
         if barriers != nil, !admits(entry, isBarrier) { return }
@@ -25,7 +24,6 @@ struct Admission: Sendable {
         ready.insert(entry, at: level)
     }
 
-    /// Removes a ready operation.
     mutating func remove(_ entry: Entry, at level: PriorityLevel, isBarrier: Bool) {
         if barriers != nil, !barriers!.value.line.admits(entry.arrival) {
             if !isBarrier { barriers!.value.heldBack.remove(entry, at: QueueBarriers.heldBackLevel) }

@@ -3,9 +3,7 @@
 /// A queue creates this value for its configuration, or for the first operation or call that needs a policy. The queue
 /// keeps the value from then on.
 struct AdmissionPolicies: Sendable {
-    /// The rate and ageing.
     var pace: QueuePace
-    /// The operations that have limits.
     var limited: LimitedOperations
     /// The order in which queued operations are dropped; nil if the queue drops no operations.
     var dropOrder: DropOrder?
@@ -75,7 +73,6 @@ extension Admission {
         unparkFirst(of: set)
     }
 
-    /// Parks the first operation of a level.
     mutating func parkFirst(of level: PriorityLevel) {
         let entry = ready.first(of: level)!
         ready.popFirst(of: level)

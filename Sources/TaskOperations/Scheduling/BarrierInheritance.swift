@@ -3,15 +3,15 @@
 /// A barrier and all operations before it inherit the levels of the operations behind the barrier. All operations
 /// inherit the level of a task that waits until the queue is empty.
 ///
-/// One number for each level is sufficient. It is the arrival of the last operation at this level or a higher level,
-/// among the first barrier and the operations behind it. The barriers up to this arrival inherit the level. All
-/// operations before these barriers inherit it, too.
+/// One number for each level is sufficient. It concerns only the first barrier and the operations behind it. The number
+/// is the arrival of the last such operation at this level or a higher level. The barriers up to this arrival inherit
+/// the level. All operations before these barriers inherit it, too.
 struct BarrierInheritance: Sendable {
     /// The first barrier, or an operation behind it. The rank is `UInt64.max` minus the arrival.
     typealias Entry = RankedList.Entry
 
-    /// The last arrival at each level or a higher level. `UInt64.max` if a wait until the queue is empty passes on the
-    /// level.
+    /// For each level, the last arrival at this level or a higher level. `UInt64.max` if a wait until the queue is
+    /// empty passes on the level.
     private var reaches = SIMD8<UInt64>()
     /// The operations of each level, latest arrival first. The entry of an operation that has ended or changed its
     /// level is removed when it becomes the first entry.

@@ -118,15 +118,14 @@ extension LimitedOperations {
         if case .claimed(let claimed) = sets[set].availability { level > claimed } else { true }
     }
 
-    /// Parks a ready operation.
     mutating func park(_ entry: Entry, at level: PriorityLevel) {
         let set = members[entry.slot]!.set
         members[entry.slot]!.isParked = true
         sets[set].parked.insert(entry, at: level)
     }
 
-    /// Removes a parked operation. Withdraws the claim if its level is higher than the levels of all remaining parked
-    /// operations.
+    /// Removes a parked operation. Withdraws the claim if the claim's level is higher than the levels of all remaining
+    /// parked operations.
     mutating func unpark(_ entry: Entry, at level: PriorityLevel) {
         let set = members[entry.slot]!.set
         members[entry.slot]!.isParked = false
@@ -136,7 +135,6 @@ extension LimitedOperations {
         }
     }
 
-    /// The highest level of the parked operations of a set.
     func highestLevel(of set: Int) -> PriorityLevel? { sets[set].parked.highestLevel }
 
     /// Unparks the first operation of a set at a level. Returns nil if no operation is parked, or if a claim waits for

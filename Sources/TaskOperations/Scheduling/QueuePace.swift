@@ -98,6 +98,5 @@ struct QueueTime: Hashable, Sendable {
         return told + (time - now)
     }
 
-    /// Records that the queue was woken.
     mutating func noteWake() { wakeTime = nil }
 }

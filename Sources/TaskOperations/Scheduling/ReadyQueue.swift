@@ -4,9 +4,10 @@
 /// `AsyncSemaphore`. The caller decides whether to take the first entry, because the entry may need more permits than
 /// are free. No entry overtakes the first entry.
 ///
-/// A removal from the middle does not search for the entry, but inserts it into a second list. The entry leaves both
-/// lists when it is the head of both. If many entries are removed, all of them leave both lists together. Insertions
-/// and removals out of order take amortised logarithmic time. Every other call takes amortised constant time.
+/// A removal from the middle does not search for the entry, but inserts the entry into a second list. The entry leaves
+/// both lists when it is the head of both. If many entries are removed, all of them leave both lists together.
+/// Insertions and removals out of order take amortised logarithmic time. Every other call takes amortised constant
+/// time.
 struct ReadyQueue: Hashable, Sendable {
     /// An entry of the queue. The caller identifies the entry by its slot.
     struct Entry: Hashable, Sendable {
@@ -133,9 +134,9 @@ extension ReadyQueue {
 
 /// Entries in the order of their ranks.
 ///
-/// Entries that are inserted in order are in an array, which takes constant time. Late entries are in a heap, which
-/// takes logarithmic time in the number of late entries. An entry is late, for example, if its operation waited for a
-/// dependency or changed its priority.
+/// Entries that arrive in order are appended to an array, which takes constant time. Late entries are inserted into a
+/// heap, which takes logarithmic time in the number of late entries. An entry is late, for example, if its operation
+/// waited for a dependency or changed its priority.
 struct RankedList: Hashable, Sendable {
     struct Entry: Hashable, Sendable {
         let rank: UInt64

@@ -8,8 +8,8 @@ extension SchedulerState {
     }
 
     /// Records that a task of an executing operation begins to await another operation. The operation's permits are
-    /// free until its last wait is over. Its other tasks continue without permits, because the operation may need them
-    /// in order to end.
+    /// free until its last wait is over. The operation's other tasks continue without permits, because the operation
+    /// may need these tasks in order to end.
     mutating func beginWait(_ slot: Slot) {
         let (status, level, weight) = records.update(slot) { record in
             record.waits += 1

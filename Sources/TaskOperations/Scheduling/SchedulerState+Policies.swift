@@ -138,8 +138,8 @@ extension SchedulerState {
         admission.unparkFirst(of: set)
     }
 
-    /// Declines every offer of limits, except the offer to the operation that starts next. A limit is then not kept
-    /// free for an operation that cannot start. Returns whether an offer was declined.
+    /// Declines every offer of limits, except the offer to the operation that starts next. Otherwise, a limit could be
+    /// kept free for an operation that cannot start. Returns whether an offer was declined.
     mutating func declineOffers() -> Bool {
         guard let offered = limited?.offered, !offered.isEmpty else { return false }
         let next = nextLevel == nil ? nil : selection?.set
@@ -196,6 +196,5 @@ extension SchedulerState {
     /// Puts back the token of an operation that has started.
     mutating func giveBackStart() { admission.policies?.value.pace.undoStart() }
 
-    /// Records that the queue was woken.
     mutating func noteWake() { admission.policies?.value.pace.noteWake() }
 }

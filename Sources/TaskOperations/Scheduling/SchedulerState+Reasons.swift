@@ -134,7 +134,7 @@ extension SchedulerState {
 
     /// A group of operations that are skipped together when another operation can start.
     private struct Crowd: Hashable {
-        /// The set of limits of the operations; nil if they are not parked.
+        /// The limit set of the operations; nil if the operations are not parked.
         var set: Int?
         /// The level of the operations; nil if the level is not at its limit.
         var level: PriorityLevel?

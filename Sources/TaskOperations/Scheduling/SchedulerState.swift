@@ -11,7 +11,7 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     typealias Record = QueuedOperation<Element>
 
     let order: OperationOrder
-    /// The maximum number of requested workers of one level that have not begun to run.
+    /// The maximum number of workers that were requested at one level and have not begun to run.
     let workerLimit: Int
 
     /// The operations of the queue, by slot.
@@ -37,7 +37,7 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
 
     /// The tasks that wait until the queue is empty.
     private var emptyWaiters = WaitingList<Waiter>()
-    /// The number of requested workers of each level that have not begun to run.
+    /// The number of workers that were requested at each level and have not begun to run.
     private(set) var starting = PerLevel<Int32>(0)
     /// Whether the effects have reported that the queue is empty and accepts no operations.
     private var isOver = false

@@ -121,7 +121,7 @@ struct SlotMap<Value> {
 extension SlotMap: @unchecked Sendable where Value: Sendable {}
 
 /// Memory for 16 values. Freeing an array of optionals would first examine each element, which took 180 instructions
-/// for each operation of a chain. The small size of a chunk keeps an idle queue small.
+/// for each operation of a chain. Small chunks keep an idle queue small.
 private final class SlotChunk<Value> {
     static var shift: Int { 4 }
     static var size: Int { 16 }

@@ -127,7 +127,7 @@ extension AnyTaskOperation {
     /// Makes the edge of a wait. If the body has ended, returns false and does nothing.
     ///
     /// First makes the edges of the limits that the body keeps. A cycle through a limit is then found at the wait that
-    /// would close the cycle, and not at another wait that is not part of the cycle.
+    /// would close the cycle. It is not found at a wait outside the cycle.
     private func insertKeepingLimits(_ wait: OperationLinks.Wait) throws(TaskOperationError) -> Bool {
         let limits = limits
         if !limits.isEmpty { record.withLock { $0.links?.beginningWaitCount += 1 } }

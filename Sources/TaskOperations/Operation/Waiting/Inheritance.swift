@@ -159,8 +159,8 @@ extension OperationRecord {
 }
 
 extension OperationLinks {
-    /// Passes levels to the targets of the operation. During a wait of the body, the target never inherits a lower
-    /// level than before, because the priority of a task does not decrease.
+    /// Passes levels to the targets of the operation. The target of a wait never inherits a lower level than before,
+    /// because the priority of a task does not decrease.
     fileprivate func handOn(
         _ level: PriorityLevel, toDependencies dependencyLevel: PriorityLevel?
     ) -> [Inheritance.Change] {

@@ -7,8 +7,8 @@ final class PermitNode: Sendable {
     private struct State: Sendable {
         /// The bodies that keep a permit during a wait.
         var holders = OperationList<Void>()
-        /// The waiters for which a permit of this node is kept free, and the other node for which each of these waiters
-        /// waits.
+        /// The waiters for which a permit of this node is kept free. Each waiter waits for a permit of another node,
+        /// its target.
         var keepers: [(keeper: any PermitKeeper, target: PermitNode)] = []
     }
 
@@ -106,7 +106,7 @@ extension OperationRecord {
 extension OperationLinks {
     /// Whether the body keeps its limits, because it is waiting or is about to wait.
     ///
-    /// A body that has opened a scope will wait for the end of the scope, so it keeps its limits from the beginning. An
+    /// A body that has opened a scope will wait for the scope's end, so it keeps its limits from the beginning. An
     /// operation that needs one of these limits is therefore refused when it is added to the scope.
     fileprivate var keepsLimits: Bool { !waits.isEmpty || beginningWaitCount > 0 }
 }

@@ -1,8 +1,8 @@
 /// A node of the wait graph: an operation, the end of a queue, or a permit.
 ///
 /// The edges of a node lead to the nodes for which it waits:
-/// - An operation waits for its dependencies, for the targets that its body awaits, for the barriers before it, and for
-///   the permits that it lacks. A barrier also waits for all operations before it.
+/// - An operation waits for its dependencies, the targets that its body awaits, the barriers before it, and the permits
+///   that it lacks. A barrier also waits for all operations before it.
 /// - The end of a queue waits for all operations of the queue.
 /// - A permit waits for the bodies that keep one during their waits. If the permit is kept free for a waiter, it also
 ///   waits for the other permit that this waiter lacks.

@@ -3,13 +3,15 @@
 ///
 /// An edge can be added if the waiter ranks above the target. Otherwise, the ranks of the target and of all nodes for
 /// which it waits are lowered below the rank of the waiter. If the waiter is one of these nodes, the edge would close a
-/// cycle. Nearly all edges lead to older nodes and need no search. The ranks of n nodes are lowered by n more than
-/// necessary, so that the next n edges of the same kind need no search either.
+/// cycle.
+///
+/// Nearly all edges lead to older nodes and need no search. The ranks of n nodes are lowered by n more than necessary.
+/// The next n edges of the same kind then need no search either.
 ///
 /// No lock is held during a search. A rank is lowered under the lock of its node, after the node's edges were read
 /// again. An edge is added under the lock of its waiter, after both ranks were compared. The order therefore holds at
 /// every moment. If two threads would close a cycle together, one of them finds that the rank of its waiter was
-/// lowered, and searches again.
+/// lowered. That thread searches again.
 ///
 /// Two threads could revert each other's searches forever. After some attempts, such threads therefore search and add
 /// their edges one after the other. `makeEdges` thus always ends.
