@@ -33,7 +33,7 @@ package enum AllQueues {
         for (identity, make) in listeners { listen(to: scheduler, identity, make) }
     }
 
-    /// Removes a queue, because the object that owns it is being freed.
+    /// Removes a queue. Called when the owner of the queue is freed.
     static func remove(_ queueNumber: Int) {
         _ = state.withLock { $0.queues.removeValue(forKey: queueNumber) }
     }

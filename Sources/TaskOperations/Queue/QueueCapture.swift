@@ -4,7 +4,7 @@ package struct QueueCapture: Sendable {
     /// An operation of the queue.
     package struct Operation: Sendable {
         package let operation: AnyTaskOperation
-        /// The number of the operation in its queue, which begins with 1.
+        /// The number of the operation in its queue. The first operation has the number 1.
         package let number: UInt64
         package let status: OperationStatus
         package let priority: TaskPriority

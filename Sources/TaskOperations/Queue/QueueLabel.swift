@@ -1,6 +1,6 @@
 /// The name and the number of a queue in events and reports. A label does not keep the queue in memory.
 public struct QueueLabel: Hashable, Sendable, Codable, CustomStringConvertible {
-    /// The name of the queue when the label was created; nil if the queue had no name.
+    /// The queue's name at the creation of the label; nil if the queue had no name.
     public let name: String?
 
     /// The number of the queue. It is unique among all queues of the process, including freed queues.

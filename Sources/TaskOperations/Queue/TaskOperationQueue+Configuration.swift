@@ -20,10 +20,9 @@ extension TaskOperationQueue {
 
         /// The number of operations that may wait to start, in addition to one operation for each free permit. It must
         /// be at least 1. See `TaskOperationQueue.maxQueuedOperationCount`.
-        /// 1. See `TaskOperationQueue.maxQueuedOperationCount`.
         public var maxQueuedOperationCount: Int
 
-        /// The rule for adding an operation to a full queue without waiting for room.
+        /// The rule for an operation that is added to a full queue. It applies to callers that do not wait for room.
         public var overflow: QueueOverflow
 
         /// The rate at which operations start; nil for no limit.

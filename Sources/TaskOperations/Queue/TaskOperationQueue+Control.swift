@@ -59,8 +59,8 @@ extension TaskOperationQueue {
     /// suspended and not empty, the wait cannot end before the queue is resumed or its operations are cancelled.
     ///
     /// - Throws: `CancellationError` if the task is cancelled before the queue is empty. `TaskOperationError.waitCycle`
-    ///   if the caller is the body of an operation of this queue. Also if the caller is the body of an operation for
-    ///   which an operation of this queue waits.
+    ///   if the caller is the body of an operation of this queue, or if an operation of this queue waits for the
+    ///   caller's operation.
     public func waitUntilAllOperationsAreFinished() async throws {
         let isOver = try await scheduler.waitUntilEmpty(WaitUntilEmpty(endsWhenCancelled: true))
         if !isOver { throw CancellationError() }
@@ -129,9 +129,9 @@ extension TaskOperationQueue {
     /// - Parameters:
     ///   - limit: The time that operations have to finish.
     ///   - clock: The clock that measures the limit.
-    /// - Throws: `TaskOperationError.waitCycle` if the caller is the body of an operation of this queue. Also if the
-    ///   caller is the body of an operation for which an operation of this queue waits. In both cases the queue is shut
-    ///   down, but no operation is cancelled.
+    /// - Throws: `TaskOperationError.waitCycle` if the caller is the body of an operation of this queue, or if an
+    ///   operation of this queue waits for the caller's operation. In both cases the queue is shut down, but no
+    ///   operation is cancelled.
     public func shutDown(
         cancellingAfter limit: Duration, clock: any Clock<Duration> = ContinuousClock()
     ) async throws(TaskOperationError) {

@@ -7,8 +7,8 @@ extension TaskOperationQueue {
     /// A queue that is not suspended has room for `maxConcurrentOperationCount + maxQueuedOperationCount` operations.
     /// If some of these operations have lent their permits, the queue has room for more.
     ///
-    /// After the number is raised, the queue accepts operations that wait for room. Lowering the number drops no
-    /// operation. `QueueOverflow` is the rule for adding an operation to a full queue without waiting.
+    /// Raising the number lets the queue accept operations that wait for room. Lowering the number drops no operation.
+    /// `QueueOverflow` is the rule for an operation that is added to a full queue without waiting.
     /// `addOperationWaitingForRoom` waits for room.
     public var maxQueuedOperationCount: Int {
         get { scheduler.queuedLimit }

@@ -118,7 +118,7 @@ public final class TaskOperationQueue: Sendable {
 // MARK: - Identity
 
 extension TaskOperationQueue: Hashable {
-    /// Whether both values refer to the same queue, as its owner or as a view.
+    /// Whether both values refer to the same queue. Each value may be the owner or a view.
     public static func == (left: TaskOperationQueue, right: TaskOperationQueue) -> Bool {
         left.scheduler === right.scheduler
     }

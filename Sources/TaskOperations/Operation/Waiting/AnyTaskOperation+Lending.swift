@@ -72,8 +72,8 @@ extension AnyTaskOperation {
 
     /// Records that the host lends the permit.
     ///
-    /// - Returns: The number of current waits of the body. Nil if the rank of the permits is not below the rank of the
-    ///   operation. It must be below, because the operation waits for a permit from now on.
+    /// - Returns: The number of current waits of the body. Nil if the permits have the same rank as the operation or a
+    ///   higher rank. The operation must rank above the permits, because it waits for a permit from now on.
     func permitWasLent(by permit: PermitNode) -> Int? {
         record.withLock { record in
             guard let links = record.links, links.permit == .lending else { return 0 }

@@ -1,5 +1,5 @@
-/// A wait of a body for an event that the library does not know in advance. The wait is therefore not an edge of the
-/// wait graph. Explanations name the awaited object.
+/// A wait of a body for a semaphore, a completion handler or a group. The wait is not an edge of the wait graph,
+/// because the library cannot predict the event that ends the wait. Explanations name the awaited object.
 package struct OpaqueWait: Sendable {
     package enum Kind: Sendable {
         case semaphore, completionHandler, group

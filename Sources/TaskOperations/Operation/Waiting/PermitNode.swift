@@ -64,8 +64,8 @@ final class PermitNode: Sendable {
         }
     }
 
-    /// If a body keeps its permit during a wait, adds the body to the holders. Returns false if the rank of the body is
-    /// not below the rank of this node.
+    /// If a body keeps its permit during a wait, adds the body to the holders. Returns false if the body has the same
+    /// rank as this node or a higher rank.
     func insert(_ holder: AnyTaskOperation) -> Bool {
         state.withLock { state in
             let (isInOrder, isNew) = holder.record.withLock { record in
@@ -120,8 +120,8 @@ protocol PermitKeeper: AnyObject, Sendable {
 }
 
 extension PermitNode {
-    /// Records that a permit is kept free for a waiter that waits for a permit of `target`. If the rank of `target` is
-    /// not below the rank of this node, returns false and does nothing.
+    /// Records that a permit is kept free for a waiter that waits for a permit of `target`. If `target` has the same
+    /// rank as this node or a higher rank, returns false and does nothing.
     func insertEdge(of keeper: any PermitKeeper, to target: PermitNode) -> Bool {
         state.withLock { state in
             if target.rank.value >= rank.value { return false }

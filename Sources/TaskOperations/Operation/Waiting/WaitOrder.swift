@@ -14,7 +14,7 @@
 /// lowered. That thread searches again.
 ///
 /// Two threads could revert each other's searches forever. After some attempts, such threads therefore search and add
-/// their edges one after the other. `makeEdges` thus always ends.
+/// their edges one after the other. `makeEdges` thus adds every edge that closes no cycle.
 ///
 /// This is the algorithm of D. J. Pearce and P. H. J. Kelly, "A Dynamic Topological Sort Algorithm for Directed Acyclic
 /// Graphs", ACM JEA 11, 2006. It searches only forward, so that a node need not know its waiters.
