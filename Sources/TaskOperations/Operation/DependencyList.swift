@@ -61,10 +61,8 @@ struct DependencyList: Sendable {
         if isNew == true { unfinishedCount -= 1 }
     }
 
-    /// Records that all unfinished dependencies inherit `level`. Nil means that they inherit no level. Takes linear
-    /// time.
-    ///
-    /// - Returns: The changes.
+    /// Records that all unfinished dependencies inherit `level`. Nil means that they inherit no level. Returns the
+    /// changes. Takes linear time.
     mutating func handOn(_ level: PriorityLevel?) -> [Inheritance.Change] {
         if unfinishedCount == 0 { return [] }
         var changes: [Inheritance.Change] = []

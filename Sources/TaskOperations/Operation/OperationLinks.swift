@@ -32,7 +32,6 @@ final class OperationLinks: @unchecked Sendable {
         @exclusivity(unchecked) var progress: Attachment?
     }
 
-    /// A wait of a body.
     struct Wait: Sendable {
         let target: WaitNode
         /// Whether a task of the body is suspended in the wait. It is false for a body that has opened a scope and has

@@ -127,7 +127,6 @@ struct OperationRecord: ~Copyable, Sendable {
         return made
     }
 
-    /// Records that the body begins to execute.
     mutating func start(on runner: OperationRunner) {
         phase = .executing
         progress = .runner(.passUnretained(runner))
@@ -161,7 +160,6 @@ struct OperationRecord: ~Copyable, Sendable {
 final class AbandonedOutcome: Outcome, @unchecked Sendable {
     // `runner` is constant.
 
-    /// The runner of the body.
     weak let runner: OperationRunner?
 
     init(_ failure: any Error, _ runner: OperationRunner?) {

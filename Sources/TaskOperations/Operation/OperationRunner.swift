@@ -45,7 +45,7 @@ class OperationRunner: @unchecked Sendable {
         state.withLock { $0.task = task }
     }
 
-    /// The cause of the task's cancellation; nil if the task was not cancelled.
+    /// The cause of the task's cancellation; nil if the task was not cancelled. A cancelled runner runs no other body.
     var cancellationCause: (any Error)? { state.withLock { $0.cancellationCause } }
 
     /// Cancels the task and the waits of its body. Stores the cause before the cancellation, so that a cancelled body

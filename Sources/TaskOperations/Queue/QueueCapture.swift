@@ -1,7 +1,6 @@
 /// The state of a queue at one moment, with the details of its operations. TaskOperationsDiagnosis turns captures into
 /// explanations.
 package struct QueueCapture: Sendable {
-    /// An operation of the queue.
     package struct Operation: Sendable {
         package let operation: AnyTaskOperation
         /// The number of the operation in its queue. The first operation has the number 1.

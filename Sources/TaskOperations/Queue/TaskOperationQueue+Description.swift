@@ -20,7 +20,6 @@ extension TaskOperationQueue: CustomStringConvertible, CustomDebugStringConverti
 }
 
 extension Scheduler {
-    /// The numbers of operations in a queue.
     fileprivate struct Summary: Sendable {
         var width = 0
         var isSuspended = false

@@ -58,7 +58,6 @@ extension BarrierInheritance {
     /// Records that a floor was reported.
     mutating func noteHandedOn() { hasHandedOn = true }
 
-    /// Records that the queue is empty.
     @inline(__always)
     mutating func noteEmpty() {
         lowestLevel = .userInteractive

@@ -14,7 +14,6 @@ struct LimitPlaces<Waiter: Sendable>: Sendable {
     /// Calls `change` with the semaphore at an index, under the semaphore's lock.
     typealias Access = (_ index: Int, _ change: (inout SemaphoreState<Waiter>) -> Int?) -> Int?
 
-    /// The result of an attempt to take all permits.
     struct Attempt: Sendable {
         /// The index of the first limit without a free permit; nil if the claim has taken all permits.
         var lacking: Int?
@@ -34,7 +33,6 @@ struct LimitPlaces<Waiter: Sendable>: Sendable {
     private var tickets: [Int: Ticket] = [:]
     private(set) var passedCount = 0
 
-    /// - Parameter count: The number of limits.
     init(count: Int) {
         self.count = count
     }

@@ -9,7 +9,6 @@
 struct LimitedOperations: Sendable {
     typealias Entry = ReadyQueue.Entry
 
-    /// Whether the limits of a set are available.
     enum Availability: Hashable, Sendable {
         /// The queue does not know. The first operation of the set tries to take the limits at its turn.
         case unknown
@@ -155,7 +154,6 @@ extension LimitedOperations {
         setAvailability(.claimed(level), of: set)
     }
 
-    /// Records that an operation has taken the limits of a set.
     mutating func noteTaken(_ set: Int) {
         setAvailability(.unknown, of: set)
     }

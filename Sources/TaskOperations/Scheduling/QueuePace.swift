@@ -26,7 +26,6 @@ extension QueuePace {
     @inline(__always)
     func startableCount(atMost count: Int) -> Int { rate.map { $0.count(at: time.now, atMost: count) } ?? count }
 
-    /// Uses a token for the start of an operation.
     mutating func noteStart() { rate?.take(at: time.now) }
 
     /// Uses a token for another attempt of an operation that has started. Returns the time at which the token is

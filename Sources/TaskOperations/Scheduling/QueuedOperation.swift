@@ -45,6 +45,5 @@ struct Newcomer: Sendable {
     /// Whether the operation's dependencies are finished.
     var isReady = false
     var isBarrier = false
-    /// The number of permits that the operation takes.
     var weight = 1
 }

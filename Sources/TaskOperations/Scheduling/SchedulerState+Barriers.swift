@@ -17,7 +17,6 @@ extension SchedulerState {
         levelChanged(entry.slot)
     }
 
-    /// Records that an operation has left the queue.
     mutating func leaveBarriers(_ record: Record) {
         if admission.barriers!.value.line.isEmpty {
             admission.barriers!.value.line.operationEnded(record.arrival)
@@ -55,7 +54,6 @@ extension SchedulerState {
 // MARK: - Operations before barriers
 
 extension SchedulerState {
-    /// Whether a barrier has not ended.
     var hasUnfinishedBarriers: Bool { admission.barriers.map { !$0.value.line.isEmpty } ?? false }
 
     /// Creates the index of arrivals, if the queue has state for barriers.
@@ -151,7 +149,6 @@ extension SchedulerState {
         floorsChanged(barriers.floors.affected(by: change, barriers.line))
     }
 
-    /// Reports the operations whose floor may have changed.
     private mutating func floorsChanged(_ affected: BarrierInheritance.Affected?) {
         guard let affected else { return }
         admission.barriers!.value.floors.noteHandedOn()

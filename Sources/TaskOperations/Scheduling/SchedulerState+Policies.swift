@@ -2,7 +2,6 @@
 // levels.
 
 extension SchedulerState {
-    /// Creates the policies of the queue if they do not exist.
     private mutating func preparePolicies() {
         if admission.policies == nil { admission.policies = Boxed(AdmissionPolicies(QueuePolicies(order: order))) }
     }
@@ -14,7 +13,6 @@ extension SchedulerState {
         admission.policies!.value.pace.arrive(entry.slot)
     }
 
-    /// Records that an operation has left the queue.
     mutating func leavePolicies(_ entry: ReadyQueue.Entry, _ status: Status, wasDropped: Bool) {
         let hasStarted = status != .waiting && status != .ready
         if !hasStarted, !wasDropped { admission.policies!.value.dropOrder?.remove(entry) }
@@ -102,7 +100,6 @@ extension SchedulerState {
 // MARK: - Limits
 
 extension SchedulerState {
-    /// The operations that have limits; nil if the queue has no policies.
     var limited: LimitedOperations? { admission.policies?.value.limited }
 
     /// Takes the limits of a set, unless a claim already waits for them. If the limits are not free, records a claim.
@@ -127,12 +124,10 @@ extension SchedulerState {
         admission.policies!.value.limited.arrive(slot, set)
     }
 
-    /// Records whether an executing operation lends its limits.
     mutating func setLimitsLent(_ isLent: Bool, _ slot: Slot) {
         admission.policies!.value.limited.setLent(isLent, slot)
     }
 
-    /// Records that the claim of a set is now at the head of its line.
     mutating func limitsWereOffered(_ set: Int) {
         admission.policies!.value.limited.noteOffer(set)
         admission.unparkFirst(of: set)
@@ -151,7 +146,6 @@ extension SchedulerState {
         return !declined.isEmpty
     }
 
-    /// Removes and returns the calls to make on semaphores.
     mutating func takeLimitChanges() -> [LimitedOperations.Change] {
         guard admission.policies != nil, admission.policies!.value.limited.hasChanges else { return [] }
         return admission.policies!.value.limited.takeChanges()
@@ -161,7 +155,6 @@ extension SchedulerState {
 // MARK: - Limits of levels
 
 extension SchedulerState {
-    /// Limits the number of permits that operations of a level may take at the same time.
     mutating func setCap(_ capacity: Int, at level: PriorityLevel) {
         preparePolicies()
         permits.setCap(isDraining ? max(1, capacity) : capacity, at: level) { [records] in
@@ -179,7 +172,6 @@ extension SchedulerState {
     /// Whether the rate prevents every start now.
     var isRateReached: Bool { pace.startableCount(atMost: 1) == 0 }
 
-    /// Reports a reading of the queue's clock.
     mutating func advance(to now: Duration, mayBeOld: Bool = false) {
         admission.policies?.value.pace.advance(to: now, mayBeOld: mayBeOld)
     }

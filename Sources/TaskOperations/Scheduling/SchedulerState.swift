@@ -35,7 +35,6 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     /// dependent of a cancelled operation could start before its own cancellation.
     private(set) var startBlockers = 0
 
-    /// The tasks that wait until the queue is empty.
     private var emptyWaiters = WaitingList<Waiter>()
     /// The number of workers that were requested at each level and have not begun to run.
     private(set) var starting = PerLevel<Int32>(0)

@@ -24,7 +24,6 @@ struct SlotMap<Value> {
         change(&uniqueChunk(slot >> Chunk.shift).values[slot & Chunk.mask])
     }
 
-    /// Whether a slot holds a value.
     func holds(_ slot: Int) -> Bool {
         guard slot >= 0, slot >> Chunk.shift < chunks.count, let chunk = chunks[slot >> Chunk.shift] else {
             return false

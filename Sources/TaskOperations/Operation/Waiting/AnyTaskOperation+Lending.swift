@@ -88,7 +88,6 @@ extension AnyTaskOperation {
         record.withLock { $0.links?.removeWait(for: target, isSuspended: true) }
     }
 
-    /// Records that the host has returned the permit to the operation.
     func permitWasReturned() {
         record.withLock { $0.links?.permit = .held }
     }

@@ -109,7 +109,6 @@ struct Inheritance: ~Copyable {
         fileprivate let effect: Effect
     }
 
-    /// Performs the effects of a changed level.
     static func carryOut(_ following: Following) {
         var inheritance = Inheritance()
         inheritance.note(following)

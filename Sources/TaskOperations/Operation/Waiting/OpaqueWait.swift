@@ -10,7 +10,6 @@ package struct OpaqueWait: Sendable {
     let since = ContinuousClock.now
 }
 
-/// An object that can be awaited.
 package protocol AwaitedSubject: AnyObject, Sendable {
     /// The name and the state of the awaited object.
     var waitDescription: String { get }
