@@ -10,8 +10,8 @@ extension AnyTaskOperation {
     /// Attaches `progress` if the operation has no progress yet.
     ///
     /// - Parameter onEnd: Called when the operation has finished, but only if this call attached `progress`.
-    /// - Returns: The operation's progress: `progress`, or the progress that was attached earlier. Nil if the operation
-    ///   has finished.
+    /// - Returns: The operation's progress, which is `progress` or the progress that was attached earlier. Nil if the
+    ///   operation has finished.
     package func attach(progress: Attachment, onEnd: @escaping @Sendable (AnyTaskOperation) -> Void) -> Attachment? {
         record.withLock { record in
             if record.phase == .finished { return nil }

@@ -1,39 +1,43 @@
 extension AnyTaskOperation {
     /// Cancels the operation.
     ///
-    /// If it has not started, it finishes at once with `CancellationError`, even on a suspended queue or with
-    /// unfinished dependencies. Its body never runs, and its dependents no longer wait for it. If it is executing, its
-    /// task is cancelled, and the body decides how to end. If it has finished, or was cancelled before, the call has no
-    /// effect.
+    /// If the operation has not started, it finishes at once with `CancellationError`, even on a suspended queue or
+    /// with unfinished dependencies. Its body never runs, and its dependents no longer wait for it. If the operation is
+    /// executing, its task is cancelled, and the body decides how to end. If the operation has finished, or was
+    /// cancelled before, the call has no effect.
     ///
-    /// An operation of `TaskOperationQueue.main` starts on the main actor. If code on the main actor cancels it before
-    /// its body begins, the body never runs. On another queue, an operation whose body is isolated to an actor counts
-    /// as executing while it waits for that actor. Such a body should check `Task.isCancelled` first.
+    /// An operation of `TaskOperationQueue.main` starts on the main actor. If code on the main actor cancels the
+    /// operation before its body begins, the body never runs.
+    ///
+    /// On another queue, the body may be isolated to an actor. The operation is already executing while the body waits
+    /// for that actor. Such a body should check `Task.isCancelled` first.
     public func cancel() {
         endBeforeStart(CancellationError(), isCancellation: true)
     }
 
-    /// Cancels the operation, if it has not started.
+    /// Cancels the operation if it has not started.
     ///
-    /// - Returns: True if this call ended the operation; its body never runs. Otherwise false.
+    /// - Returns: True if this call ended the operation, whose body then never runs. Otherwise false.
     @discardableResult
     public func cancelUnlessStarted() -> Bool {
         endUnlessStarted(CancellationError(), isCancellation: true)
     }
 
     /// Cancels the operation with an error as the cause. If the operation has not started, it finishes with `cause`
-    /// instead of `CancellationError`. If it is executing, its task is cancelled, and its body can read the cause from
-    /// `cancellationCause`.
+    /// instead of `CancellationError`. If the operation is executing, its task is cancelled, and its body can read the
+    /// cause from `cancellationCause`.
     public func cancel(throwing cause: any Error) {
         endBeforeStart(cause, isCancellation: true)
     }
 
-    /// The error that caused the cancellation of the executing body; nil if the body was not cancelled, or if no body
+    /// The error that caused the cancellation of the executing body. Nil if the body was not cancelled, or if no body
     /// is executing.
     ///
-    /// The cause is the argument of `cancel(throwing:)` or `cancelAllOperations(throwing:)`. It is
-    /// `TaskOperationError.timedOut` if a time limit has passed, and otherwise `CancellationError`. If an awaited call
-    /// throws `CancellationError`, which contains no cause, the body can throw the cause instead:
+    /// The cause is the argument of `cancel(throwing:)` or `cancelAllOperations(throwing:)`. If a time limit has
+    /// passed, the cause is `TaskOperationError.timedOut`. Otherwise it is `CancellationError`.
+    ///
+    /// An awaited call may throw `CancellationError`, which contains no cause. The body can then throw the cause
+    /// instead:
     ///
     /// ```swift
     /// do {
@@ -52,14 +56,14 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Ends the operation if it has not started; otherwise cancels its task. Marks the operation as cancelled only if
+    /// Ends the operation if it has not started. Otherwise cancels its task. Marks the operation as cancelled only if
     /// `isCancellation` is true.
     package func endBeforeStart(_ failure: any Error, isCancellation: Bool) {
         end { $0.end(failure, isCancellation: isCancellation) }
     }
 
-    /// Applies `end` under the operation's lock, and performs its effects. Returns whether the operation ended before
-    /// its start.
+    /// Calls `end` under the operation's lock, and performs the effects that `end` returns. Returns whether the
+    /// operation ended before its start.
     @discardableResult
     private func end(_ end: (inout OperationRecord) -> CancellationEffect) -> Bool {
         let effect = inOneStepWithHost(end) { effect in
@@ -82,13 +86,13 @@ extension AnyTaskOperation {
     ///
     /// - Parameters:
     ///   - end: Called under the operation's lock.
-    ///   - follow: Called with no lock held, before tasks that wait for the host to be empty continue.
+    ///   - follow: Called with no lock held. Tasks that wait until the host is empty continue after this call.
     func inOneStepWithHost<Result: Sendable>(
         _ end: (inout OperationRecord) -> Result, then follow: (Result) -> Void
     ) -> Result {
         while true {
             guard let host = record.withLock({ $0.host }) else {
-                // Another thread may add the operation meanwhile.
+                // Another thread may have added the operation in the meantime.
                 if let result = record.withLock({ $0.host == nil ? end(&$0) : nil }) {
                     follow(result)
                     return result
@@ -104,15 +108,16 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Tells the dependents that this operation has ended before its start, unless it has handlers. With handlers, the
-    /// dependents wait for them.
+    /// Tells the dependents that this operation has ended before its start. If the operation has handlers, does
+    /// nothing, because the dependents then wait for the handlers.
     func letDependentsGoOn(endedUnstarted ending: OperationEnding) {
         if !ending.hasHandlers { letDependentsGoOn(ending) }
     }
 
-    /// Performs the other effects of an end before the start. Called after `letDependentsGoOn(endedUnstarted:)`.
+    /// Performs the remaining effects after an operation has ended before its start. Called after
+    /// `letDependentsGoOn(endedUnstarted:)`.
     ///
-    /// Handlers are called in a separate task, because the caller that cancels may hold a lock that they need.
+    /// Handlers are called in a separate task, because the caller of `cancel()` may hold a lock that the handlers need.
     /// Dependents and waiting tasks continue after the handlers.
     func carryOutUnstarted(_ ending: OperationEnding, _ host: Scheduler?) {
         discardBody()
@@ -140,7 +145,7 @@ extension AnyTaskOperation {
     }
 }
 
-/// The effects to perform after the operation's lock is released.
+/// The effects that are performed after the operation's lock is released.
 private enum CancellationEffect: Sendable {
     case none
     case cancel(OperationRunner?, cause: any Error)

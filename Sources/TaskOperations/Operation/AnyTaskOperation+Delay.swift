@@ -1,8 +1,7 @@
 // An operation with a delay waits for its deadline and for its dependencies.
 
 extension AnyTaskOperation {
-    /// Begins the delay of the operation. Called after a queue has accepted the operation, and before the queue can
-    /// start it.
+    /// Begins the delay of the operation. Called when a queue has accepted the operation and cannot start it yet.
     func beginDelay<C: Clock>(_ delay: Duration, on clock: C) where C.Duration == Duration {
         if Deadlines.add(self, after: delay, on: clock) { return }
         let face = ClockFace(clock)
@@ -14,7 +13,7 @@ extension AnyTaskOperation {
         do {
             try addDependency(timer)
         } catch {
-            // The operation has ended meanwhile.
+            // The operation has ended in the meantime.
             return
         }
         timer.startNew()

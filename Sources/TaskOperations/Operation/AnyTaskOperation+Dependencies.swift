@@ -1,17 +1,18 @@
 extension AnyTaskOperation {
-    /// The dependencies of this operation, including finished ones, in the order in which they were added. Empty after
-    /// this operation has finished.
+    /// The dependencies of this operation, in the order in which they were added. Includes finished dependencies. Empty
+    /// after this operation has finished.
     public var dependencies: [AnyTaskOperation] { record.withLock { $0.links?.dependencies.operations ?? [] } }
 
-    /// Adds a dependency: this operation starts only after the dependency has finished, with any outcome and on any
+    /// Adds a dependency. This operation starts only after the dependency has finished, with any outcome and on any
     /// queue. Adding the same dependency again has no effect.
     ///
-    /// Takes constant time if this operation has not been added and no operation waits for it, or if the dependency is
-    /// older. Otherwise the call searches for a cycle among the operations for which the dependency waits; see
-    /// `WaitOrder`.
+    /// Takes constant time if the dependency was created before this operation. Also takes constant time if this
+    /// operation has not been added and no operation waits for it. Otherwise the call searches for a cycle among the
+    /// operations for which the dependency waits.
     ///
-    /// - Throws: `TaskOperationError.dependencyCycle` if the dependency already waits for this operation, and
-    ///   `.alreadyStarted` if this operation has started or finished. If the call throws, nothing changes.
+    /// - Throws: `TaskOperationError.dependencyCycle` if the dependency already waits for this operation.
+    ///   `TaskOperationError.alreadyStarted` if this operation has started or finished. If the call throws, nothing
+    ///   changes.
     public func addDependency(_ dependency: AnyTaskOperation) throws(TaskOperationError) {
         dependency.record.withLock { $0.isWaitedFor = true }
         var isSubmitted = false
@@ -26,9 +27,11 @@ extension AnyTaskOperation {
         if isSubmitted { record.withLock { $0.settledHost }?.readinessChanged(of: self) }
     }
 
-    /// Removes a dependency, so that this operation no longer waits for it. If it was the last unfinished dependency,
-    /// the operation becomes ready at once. If the body needs the value of the removed dependency, and that dependency
-    /// has not finished when this operation starts, the operation fails with `TaskOperationError.notReady`.
+    /// Removes a dependency, so that this operation no longer waits for it. If no other dependency is unfinished, this
+    /// operation becomes ready at once.
+    ///
+    /// The body may still need the value of the removed dependency. If that dependency has not finished when this
+    /// operation starts, this operation fails with `TaskOperationError.notReady`.
     ///
     /// - Throws: `TaskOperationError.alreadyStarted` if this operation has started or finished.
     public func removeDependency(_ dependency: AnyTaskOperation) throws(TaskOperationError) {
@@ -60,7 +63,7 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Gives the operation a rank above all others, if nothing waits for it.
+    /// Gives the operation a rank above all existing ranks, if no operation or task waits for it.
     private func riseAboveEdges() throws(TaskOperationError) {
         try record.withLock { record throws(TaskOperationError) in
             try checkNotStarted(record.phase)
@@ -100,7 +103,7 @@ extension AnyTaskOperation {
         if let following { Inheritance.carryOut(following) }
     }
 
-    /// Undoes `linkDependencies`, for an operation that is no longer submitted.
+    /// Undoes `linkDependencies` for an operation that is no longer submitted.
     func unlinkDependencies() {
         let (unlinked, changes) = record.withLock { record -> ([AnyTaskOperation], [Inheritance.Change]) in
             let level = record.handedOnLevel
@@ -110,7 +113,7 @@ extension AnyTaskOperation {
         leave(unlinked, changes)
     }
 
-    /// Removes this operation from the dependents of the given dependencies. They no longer inherit its level.
+    /// Removes this operation from the dependents of the given dependencies, which then no longer inherit its level.
     func leave(_ dependencies: [AnyTaskOperation], _ changes: [Inheritance.Change]) {
         for dependency in dependencies {
             let removed = dependency.record.withLock { $0.links?.dependents.remove(self) }
@@ -119,10 +122,10 @@ extension AnyTaskOperation {
         Inheritance.carryOut(changes)
     }
 
-    /// Records that a dependency has finished. If this makes the operation ready, returns its place; otherwise returns
+    /// Records that a dependency has finished. If this operation becomes ready, returns its place. Otherwise returns
     /// nil.
     ///
-    /// - Parameter calledBy: The host that makes the call; nil if the caller is not a host.
+    /// - Parameter caller: The host that makes the call; nil if the caller is not a host.
     func dependencyFinished(
         _ dependency: AnyTaskOperation, calledBy caller: Scheduler? = nil
     ) -> ReadyPlace? {

@@ -4,8 +4,7 @@ extension AnyTaskOperation: CustomStringConvertible, CustomDebugStringConvertibl
         "\(OperationLabel(self)) (\(state)\(isCancelled ? ", cancelled" : ""))"
     }
 
-    /// The name and the state of the operation, its unfinished dependencies, and its outcome. Takes linear time in the
-    /// number of dependencies.
+    /// The description, the unfinished dependencies, and the outcome. Takes linear time in the number of dependencies.
     public var debugDescription: String {
         var parts = ["\(state)"]
         if isCancelled { parts.append("cancelled") }
@@ -23,8 +22,8 @@ extension AnyTaskOperation: CustomStringConvertible, CustomDebugStringConvertibl
         return "\(OperationLabel(self)) (\(parts.joined(separator: ", ")))"
     }
 
-    /// The reason why the operation waits: unfinished dependencies, a delay, or a missing queue. Nil if only its queue
-    /// knows the reason.
+    /// The reason why the operation waits: unfinished dependencies, a delay, or a missing queue. Nil if only the
+    /// operation's queue knows the reason.
     private var waitingDescription: String? {
         let unfinished = dependencies.filter { !$0.isFinished }
         if !unfinished.isEmpty {

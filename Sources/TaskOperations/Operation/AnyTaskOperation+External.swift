@@ -1,8 +1,8 @@
-// The interface for the bridge: operations that represent work outside this library, and bodies with their own
-// executor.
+// The interface for the bridge. It covers operations that represent work outside this library, and bodies with their
+// own executors.
 
 extension TaskOperation where Success == Void {
-    /// Creates an operation that represents work outside this library. `finishExternally` ends it.
+    /// Creates an operation that represents work outside this library. Call `finishExternally` to end the operation.
     package static func placeholder(name: String?) -> TaskOperation<Void> {
         let operation = TaskOperation<Void>(name: name) {}
         operation.rejectSubmission()
@@ -11,7 +11,7 @@ extension TaskOperation where Success == Void {
 }
 
 extension AnyTaskOperation {
-    /// Lets queues take an operation again.
+    /// Lets queues accept the operation again, after `rejectSubmission`.
     package func acceptSubmission() {
         record.withLock { record in
             if record.phase == .created { record.wasSubmitted = false }
@@ -26,12 +26,12 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Makes queues refuse the operation as already added.
+    /// Makes queues refuse the operation with `TaskOperationError.alreadyAdded`.
     package func rejectSubmission() {
         record.withLock { $0.wasSubmitted = true }
     }
 
-    /// Ends an operation that represents other work and has not started. Its body never runs.
+    /// Ends the operation if it has not started. Its body never runs.
     package func finishExternally() {
         let ended = inOneStepWithHost { record -> (OperationEnding, Scheduler?)? in
             if record.phase >= .executing { return nil }
@@ -44,7 +44,7 @@ extension AnyTaskOperation {
     }
 
     /// Runs the body on `executor` if the queue has no executor. If the next operation has the same executor, it runs
-    /// in the same task, which stays on the executor.
+    /// in the same task, without a change of executors.
     ///
     /// Call this before the operation is added.
     package func runBody(on executor: any TaskExecutor) {

@@ -1,5 +1,5 @@
-// The steps of an operation's life. Each step holds the operation's lock. The effects of a step are performed after the
-// lock is released.
+// The steps of an operation's life. Each step holds the operation's lock. The caller performs the effects of the step
+// after the lock is released.
 
 extension AnyTaskOperation {
     /// The properties of an operation that its host needs.
@@ -7,7 +7,6 @@ extension AnyTaskOperation {
         let slot: Int
         let isReady: Bool
         let hasEnded: Bool
-        /// The level that orders the operation.
         let level: PriorityLevel
         let hasDependencies: Bool
         let weight: Int
@@ -22,19 +21,19 @@ extension AnyTaskOperation {
     /// The result of an attempt to start.
     enum Start: Sendable {
         /// The operation executes. `escalation` is the operation's level if it is higher than the level of the task;
-        /// otherwise nil. `executor` is the executor that the operation requests.
+        /// otherwise nil. The operation requests `executor`.
         case executes(escalation: PriorityLevel?, executor: (any TaskExecutor)?)
         case mustWait
         case hasEnded
     }
 
-    /// The current values of the properties that the host needs.
     var snapshot: Snapshot { record.withLock { $0.snapshot } }
 
-    /// Adds the operation to a host. An operation that was cancelled before its addition remains finished.
+    /// Adds the operation to a host. An operation that was cancelled before its addition stays finished.
     ///
-    /// - Throws: `TaskOperationError.alreadyAdded`; `.notReady` if `mustBeReady` is true and a dependency is
-    ///   unfinished; `.dependencyCycle` if the operation waits for a permit whose holder waits for the operation.
+    /// - Throws: `TaskOperationError.alreadyAdded`. `TaskOperationError.notReady` if `mustBeReady` is true and a
+    ///   dependency is unfinished. `TaskOperationError.dependencyCycle` if the operation waits for a permit whose
+    ///   holder waits for the operation.
     func claim(
         for host: Scheduler, bindings: [TaskLocalBinding], mustBeReady: Bool
     ) throws(TaskOperationError) -> Snapshot {
@@ -51,8 +50,8 @@ extension AnyTaskOperation {
         return snapshot!
     }
 
-    /// Adds the operation to a host. If the operation does not rank above the permits that it needs, returns nil and
-    /// changes nothing.
+    /// Adds the operation to a host. If a permit that the operation needs has the same or a higher rank, returns nil
+    /// and changes nothing.
     @inline(__always)
     private func submit(
         to host: Scheduler, _ bindings: [TaskLocalBinding], after unfinished: [AnyTaskOperation]
@@ -70,7 +69,7 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Undoes `claim`, because the host refused this operation or another operation of the same step.
+    /// Undoes `claim`, because the host refused this operation or an operation that was added in the same step.
     func unclaim() {
         let bindings = leaveHost()
         unlinkDependencies()
@@ -81,10 +80,10 @@ extension AnyTaskOperation {
 
     /// Removes the reference to the host. No queue accepts the operation until `unclaim` has removed its links.
     ///
-    /// A host calls this in the step in which it removes the operation from its state. Therefore a dependency that ends
-    /// finds either both the operation and its slot or neither.
+    /// A host calls this in the step in which it removes the operation from its state. When a dependency ends, it
+    /// therefore finds both the operation and its slot, or neither.
     ///
-    /// - Returns: Task locals, which the caller releases after it has unlocked.
+    /// - Returns: The task locals, which the caller releases after it has unlocked the host.
     func leaveHost() -> [TaskLocalBinding] {
         record.withLock { record in
             guard record.phase == .submitted else { return [] }
@@ -100,11 +99,10 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Gives the operation its slot in the host. Every later change uses this slot.
+    /// Sets the operation's slot in the host. Every later change uses this slot.
     ///
-    /// - Parameter onlyInOrder: Whether to assign the slot only if the operation ranks above the operations for which
-    ///   it waits in the host, and below the operations that wait for it there.
-    /// - Returns: The properties of the operation; nil if `onlyInOrder` prevented the assignment.
+    /// - Parameter onlyInOrder: Whether to set the slot only if `fits` returns true for the place.
+    /// - Returns: The properties of the operation; nil if the slot was not set.
     func settle(at slot: Int, in place: HostPlace, onlyInOrder: Bool) -> Snapshot? {
         record.withLock { record in
             if !place.isFree, !fits(place, record), onlyInOrder { return nil }
@@ -113,8 +111,8 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Whether the operation ranks above the operations for which it would wait in a host, and below the operations
-    /// that would wait for it there. May change the rank to make this true.
+    /// Whether the rank of the operation fits its place in a host. The operation must rank above the operations for
+    /// which it would wait because of barriers, and below the host's end. May change the rank to make this true.
     func fits(_ place: HostPlace) -> Bool { record.withLock { fits(place, $0) } }
 
     private func fits(_ place: HostPlace, _ record: borrowing OperationRecord) -> Bool {
@@ -148,8 +146,8 @@ extension AnyTaskOperation {
 
     /// Runs the body as the current operation.
     ///
-    /// Like `withValue`, the function has a parameter for its isolation. Therefore the compiler knows that both
-    /// isolations are the same, and omits two of four executor checks.
+    /// Like `withValue`, the function has a parameter for its isolation. The compiler then knows that both isolations
+    /// are the same, and omits two of four executor checks.
     @inline(__always)
     func run(on runner: OperationRunner, isolation: isolated (any Actor)? = #isolation) async -> Outcome? {
         await Self.$executing.withValue(
@@ -160,7 +158,7 @@ extension AnyTaskOperation {
             }, isolation: isolation)
     }
 
-    /// Runs a function with the task locals that the queue inherited when the operation was added.
+    /// Runs a function with the task locals that the operation inherited from the code that added it.
     func withTaskLocals(_ run: @Sendable () async -> Outcome?) async -> Outcome? {
         let bindings = record.withLock { $0.links?.bindings ?? [] }
         return await Self.with(bindings[...], run)
@@ -188,14 +186,14 @@ extension AnyTaskOperation {
     }
 }
 
-/// The edges of an operation that follow from its place in its host.
+/// The edges of the wait graph that an operation has because of its place in a host.
 struct HostPlace {
     /// Whether the operation waits for another operation because of a barrier.
     var hasEdges = false
-    /// The operations for which the operation waits because of barriers. For a barrier, these are all operations since
-    /// the last barrier. Nil if the host did not list them, because no operation waits for this one.
+    /// The operations for which the operation waits because of barriers. A barrier waits for all operations since the
+    /// last barrier. Nil if the host did not list the operations, because no operation waits for this one.
     var before: [AnyTaskOperation]?
-    /// The rank of the host's end, which waits for the operation; `Int.max` if no task awaits the host's end.
+    /// The rank of the host's end; `Int.max` if no task awaits the host's end. The host's end waits for the operation.
     var endRank = Int.max
 
     /// Whether an operation of any rank may have this place.

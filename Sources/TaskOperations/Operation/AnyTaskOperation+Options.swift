@@ -9,8 +9,9 @@ extension AnyTaskOperation {
     /// try queue.addOperation(operation)
     /// ```
     ///
-    /// - Throws: `TaskOperationError.alreadyAdded` if the operation was added to a queue or started, and the errors of
-    ///   `addDependency(_:)` for a dependency. If the call throws, no other option changes.
+    /// - Throws: `TaskOperationError.alreadyAdded` if the operation was added to a queue or started. The errors of
+    ///   `addDependency(_:)` for a dependency among the options. If the call throws, options other than dependencies do
+    ///   not change.
     public func addOptions(_ options: OperationOptions) throws(TaskOperationError) {
         for dependency in options.values.dependencies { try addDependency(dependency) }
         let (isTooLate, replaced) = record.withLock { record in
@@ -23,11 +24,11 @@ extension AnyTaskOperation {
         if isTooLate { throw .alreadyAdded(OperationLabel(self)) }
     }
 
-    /// The number of permits of its queue that the body takes while it executes. See `OperationOptions.weight(_:)`.
+    /// The number of permits that the body takes from its queue while it executes. See `OperationOptions.weight(_:)`.
     public var weight: Int { record.withLock { Int($0.weight) } }
 
-    /// The semaphores that limit the operation, in the order in which they were created. The operation takes a permit
-    /// of each. See `OperationOptions.limited(by:)`.
+    /// The semaphores that limit the operation, in the order in which they were created. The operation takes one permit
+    /// of each semaphore. See `OperationOptions.limited(by:)`.
     public var limits: [AsyncSemaphore] { record.withLock { $0.links?.limits ?? [] } }
 
     /// The options of the operation, completed by the defaults of its queue.
@@ -36,8 +37,8 @@ extension AnyTaskOperation {
         return options.completed(by: host?.defaults).values
     }
 
-    /// Starts the delays and limits that begin when the operation is added. Called after a queue has accepted the
-    /// operation, and before the queue can start it.
+    /// Starts the delays and limits that begin when the operation is added. Called when a queue has accepted the
+    /// operation and cannot start it yet.
     func beginOptions() {
         let options = completedOptions
         if options.surroundBody { surroundBody() }
@@ -48,7 +49,7 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Reverts `beginOptions`, because the operation was refused.
+    /// Reverts `beginOptions`, because the host refused the operation.
     func revokeOptions() {
         let (timers, isDelayed) = record.withLock { ($0.links?.timers, $0.isDelayed) }
         timers?.end()
@@ -57,7 +58,7 @@ extension AnyTaskOperation {
 }
 
 extension OperationRecord {
-    /// Adds options to those of the operation.
+    /// Adds options to the operation's options.
     mutating func add(_ options: OperationOptions) {
         let values = options.values
         if let priority = values.priority {
@@ -72,7 +73,8 @@ extension OperationRecord {
         if !values.limits.isEmpty { setLimits(links.options.values.orderedLimits) }
     }
 
-    /// Sets weight, limits and priority to the operation's options, completed by the defaults of a queue.
+    /// Updates the weight, the limits and the priority from the operation's options. The defaults of a queue supply
+    /// options that are not set.
     ///
     /// - Parameter defaults: The defaults of the queue; nil if the operation has left the queue.
     mutating func complete(by defaults: OperationOptions?) {

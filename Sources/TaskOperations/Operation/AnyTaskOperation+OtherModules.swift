@@ -1,10 +1,11 @@
 // Members that other modules of the package use to build their own policies and waits.
 
 extension AnyTaskOperation {
-    /// Whether the operation was added to a queue or started, even if it had already ended at that time.
+    /// Whether the operation was added to a queue or started. Also true if the operation had already ended at that
+    /// time.
     package var wasSubmitted: Bool { record.withLock { $0.wasSubmitted } }
 
-    /// Whether the operation is finished or cancelled. Both are read at the same moment.
+    /// Whether the operation is finished or cancelled. Reads both properties at the same moment.
     package var isFinishedOrCancelled: Bool { record.withLock { $0.phase == .finished || $0.isCancelled } }
 
     /// Returns a unique number for a wait. `leaveWait` ends the wait with this number.
@@ -15,7 +16,8 @@ extension AnyTaskOperation {
     /// - Parameters:
     ///   - number: The number of the wait.
     ///   - endsEarly: Whether the wait ends when the task is cancelled.
-    ///   - hasLeft: Called once, after the wait is registered. Returns whether `leaveWait` was called before.
+    ///   - hasLeft: Called once, after the wait is registered. Returns true if the wait must end, because `leaveWait`
+    ///     was called before its registration.
     /// - Returns: Whether the operation is finished.
     package func wait(
         number: Int, endsEarly: Bool, hasLeft: () -> Bool
@@ -27,7 +29,7 @@ extension AnyTaskOperation {
         return isOver
     }
 
-    /// Performs a wait until the end of the operation. If a body waits, the wait is an edge of the wait graph.
+    /// Performs a wait until the operation ends. If a body waits, the wait is an edge of the wait graph.
     package func whileAwaited(wait: () async -> Void) async throws(TaskOperationError) {
         try await Self.withWaitEdge(.operation(self), wait: wait)
     }

@@ -1,18 +1,20 @@
 extension AnyTaskOperation {
-    /// Waits until the operation has finished, with any outcome, without blocking a thread.
+    /// Waits until the operation has finished, with any outcome. The wait blocks no thread.
     ///
-    /// The operation, and all operations for which it waits, inherit the priority of the waiting task, even if that
-    /// priority increases during the wait. Cancelling the task ends the wait and does not cancel the operation.
+    /// The operation and all operations for which it waits inherit the priority of the waiting task. If that priority
+    /// increases during the wait, they inherit the increase. Cancelling the task ends the wait and does not cancel the
+    /// operation.
     ///
-    /// A body that waits keeps its permit, unless the awaited operation needs a permit of the same queue, directly or
-    /// through other operations. In this case the body lends its permit until the wait ends, so a queue cannot deadlock
-    /// on itself. A wait in a child task counts as the body's, even if the body continues. An unstructured task is not
-    /// part of the body, even if the body awaits it: its waits lend no permit.
+    /// A body that waits keeps its permit, unless the awaited operation needs a permit of the same queue. The awaited
+    /// operation may need the permit itself, or through other operations. The body then lends its permit until the wait
+    /// ends, so that a queue cannot deadlock on itself.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled before the operation has finished;
+    /// A wait in a child task is treated as a wait of the body, even if the body continues. An unstructured task is not
+    /// part of the body, even if the body awaits that task. The waits of an unstructured task lend no permit.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled before the operation has finished.
     ///   `TaskOperationError.waitCycle` if a body awaits an operation that cannot end before the body does.
-    // Inlined in `value`, because a frame of its own would add 1 % to the cost of an operation that is awaited on an
-    // idle queue.
+    // Inlined in `value`. A separate frame would add 1 % to the cost of an operation that is awaited on an idle queue.
     @inline(__always)
     public func waitUntilFinished() async throws {
         if isFinished { return }
@@ -25,9 +27,9 @@ extension AnyTaskOperation {
     ///
     /// - Parameters:
     ///   - timeout: The longest duration of the wait.
-    ///   - clock: The clock that measures it.
-    /// - Throws: `WaitTimeoutError` if the operation has not finished in time, which does not cancel it; otherwise the
-    ///   errors of `waitUntilFinished()`.
+    ///   - clock: The clock that measures the timeout.
+    /// - Throws: `WaitTimeoutError` if the operation has not finished in time. The operation then continues. Otherwise
+    ///   the errors of `waitUntilFinished()`.
     public func waitUntilFinished(timeout: Duration, clock: any Clock<Duration> = ContinuousClock()) async throws {
         if isFinished { return }
         let (number, isTimeUp) = (Rank.next(), AtomicFlag())
@@ -54,9 +56,10 @@ extension AnyTaskOperation {
     /// Suspends the task until the operation is finished.
     ///
     /// - Parameters:
-    ///   - number: The unique number of the wait, which is passed to `leaveWait` to end the wait.
+    ///   - number: The unique number of the wait. `leaveWait` with this number ends the wait.
     ///   - endsEarly: Whether the wait ends when the task is cancelled.
-    ///   - hasLeft: Called once, after the wait is registered. Returns whether `leaveWait` was called before.
+    ///   - hasLeft: Called once, after the wait is registered. Returns true if the wait must end, because `leaveWait`
+    ///     was called before its registration.
     /// - Returns: Whether the operation is finished.
     @inline(__always)
     func suspendUntilFinished(
@@ -75,7 +78,7 @@ extension AnyTaskOperation {
     private func arrive(_ continuation: WaitContinuation<Bool>, _ number: Int, endsEarly: Bool) {
         let (isFinished, following) = record.withLock { record -> (Bool?, Inheritance.Following?) in
             if record.phase == .finished { return (true, nil) }
-            // The cancellation and the priority are read under the lock, so that no change before the registration is
+            // The cancellation and the priority are read under the lock. Therefore no change before the registration is
             // missed.
             if endsEarly && Task.isCancelled { return (false, nil) }
             let level = PriorityLevel(Task.currentPriority)
@@ -91,7 +94,7 @@ extension AnyTaskOperation {
         Inheritance.carryOut(.init(target: .operation(self), from: before, to: level))
     }
 
-    /// Ends a wait, if it is in progress.
+    /// Ends a wait if it is in progress.
     package func leaveWait(_ number: Int) {
         guard let (continuation, level) = record.withLock({ $0.links?.waiters.remove(number) }) else { return }
         Inheritance.carryOut(.init(target: .operation(self), from: level, to: nil))

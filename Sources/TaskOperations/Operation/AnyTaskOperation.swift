@@ -17,7 +17,7 @@ public class AnyTaskOperation: @unchecked Sendable {
         record = Lock(
             OperationRecord(
                 level: level, links: dependencies.isEmpty ? nil : OperationLinks(dependencies: dependencies)))
-        // Drawn last: the dependencies are marked as waited for, so their ranks no longer increase.
+        // Created last. The dependencies are already marked as waited for, so their ranks no longer increase.
         rank = Rank()
     }
 
@@ -26,7 +26,8 @@ public class AnyTaskOperation: @unchecked Sendable {
         preconditionFailure("only TaskOperation inherits from AnyTaskOperation")
     }
 
-    /// Adds a handler that is called when the body begins. If the body has begun, returns false and does nothing.
+    /// Adds a handler that is called when the body begins. If the operation has started or ended, returns false and
+    /// does nothing.
     package func addStartHandler(_ handler: @escaping @Sendable () -> Void) -> Bool {
         preconditionFailure("only TaskOperation inherits from AnyTaskOperation")
     }
@@ -47,7 +48,8 @@ public class AnyTaskOperation: @unchecked Sendable {
 extension AnyTaskOperation {
     /// The state of the operation at this moment.
     ///
-    /// Takes linear time in the number of dependencies if the operation has not been added; otherwise constant time.
+    /// Takes linear time in the number of dependencies if the operation has not been added. Otherwise takes constant
+    /// time.
     public var state: TaskOperationState {
         let (phase, dependencies) = record.withLock { record in
             (record.phase, record.phase == .created ? record.links?.dependencies.operations ?? [] : [])
@@ -60,7 +62,7 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Whether every dependency is finished and the body has not started.
+    /// Whether `state` is `.ready`.
     public var isReady: Bool { state == .ready }
 
     /// Whether the body is executing.
@@ -83,18 +85,18 @@ extension AnyTaskOperation {
 
 extension AnyTaskOperation {
     /// Adds a handler that is called once, after the operation has finished with any outcome. Handlers are called in
-    /// the order in which they were added, before dependents start and before waiting tasks continue. A task that
-    /// begins to await the operation during these calls does not wait.
+    /// the order in which they were added. Dependents start, and waiting tasks continue, after all handlers have
+    /// returned. A task that begins to await the operation while handlers are running does not wait.
     ///
-    /// The handler runs on the task that ran the body. If the operation was cancelled before its start, or has finished
-    /// already, the handler runs on a task of its own, never inside this call or inside `cancel()`.
+    /// The handler runs in the task that ran the body. If the operation was cancelled before its start, or has already
+    /// finished, the handler runs in a separate task. It never runs inside this call or inside `cancel()`.
     public func addCompletionHandler(_ handler: @escaping @Sendable () -> Void) {
         addHandler { _ in handler() }
     }
 
     /// Adds a handler that must not depend on the cooperative pool.
     ///
-    /// - Parameter executor: The executor of the call if the operation has finished already.
+    /// - Parameter executor: The executor of the handler if the operation has already finished.
     package func addCompletionHandler(on executor: any TaskExecutor, _ handler: @escaping @Sendable () -> Void) {
         addHandler(on: executor) { _ in handler() }
     }

@@ -4,10 +4,10 @@
 struct DependencyList: Sendable {
     fileprivate struct Note: Sendable {
         var isFinished = false
-        /// Whether the dependency lists the operation as a dependent. A linked dependency notifies the operation when
-        /// it has finished.
+        /// Whether the dependency lists the operation as a dependent. Only a linked dependency notifies the operation
+        /// when it has finished.
         var isLinked = false
-        /// The level that the dependency inherits from the operation; nil if it inherits none.
+        /// The level that the dependency inherits from the operation; nil if it inherits no level.
         var handedOn: PriorityLevel?
     }
 
@@ -18,15 +18,15 @@ struct DependencyList: Sendable {
 
     var operations: [AnyTaskOperation] { list.operations }
 
-    /// Dependencies that have not been reported as finished. Linear.
+    /// The dependencies that have not been reported as finished. Takes linear time.
     var unfinished: [AnyTaskOperation] { list.compactMap { $1.isFinished ? nil : $0 } }
 
-    /// Whether a predicate is true for all dependencies that have not been reported as finished. Linear.
+    /// Whether a predicate is true for all dependencies that have not been reported as finished. Takes linear time.
     func allUnfinished(_ predicate: (AnyTaskOperation) -> Bool) -> Bool {
         list.allSatisfy { $1.isFinished || predicate($0) }
     }
 
-    /// Adds a dependency as unfinished. If the list already contains the dependency, returns false and changes nothing.
+    /// Adds an unfinished dependency. If the list already contains the dependency, returns false and changes nothing.
     mutating func insert(_ operation: AnyTaskOperation) -> Bool {
         if list.contains(operation) { return false }
         list.append(operation, Note())
@@ -36,8 +36,8 @@ struct DependencyList: Sendable {
 
     /// Removes a dependency.
     ///
-    /// - Returns: The dependency, whether it lists the operation as a dependent, and the change of its inherited level.
-    ///   Nil if the dependency is not in the list. The caller keeps the dependency until all locks are released.
+    /// - Returns: The removed dependency; nil if it is not in the list. The caller keeps the dependency until all locks
+    ///   are released.
     mutating func remove(_ operation: AnyTaskOperation) -> Removed? {
         guard let (removed, note) = list.remove(operation) else { return nil }
         if note.isFinished { return Removed(operation: removed, isLinked: false, change: nil) }
@@ -52,7 +52,7 @@ struct DependencyList: Sendable {
         let change: Inheritance.Change?
     }
 
-    /// Marks a dependency as finished. Does nothing if the dependency is not in the list or is already marked.
+    /// Marks a dependency as finished. Does nothing if the dependency is already marked or is not in the list.
     mutating func markFinished(_ operation: AnyTaskOperation) {
         let isNew = list.update(operation) { note in
             defer { note.isFinished = true }
@@ -61,9 +61,8 @@ struct DependencyList: Sendable {
         if isNew == true { unfinishedCount -= 1 }
     }
 
-    /// Records that unfinished dependencies inherit `level`; nil means that they inherit no level. Linear.
-    ///
-    /// - Returns: The changes.
+    /// Records that all unfinished dependencies inherit `level`. Nil means that they inherit no level. Returns the
+    /// changes. Takes linear time.
     mutating func handOn(_ level: PriorityLevel?) -> [Inheritance.Change] {
         if unfinishedCount == 0 { return [] }
         var changes: [Inheritance.Change] = []
@@ -73,14 +72,14 @@ struct DependencyList: Sendable {
         return changes
     }
 
-    /// Records that one dependency inherits `level`; nil means that it inherits no level. Returns the change; nil if
-    /// nothing changed.
+    /// Records that one dependency inherits `level`. Nil means that the dependency inherits no level. Returns the
+    /// change; nil if nothing changed.
     mutating func handOn(_ level: PriorityLevel?, to operation: AnyTaskOperation) -> Inheritance.Change? {
         list.update(operation) { $0.handOn(level, to: operation) } ?? nil
     }
 
-    /// Records that unfinished dependencies list the operation as a dependent and inherit `level`; nil means that they
-    /// inherit no level. Linear.
+    /// Records that all unfinished dependencies list the operation as a dependent and inherit `level`. They inherit no
+    /// level if `level` is nil. Takes linear time.
     ///
     /// - Returns: The dependencies that did not list the operation before. The caller must register the operation with
     ///   them.
@@ -96,15 +95,15 @@ struct DependencyList: Sendable {
         return links
     }
 
-    /// A dependency that must list the operation as a dependent, and inherit another level from it.
+    /// A dependency that must list the operation as a dependent and inherit another level from the operation.
     struct Link: Sendable {
         let dependency: AnyTaskOperation
         let from: PriorityLevel?
         let to: PriorityLevel?
     }
 
-    /// Records that one dependency lists the operation as a dependent. Returns true if the dependency did not list it
-    /// before: the caller must then register the operation with it.
+    /// Records that one dependency lists the operation as a dependent. If the dependency did not list the operation
+    /// before, returns true. The caller must then register the operation with the dependency.
     mutating func link(_ operation: AnyTaskOperation) -> Bool {
         list.update(operation) { note in
             defer { note.isLinked = true }
@@ -113,7 +112,7 @@ struct DependencyList: Sendable {
     }
 
     /// Records that no dependency lists the operation as a dependent. Returns the unfinished dependencies that listed
-    /// it before. Linear.
+    /// the operation before. Takes linear time.
     mutating func unlink() -> [AnyTaskOperation] {
         var unlinked: [AnyTaskOperation] = []
         list.update { operation, note in

@@ -5,7 +5,7 @@
 /// let queue = TaskOperationQueue(.init(inheriting: [InheritedTaskLocal(Request.$id)]))
 /// ```
 public struct InheritedTaskLocal: Sendable {
-    /// Reads the value, and returns a binding that sets it around a body.
+    /// Reads the value, and returns a function that runs a body with this value.
     let capture: @Sendable () -> TaskLocalBinding
 
     /// Creates a value from the projected value of a task local, such as `Request.$id`.

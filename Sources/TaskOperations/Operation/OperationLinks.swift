@@ -1,15 +1,15 @@
-/// The links of an operation: its links to other operations and to the tasks that wait for it.
+/// The links between an operation and other operations, and between the operation and the tasks that wait for it.
 ///
 /// Rare links are in a separate object. Eight empty collections would take 10 % of the cost of an operation in a chain
 /// of dependencies.
 final class OperationLinks: @unchecked Sendable {
-    // One record owns this object, and accesses it only under the record's lock. Therefore accesses need no check for
-    // exclusivity at run time, which would take 10 % of the cost of an operation in a chain of dependencies.
+    // One record owns this object, and accesses it only under the record's lock. Accesses therefore need no exclusivity
+    // check at run time. Such checks would take 10 % of the cost of an operation in a chain of dependencies.
 
     @exclusivity(unchecked) var dependencies = DependencyList()
-    /// Submitted operations that depend on this one.
+    /// The submitted operations that depend on this one.
     @exclusivity(unchecked) var dependents = OperationList<Void>()
-    /// Tasks that await the end of the operation.
+    /// The tasks that await the end of the operation.
     @exclusivity(unchecked) var waiters = WaiterList()
     /// The levels that waiters and dependents pass to the operation.
     @exclusivity(unchecked) var contributions = LevelContributions()
@@ -32,15 +32,14 @@ final class OperationLinks: @unchecked Sendable {
         @exclusivity(unchecked) var progress: Attachment?
     }
 
-    /// A wait of a body.
     struct Wait: Sendable {
         let target: WaitNode
-        /// Whether a task of the body is suspended in the wait. It is false for the body of an open scope, which awaits
-        /// the end of the scope only later.
+        /// Whether a task of the body is suspended in the wait. It is false for a body that has opened a scope and has
+        /// not yet begun to await the scope's end.
         let isSuspended: Bool
-        /// The purpose of the wait; nil if the target tells the purpose.
+        /// The purpose of the wait; nil if the target makes the purpose clear.
         var purpose: Purpose?
-        /// The level that the target inherits from the body; nil if it inherits none.
+        /// The level that the target inherits from the body; nil if the target inherits no level.
         var handedOn: PriorityLevel?
         let since = ContinuousClock.now
 
@@ -54,7 +53,7 @@ final class OperationLinks: @unchecked Sendable {
         }
     }
 
-    /// The number of suspended tasks of the body.
+    /// The number of waits in which a task of the body is suspended.
     var suspendedCount: Int { waits.count { $0.isSuspended } }
 
     init() {}
@@ -91,7 +90,7 @@ extension OperationLinks {
         _modify { yield &madeExtras().waits }
     }
 
-    /// The waits of the body and its child tasks whose target the library does not know.
+    /// The waits in the body and its child tasks for targets that the library does not know.
     var notes: [OpaqueWait] {
         get { extras?.notes ?? [] }
         _modify { yield &madeExtras().notes }
@@ -103,44 +102,44 @@ extension OperationLinks {
         _modify { yield &madeExtras().permit }
     }
 
-    /// The executor of the body in a queue that has no executor.
+    /// The executor of the body if the queue has no executor.
     var executor: (any TaskExecutor)? {
         get { extras?.executor }
         _modify { yield &madeExtras().executor }
     }
 
-    /// The task locals that the queue inherited when the operation was added.
+    /// The values of task locals that the operation inherited when it was added.
     var bindings: [TaskLocalBinding] {
         get { extras?.bindings ?? [] }
         _modify { yield &madeExtras().bindings }
     }
 
-    /// The options of the operation itself, without the defaults of its queue.
+    /// The operation's own options, without the defaults of its queue.
     var options: OperationOptions {
         get { extras?.options ?? OperationOptions() }
         _modify { yield &madeExtras().options }
     }
 
-    /// The timers of limits that began when the operation was added.
+    /// The timers of the limits that began when the operation was added.
     var timers: OperationTimers? {
         get { extras?.timers }
         _modify { yield &madeExtras().timers }
     }
 
     /// The semaphores that limit the operation, in the order in which they are locked. The operation needs a permit of
-    /// each.
+    /// each semaphore.
     var limits: [AsyncSemaphore] {
         get { extras?.limits ?? [] }
         _modify { yield &madeExtras().limits }
     }
 
-    /// The use of the permits of the limits while the body executes.
+    /// The use of the limits' permits while the body executes.
     var limitUse: LimitUse {
         get { extras?.limitUse ?? .held }
         _modify { yield &madeExtras().limitUse }
     }
 
-    /// The number of waits whose edges are currently being made. Counted only for a body with limits.
+    /// The number of waits whose edges are being made. Counted only for a body with limits.
     var beginningWaitCount: Int {
         get { extras?.beginningWaitCount ?? 0 }
         _modify { yield &madeExtras().beginningWaitCount }
@@ -152,7 +151,7 @@ extension OperationLinks {
         _modify { yield &madeExtras().addedBodies }
     }
 
-    /// The progress of the operation, as an object of TaskOperationsExtras; nil until the progress is reported or
+    /// The operation's progress, which is an object of TaskOperationsExtras. Nil until the progress is reported or
     /// requested.
     var progress: Attachment? {
         get { extras?.progress }
@@ -170,11 +169,11 @@ extension OperationLinks {
 /// Runs a body with a task local set.
 typealias TaskLocalBinding = @Sendable (_ body: () async -> Outcome?) async -> Outcome?
 
-/// The links of a finished operation. They are used and released after the operation's lock is released.
+/// The links of a finished operation. The caller uses and releases them after it has released the operation's lock.
 struct OperationEnding: Sendable {
     private let links: OperationLinks?
     let isRunnerWorn: Bool
-    /// Whether a deadline is pending, which the caller must remove.
+    /// Whether the deadline of the operation's delay is pending. The caller must then remove the deadline.
     let wasDelayed: Bool
 
     init(links: OperationLinks?, isRunnerWorn: Bool, wasDelayed: Bool = false) {
@@ -183,7 +182,7 @@ struct OperationEnding: Sendable {
         self.wasDelayed = wasDelayed
     }
 
-    /// Whether the end must be reported to operations, tasks or handlers.
+    /// Whether operations, tasks or handlers must learn of the end.
     var hasLinks: Bool { links != nil }
 
     @inline(__always)
@@ -200,7 +199,7 @@ struct OperationEnding: Sendable {
 
     func resumeWaiters() { links?.waiters.resume() }
 
-    /// Removes the edges from the operation to its dependencies, because the operation has ended before they have.
+    /// Removes the edges from the operation to its unfinished dependencies.
     func leaveDependencies(_ operation: AnyTaskOperation) {
         guard let links, links.dependencies.unfinishedCount > 0 else { return }
         operation.leave(links.dependencies.unlink(), links.dependencies.handOn(nil))

@@ -1,8 +1,8 @@
-/// A list of operations without duplicates, in the order in which they were added. Each operation has a note. Most
-/// lists have one element, which needs no allocation.
+/// A list of operations without duplicates, in the order in which they were added. Each operation has a note. A list of
+/// one operation, the usual case, needs no allocation.
 ///
 /// Lookups, additions and removals take amortised constant time. Short lists are searched from the front. The first
-/// search of a long list makes an index.
+/// search of a long list creates an index.
 struct OperationList<Note: Sendable>: Sendable {
     private struct Entry {
         /// Nil if the operation was removed.
@@ -10,8 +10,8 @@ struct OperationList<Note: Sendable>: Sendable {
         var note: Note
     }
 
-    // The first entry is not in a collection: an access would copy the entry or need a coroutine, which takes 10 % of
-    // the cost of an operation in a chain of dependencies.
+    // The first entry is not in a collection. An access to a collection would copy the entry or need a coroutine.
+    // Either takes 10 % of the cost of an operation in a chain of dependencies.
     private var first: Entry?
     private var others: [Entry] = []
     /// The position of each operation in `others`; nil if the list has no index.
@@ -22,7 +22,7 @@ struct OperationList<Note: Sendable>: Sendable {
 
     var operations: [AnyTaskOperation] { compactMap { operation, _ in operation } }
 
-    /// Calls a predicate with each operation until it returns false. Returns whether it was true for all operations.
+    /// Returns whether a predicate is true for all operations. Stops at the first operation for which it is false.
     func allSatisfy(_ predicate: (AnyTaskOperation, Note) -> Bool) -> Bool {
         isSatisfied(first, predicate) && others.allSatisfy { isSatisfied($0, predicate) }
     }
@@ -41,8 +41,8 @@ struct OperationList<Note: Sendable>: Sendable {
         return results
     }
 
-    /// Calls a function with each operation. The method is mutating so that a list in an object is not copied for the
-    /// call.
+    /// Calls a function with each operation. The method is mutating so that a call does not copy a list that is stored
+    /// in an object.
     @inline(__always)
     mutating func forEach(_ body: (AnyTaskOperation) -> Void) {
         if let operation = first?.operation { body(operation) }
@@ -52,8 +52,9 @@ struct OperationList<Note: Sendable>: Sendable {
         }
     }
 
-    /// Calls a function to change each note. The note's type must not be empty: the thread sanitizer would mistake the
-    /// address of an empty note for the address of the next object.
+    /// Calls a function with each operation and its note. The function may change the note. The type of the note must
+    /// not be empty. The thread sanitizer would mistake the address of an empty note for the address of the next
+    /// object.
     @inline(__always)
     mutating func update(_ body: (AnyTaskOperation, inout Note) -> Void) {
         if let operation = first?.operation { body(operation, &first!.note) }
@@ -76,15 +77,15 @@ struct OperationList<Note: Sendable>: Sendable {
         }
     }
 
-    /// Changes the note of an operation. Returns nil if the operation is not in the list.
+    /// Calls a function that may change the note of an operation. Returns nil if the operation is not in the list.
     @inline(__always)
     mutating func update<Result>(_ operation: AnyTaskOperation, _ body: (inout Note) -> Result) -> Result? {
         guard let position = position(of: operation) else { return nil }
         return position < 0 ? body(&first!.note) : body(&others[position].note)
     }
 
-    /// Removes an operation. The result may be the last reference to the operation: the caller keeps it until all locks
-    /// are released.
+    /// Removes an operation. The result may be the last reference to the operation. The caller keeps the result until
+    /// all locks are released.
     mutating func remove(_ operation: AnyTaskOperation) -> (operation: AnyTaskOperation, note: Note)? {
         guard let position = position(of: operation) else { return nil }
         count -= 1
@@ -118,7 +119,7 @@ struct OperationList<Note: Sendable>: Sendable {
     private mutating func closeGapsIfMany() {
         if count * 2 > others.count { return }
         index = nil
-        // A new array, because the old one would keep its capacity.
+        // A new array is needed, because the old array would keep its capacity.
         others = others.filter { $0.operation != nil }
         if first?.operation == nil { first = others.isEmpty ? nil : others.removeFirst() }
     }

@@ -1,7 +1,7 @@
 /// The options of an operation. Each function that creates or adds an operation takes a value of this type.
 ///
-/// Each option is a static function. An array literal combines options, as for an `OptionSet`. An element of the array
-/// may itself be a combination.
+/// Each option is a static function. An array literal combines options, like that of an `OptionSet`. An element of the
+/// array may itself be a combination.
 ///
 /// ```swift
 /// let network: OperationOptions = [
@@ -12,24 +12,25 @@
 /// queue.addOperation([.weight(3), .starting(within: .seconds(30))], after: data) { try decode($0) }
 /// ```
 ///
-/// Limits and dependencies of a combination are added together. For every other option, the last element counts.
-/// `TaskOperationQueue.Configuration.defaults` supplies options that an operation does not set.
+/// A combination contains the limits and dependencies of all its elements. For every other option, the last value
+/// applies. `TaskOperationQueue.Configuration.defaults` supplies options that an operation does not set.
 ///
 /// ## Order
 ///
-/// Policies apply in a fixed order, which does not depend on the order of the options. From the outside in:
+/// Policies apply in a fixed order, regardless of the order of the options. From the outermost to the innermost:
 ///
 /// 1. `ending(within:)` covers everything from the addition to the end of the body.
 /// 2. `starting(within:)` covers the time from the addition to the start.
-/// 3. `delay(_:)`, then `dependencies(_:)`, hold the operation back before it competes for permits.
+/// 3. `delay(_:)` and `dependencies(_:)` hold the operation back before it competes for permits.
 /// 4. The operation takes its permits (`weight(_:)`, `limited(by:)`) and a token of the queue's rate in one step, and
 ///    starts.
 /// 5. `timeLimit(_:)` covers the body with all attempts and pauses.
-/// 6. `retry(_:)` repeats the next step. Between attempts, the operation lends its permits. Each attempt takes a token.
+/// 6. `retry(_:)` repeats the next step. Between attempts, the operation lends its permits. Each attempt takes a token
+///    of the rate.
 /// 7. `attemptTimeLimit(_:)` covers one call of the body.
 public struct OperationOptions: Sendable {
-    /// The options that are set; nil if no option is set. The box is one reference, so that an operation without
-    /// options needs little memory.
+    /// The options that are set; nil if no option is set. The box is one reference, so an operation without options
+    /// needs little memory.
     private var box: Box?
 
     private indirect enum Box: Sendable {
@@ -45,7 +46,7 @@ public struct OperationOptions: Sendable {
         box = .values(values)
     }
 
-    /// The options without those that the creation of an operation uses: name, priority and dependencies.
+    /// The options without the name, the priority and the dependencies, which only the creation of an operation uses.
     var lasting: OperationOptions {
         var values = values
         (values.name, values.priority, values.dependencies) = (nil, nil, [])
@@ -54,7 +55,7 @@ public struct OperationOptions: Sendable {
 
     var isEmpty: Bool { box == nil }
 
-    /// The options of an empty operation that starts when an operation with these options could start: the same
+    /// The options of an empty operation that starts when an operation with these options could start. Includes their
     /// priority, weight and limits.
     package func ofPlaceholder(named name: String) -> OperationOptions {
         let values = values
@@ -66,7 +67,7 @@ public struct OperationOptions: Sendable {
         }
     }
 
-    /// Whether an operation takes one permit of its queue and no permits of semaphores.
+    /// Whether an operation takes one permit of its queue, and no permit of a semaphore.
     package var takesOnePermit: Bool { values.weight ?? 1 == 1 && values.limits.isEmpty }
 
     package var values: OptionValues { if case .values(let values) = box { values } else { OptionValues() } }
@@ -82,7 +83,8 @@ public struct OperationOptions: Sendable {
         }
     }
 
-    /// These options, completed by the defaults of a queue.
+    /// These options, with the defaults of a queue for the options that are not set. Limits and dependencies are added
+    /// to those of the defaults.
     func completed(by defaults: OperationOptions?) -> OperationOptions {
         guard var completed = defaults else { return self }
         completed.add(self)
@@ -90,7 +92,6 @@ public struct OperationOptions: Sendable {
     }
 }
 
-/// The values of options.
 package struct OptionValues: Sendable {
     package var name: String?
     package var priority: TaskPriority?
@@ -145,7 +146,8 @@ package struct OptionValues: Sendable {
 }
 
 extension OperationOptions: ExpressibleByArrayLiteral {
-    /// Combines options. Limits and dependencies are added together; for every other option, the last one counts.
+    /// Combines options. The result contains the limits and dependencies of all elements. For every other option, the
+    /// last value applies.
     public init(arrayLiteral elements: OperationOptions...) {
         for element in elements { add(element) }
     }
@@ -179,17 +181,17 @@ extension OperationOptions {
 
     /// Sets the priority. It orders the ready operations of a queue, and is the priority of the body's task.
     ///
-    /// An operation without this option has the priority of the queue's default options, or of the group that it is
-    /// added to; otherwise `.medium`. The priority of the task that adds an operation has no influence. Operations and
-    /// tasks that wait for an operation raise it to their own priority.
+    /// Without this option, an operation has the priority of its group or of its queue's default options. If neither
+    /// sets a priority, it is `.medium`. The priority of the task that adds the operation has no influence. Operations
+    /// and tasks that wait for an operation raise it to their own priority.
     public static func priority(_ priority: TaskPriority) -> OperationOptions {
         OperationOptions { $0.priority = priority }
     }
 
-    /// Sets the number of permits of its queue that the body takes while it executes. The default is 1.
+    /// Sets the number of permits that the body takes from its queue while it executes. The default is 1.
     ///
-    /// An operation that takes more permits than its queue has runs alone. No operation of the same or a lower priority
-    /// overtakes an operation that waits for permits, so it does not starve.
+    /// An operation whose weight exceeds the width of its queue runs alone. While an operation waits for permits,
+    /// operations of the same or a lower priority do not overtake it. Heavy operations can therefore not starve.
     ///
     /// - Parameter weight: The number of permits, from 1 to 32,767. Any other number stops the process with a message.
     public static func weight(_ weight: Int) -> OperationOptions {
@@ -200,8 +202,8 @@ extension OperationOptions {
     /// Adds semaphores that the operation shares with operations of any queue and with callers of `withPermit`.
     ///
     /// The operation starts when its queue and all these semaphores have a free permit. It takes all permits in one
-    /// step, and releases those of the semaphores when its body has ended. A semaphore of capacity 1 gives mutual
-    /// exclusion.
+    /// step. When its body has ended, the operation releases the permits of the semaphores. A semaphore of capacity 1
+    /// gives mutual exclusion.
     ///
     /// ```swift
     /// let database = AsyncSemaphore(capacity: 1)
@@ -210,23 +212,26 @@ extension OperationOptions {
     /// try await database.withPermit { … }
     /// ```
     ///
-    /// An operation that waits holds no permit. So the order of the limits does not matter, and later operations start
-    /// if they do not need the permit for which it waits. Operations and tasks get permits by priority, then by
-    /// arrival. While an operation waits for one limit, other operations may overtake it at its other limits, at most
-    /// 16 times. Then the limits are kept free for it, in the order in which the semaphores were created.
+    /// A waiting operation holds no permit. The order of the limits therefore does not matter, and later operations
+    /// that need other permits can start. Operations and tasks receive permits by priority, then by arrival.
     ///
-    /// The operation takes its permits of the queue in the same step. The queue keeps no permit free for an operation
-    /// whose limits are taken. If the limits are free only while the queue is full, the operation keeps waiting: give
-    /// it a queue of its own, or a wider one.
+    /// While an operation waits for one limit, other operations may overtake it at its other limits, at most 16 times.
+    /// Then the limits are kept free for it, in the order in which the semaphores were created.
     ///
-    /// A body keeps the permits of its limits during its waits, even if it lends the permit of its queue. It lends them
-    /// during a pause between attempts, and takes all of them back, in one step, before the next attempt. If a body
-    /// awaits an operation that needs one of these limits, directly or through other operations, the wait throws
-    /// `TaskOperationError.waitCycle`. This holds even if the semaphore has more permits, because they may be taken
-    /// when the operation needs one. The library does not know which task holds a permit by `withPermit`: if that task
-    /// awaits an operation that needs the permit, both wait forever.
+    /// The operation takes the permits of its queue in the same step. The queue keeps no permit free for an operation
+    /// whose limits are taken. If the limits are free only while the queue is full, the operation keeps waiting. To
+    /// prevent this, add the operation to a separate queue, or increase the width of the queue.
     ///
-    /// - Parameter limits: The semaphores. Duplicates count once.
+    /// A body keeps the permits of its limits during its waits, even if it lends the permit of its queue. During a
+    /// pause between attempts, the body lends the permits of its limits. It takes all of them back in one step before
+    /// the next attempt.
+    ///
+    /// A body might await an operation that needs one of these limits, directly or through other operations. The wait
+    /// then throws `TaskOperationError.waitCycle`. It throws even if the semaphore has more permits, because all of
+    /// them may be taken when the operation needs one. The library does not know which task holds a permit by
+    /// `withPermit`. If that task awaits an operation that needs the permit, both wait forever.
+    ///
+    /// - Parameter limits: The semaphores. A semaphore that is listed twice has the effect of one.
     public static func limited(by limits: AsyncSemaphore...) -> OperationOptions { limited(by: limits) }
 
     /// Adds an array of semaphores that the operation shares with others. See `limited(by:)` with a list of arguments.
@@ -243,9 +248,11 @@ extension OperationOptions {
     /// dependencies and its turn.
     ///
     /// A delayed operation takes no permit, and a cancellation ends it at once. The time also passes while the queue is
-    /// suspended. All delays on the same clock share one sleeping task. Adding and cancelling take time logarithmic in
-    /// the number of pending delays on the clock. Two clocks of the same type and with the same bytes count as one
-    /// clock.
+    /// suspended.
+    ///
+    /// All delays on the same clock share one sleeping task. Adding and cancelling take logarithmic time in the number
+    /// of pending delays on the clock. Two clocks are treated as the same clock if their types and their bytes are
+    /// equal.
     ///
     /// - Parameter delay: The time. A duration that is not positive has no effect.
     public static func delay(_ delay: Duration) -> OperationOptions {
@@ -268,8 +275,9 @@ extension OperationOptions {
 extension OperationOptions {
     /// Limits the time from the addition to the start.
     ///
-    /// When the time is over, an operation that has not started fails with `TaskOperationError.notStarted`. It cannot
-    /// both start and fail. The time includes delays, and waits for dependencies and for room.
+    /// When the time is over, an operation that has not started fails with `TaskOperationError.notStarted`. An
+    /// operation that has failed in this way never starts. The time includes delays, waits for dependencies, and waits
+    /// for room.
     ///
     /// - Parameter limit: The time; not negative.
     public static func starting(within limit: Duration) -> OperationOptions {
@@ -279,8 +287,9 @@ extension OperationOptions {
 
     /// Limits the time from the addition to the end of the body.
     ///
-    /// When the time is over, an operation that has not started ends at once, even on a suspended queue or with
-    /// unfinished dependencies. If it has started, its body is cancelled. The outcome is `TaskOperationError.timedOut`.
+    /// When the time is over, an operation that has not started ends at once. It ends even on a suspended queue or with
+    /// unfinished dependencies. If the operation has started, its body is cancelled. The outcome is
+    /// `TaskOperationError.timedOut`.
     ///
     /// - Parameter limit: The time; not negative.
     public static func ending(within limit: Duration) -> OperationOptions {
@@ -288,7 +297,8 @@ extension OperationOptions {
         return OperationOptions { $0.endLimit = .duration(limit) }
     }
 
-    /// Sets the instant by which the operation must have ended. Otherwise like `ending(within:)`. Also sets the clock.
+    /// Sets the instant by which the operation must have ended. Like `ending(within:)`, but for an instant. Also sets
+    /// the clock.
     public static func deadline<C: Clock>(
         _ instant: C.Instant, clock: C = ContinuousClock()
     ) -> OperationOptions where C.Duration == Duration {
@@ -300,8 +310,9 @@ extension OperationOptions {
 
     /// Limits the time from the start of the body to its end, with all attempts and pauses.
     ///
-    /// When the time is over, the body is cancelled, and the outcome is `TaskOperationError.timedOut`, which names the
-    /// operation. The time begins immediately before the body. If several limits apply, the earliest counts.
+    /// When the time is over, the body is cancelled. The outcome is `TaskOperationError.timedOut`, which names the
+    /// operation. The time begins immediately before the body. If several limits apply, the limit that ends first is
+    /// effective.
     ///
     /// - Parameter limit: The time; not negative.
     public static func timeLimit(_ limit: Duration) -> OperationOptions {
@@ -311,7 +322,7 @@ extension OperationOptions {
 
     /// Limits the time of each attempt.
     ///
-    /// When the time is over, the call of the body is cancelled. When the call has ended, the attempt fails with
+    /// When the time is over, the call of the body is cancelled. After the call has ended, the attempt fails with
     /// `TaskOperationError.timedOut`, and `retry(_:)` decides whether another attempt follows. With this option, the
     /// body runs in a child task.
     ///

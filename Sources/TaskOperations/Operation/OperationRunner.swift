@@ -1,29 +1,29 @@
 /// Cancels and escalates the task in which bodies execute.
 ///
 /// The runner uses the task's reference to itself, which is available when the first body begins. The handle that the
-/// creation of the task returns may be available much later: waiting for that handle doubled the time from the addition
-/// of an operation to its start.
+/// task's creation returns may be available much later. Waiting for that handle doubled the time from the addition of
+/// an operation to its start.
 ///
-/// The runner is a class instead of a protocol, because an operation has no space for the second pointer of an
-/// existential: see `Outcome`. A worker inherits from this class instead of owning a runner, so that it needs only one
-/// object.
+/// The runner is a class and not a protocol, because an operation has no space for the second pointer of an
+/// existential. See `Outcome`. A worker inherits from this class, so that it needs only one object.
 class OperationRunner: @unchecked Sendable {
-    // Every access to the state holds the lock. Other threads only cancel and escalate the task. They do so between
-    // `begin` and `end`, which the task itself calls. The task waits for these threads before it ends.
+    // Every access to the state holds the lock. Other threads only cancel and escalate the task. They do so after
+    // `begin` and before `end`, which the task itself calls. The task waits for these threads before it ends.
     private struct State: Sendable {
         var task: RunningTask?
         /// The cause of the first cancellation of the task.
         var cancellationCause: (any Error)?
         /// The number of threads that currently use the task.
         var users = 0
-        /// The continuation of the task itself, if the task has no more work and waits until no thread uses it.
+        /// The continuation of the task itself. Nil unless the task has no more work and waits until no thread uses it.
         var leaving: WaitContinuation<Void>?
     }
 
-    /// The task's reference to itself. It is not counted: see `State`.
+    /// The task's reference to itself. The reference is not counted: see `State`.
     ///
-    /// An `UnsafeCurrentTask` is one reference to the task, but the compiler does not know its layout. It would copy
-    /// and destroy the state through value witness tables, which took 5 % of the cost of an operation on an idle queue.
+    /// An `UnsafeCurrentTask` consists of one reference to the task, but the compiler does not know its layout. It
+    /// would copy and destroy the state through value witness tables. This took 5 % of the cost of an operation on an
+    /// idle queue.
     private struct RunningTask: @unchecked Sendable {
         private let reference: UnsafeRawPointer
 
@@ -34,12 +34,12 @@ class OperationRunner: @unchecked Sendable {
 
     private let state = Lock(State())
 
-    /// The binding in which the task that runs the body finds the current operation. The task writes this property
-    /// before each body. Tasks that began within the body read it under the lock of an operation that has this runner.
+    /// The binding through which the body's task finds the current operation. The task writes this property before each
+    /// body. Tasks that began within the body read the property under the lock of an operation that has this runner.
     nonisolated(unsafe) var binding = BodyBinding.none
 
-    /// Stores the calling task, which begins to run bodies. Other threads can use the task until it calls `end`.
-    @inline(never)  // As `escalate`.
+    /// Stores the calling task, which then begins to run bodies. Other threads can use the task until it calls `end`.
+    @inline(never)  // Like `escalate`.
     func begin() {
         let task = withUnsafeCurrentTask { RunningTask($0!) }
         state.withLock { $0.task = task }
@@ -48,16 +48,16 @@ class OperationRunner: @unchecked Sendable {
     /// The cause of the task's cancellation; nil if the task was not cancelled. A cancelled runner runs no other body.
     var cancellationCause: (any Error)? { state.withLock { $0.cancellationCause } }
 
-    /// Cancels the task, and with it the waits of the body. The cause is stored before the cancellation, so that a
-    /// cancelled body can read it.
+    /// Cancels the task and the waits of its body. Stores the cause before the cancellation, so that a cancelled body
+    /// can read the cause.
     func cancel(throwing cause: any Error = CancellationError()) {
         state.withLock { if $0.cancellationCause == nil { $0.cancellationCause = cause } }
         use { $0.cancel() }
     }
 
     /// Raises the priority of the task.
-    // Not inlined: if the compiler does not know the size of a temporary, an async function allocates it separately
-    // and in advance.
+    // Not inlined. The compiler does not know the size of a temporary here. In an async function, it would allocate
+    // this temporary separately and in advance.
     @inline(never)
     func escalate(to level: PriorityLevel) {
         use { $0.escalateIfAvailable(to: level.taskPriority) }
@@ -79,7 +79,7 @@ class OperationRunner: @unchecked Sendable {
         leaving?.resume()
     }
 
-    /// Prevents other threads from beginning to use the task. Returns true if a thread still uses it: the task must
+    /// Prevents other threads from beginning to use the task. Returns true if a thread still uses the task, which must
     /// then call `waitUntilUnused`.
     func end() -> Bool {
         state.withLock { state in
@@ -101,15 +101,16 @@ class OperationRunner: @unchecked Sendable {
     }
 }
 
-/// Distinguishes a body and its child tasks from unstructured tasks that have only inherited the body's task locals.
+/// Distinguishes a body and its child tasks from unstructured tasks that have only inherited the task locals of the
+/// body.
 ///
-/// A child task looks up task locals in its parent, so it finds the binding of the body, at the same address. An
+/// A child task looks up task locals in its parent. It therefore finds the binding of the body, at the same address. An
 /// unstructured task has copies of the bindings, at other addresses.
 struct BodyBinding: Equatable, @unchecked Sendable {
     // The address is only compared, never dereferenced.
     private let address: UnsafeMutableRawPointer?
 
-    /// The binding in which the calling task finds the current operation.
+    /// The binding through which the calling task finds the current operation.
     static var current: BodyBinding {
         BodyBinding(address: taskLocalValue(Unmanaged.passUnretained(AnyTaskOperation.$executing).toOpaque()))
     }

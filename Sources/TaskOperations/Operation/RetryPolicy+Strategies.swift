@@ -10,8 +10,8 @@ extension RetryPolicy {
     /// Tries again after pauses of increasing length.
     ///
     /// The pause after attempt `n` is `initial · factor ⁿ⁻¹`, but at most `maximum`. Jitter shortens each pause by a
-    /// random fraction. Therefore clients that failed at the same time do not try again at the same time. A jitter of 1
-    /// is the "full jitter" of M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
+    /// random fraction, so that clients that failed together do not all try again together. A jitter of 1 is the "full
+    /// jitter" of M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
     ///
     /// - Parameters:
     ///   - initial: The pause after the first attempt; not negative.
@@ -19,7 +19,8 @@ extension RetryPolicy {
     ///   - maximum: The longest pause; not shorter than `initial`.
     ///   - jitter: The largest fraction by which a pause is shortened, from 0 to 1.
     ///   - attempts: The total number of attempts; at least 1.
-    ///   - seed: The seed of the jitter: the same seed gives the same pauses. With nil, the pauses differ each time.
+    ///   - seed: The seed of the jitter. The same seed gives the same pauses. If it is nil, the pauses differ each
+    ///     time.
     public static func exponential(
         initial: Duration, factor: Double = 2, maximum: Duration = .seconds(60), jitter: Double = 0, attempts: Int,
         seed: UInt64? = nil
@@ -45,8 +46,8 @@ extension RetryPolicy {
         var seconds = first
         for _ in 1..<attempt where seconds < limit { seconds *= factor }
         if seconds >= limit { return maximum }
-        // Rounded, so that 100 milliseconds with a factor of 3 are exactly 300. Larger numbers of nanoseconds would not
-        // fit into an `Int64`.
+        // The pause is rounded, so that three times 100 milliseconds are exactly 300 milliseconds. Larger numbers of
+        // nanoseconds would not fit into an `Int64`.
         return seconds < 1e9 ? .nanoseconds(Int64((seconds * 1e9).rounded())) : .seconds(seconds)
     }
 

@@ -1,4 +1,4 @@
-/// A rule that decides whether and when the body of an operation runs again after a failure.
+/// A rule that decides whether and when the body of an operation runs again after it has failed.
 ///
 /// ```swift
 /// let page = queue.addOperation(
@@ -8,31 +8,32 @@
 /// }
 /// ```
 ///
-/// All attempts belong to one operation. The operation executes from the first attempt to the last, and its outcome is
-/// the outcome of the last attempt. Each attempt counts in the rate of the queue. During a pause, the operation lends
-/// its permit (see `withPermitLent`) and the permits of its limits. It takes all of them back before the next attempt.
-/// Cancelling the operation ends the pause and the operation at once, with `CancellationError`. The values and the
-/// error of a failed attempt are released before the pause.
+/// All attempts belong to one operation. The operation executes from the first attempt to the last. Its outcome is the
+/// outcome of the last attempt. Each attempt takes a token of the queue's rate.
 ///
-/// No further attempt follows if the operation was cancelled, if its time limit has passed, or if its input failed
-/// (`TaskOperationError.dependencyFailed`). A failed input would fail again in every attempt.
+/// During a pause, the operation lends its permit (see `withPermitLent`) and the permits of its limits. It takes all of
+/// them back before the next attempt. The values and the error of a failed attempt are released before the pause.
+/// Cancelling the operation ends the pause and the operation at once, with `CancellationError`.
 ///
-/// ProcedureKit's `RetryProcedure`, with a maximum and a wait strategy, creates a new operation for each attempt
-/// instead.
+/// No further attempt follows if the operation was cancelled or its time limit has passed. A failed input
+/// (`TaskOperationError.dependencyFailed`) also ends the attempts, because the input would be missing in every attempt.
+///
+/// This differs from the `RetryProcedure` of ProcedureKit, which creates a new operation for each attempt.
 public struct RetryPolicy: Sendable {
     /// Decides whether another attempt follows.
     ///
     /// - Parameters:
     ///   - error: The error of the attempt.
     ///   - attempt: The number of the attempt, from 1.
-    /// - Returns: The pause before the next attempt; nil if no attempt follows, and `error` is the outcome. A duration
-    ///   that is not positive means no pause.
+    /// - Returns: The pause before the next attempt. A duration that is not positive means no pause. If the result is
+    ///   nil, no attempt follows, and `error` is the outcome.
     public typealias Decision = @Sendable (_ error: any Error, _ attempt: Int) -> Duration?
 
     private let decision: Decision
     private let report: (@Sendable (FailedAttempt) -> Void)?
 
-    /// Creates a policy from a function that decides. The function is called in the task of the body.
+    /// Creates a policy from a function that decides whether another attempt follows. The function is called in the
+    /// task of the body.
     ///
     /// ```swift
     /// let policy = RetryPolicy { error, attempt in
@@ -48,7 +49,7 @@ public struct RetryPolicy: Sendable {
         self.report = report
     }
 
-    /// The number of the current attempt, from 1; nil outside bodies with a retry policy.
+    /// The number of the current attempt, from 1. Nil outside bodies with a retry policy.
     @TaskLocal public static var attempt: Int?
 }
 
@@ -63,7 +64,7 @@ extension RetryPolicy {
         public let number: Int
         /// The error of the attempt.
         public let error: any Error
-        /// The pause before the next attempt; nil if no attempt follows, and the error is the outcome.
+        /// The pause before the next attempt. Nil if no attempt follows; the error is then the outcome.
         public let pause: Duration?
     }
 
@@ -87,7 +88,7 @@ extension RetryPolicy {
     /// Returns the pause before the next attempt of work that is not an operation; nil if no attempt follows.
     package func delay(after error: any Error, attempt: Int) -> Duration? { decision(error, attempt) }
 
-    /// Decides on another attempt of an operation, and reports the failed one.
+    /// Decides whether an operation makes another attempt, and reports the failed attempt.
     func pause(after error: any Error, attempt: Int, of operation: AnyTaskOperation?) -> Duration? {
         let mustEnd = Task.isCancelled || operation.map { $0.isCancelled || $0.isRefused(error) } ?? false
         let pause = mustEnd ? nil : decision(error, attempt)

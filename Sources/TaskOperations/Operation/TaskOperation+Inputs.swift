@@ -1,16 +1,16 @@
 // Operations that need the values of other operations.
 //
 // The initialisers for one and for two inputs have no parameter pack. With a pack, the compiler of Swift 6.3 crashes if
-// the body is a function that is isolated to a global actor and an input is a tuple.
+// an input is a tuple and the body is isolated to a global actor.
 
 extension TaskOperation {
-    /// Creates an operation that needs the value of another operation. It starts after that operation has finished. If
-    /// the input failed or was cancelled, the body does not run, and the operation fails with
+    /// Creates an operation that needs the value of another operation. The new operation starts after the input has
+    /// finished. If the input failed or was cancelled, the body does not run, and the new operation fails with
     /// `TaskOperationError.dependencyFailed`.
     ///
     /// - Parameters:
-    ///   - options: The options; their dependencies must also finish first, with any outcome.
-    ///   - input: The operation whose value the body gets.
+    ///   - options: The options. Their dependencies must also finish first, with any outcome.
+    ///   - input: The operation whose value is passed to the body.
     ///   - body: The work.
     public convenience init<Input>(
         _ options: OperationOptions = OperationOptions(),
@@ -20,13 +20,13 @@ extension TaskOperation {
         self.init(options, after: [input]) { try await body(input.requireValue()) }
     }
 
-    /// Creates an operation that needs the values of two other operations. If one of them failed or was cancelled, the
-    /// body does not run, and the operation fails with `TaskOperationError.dependencyFailed`.
+    /// Creates an operation that needs the values of two other operations. If an input failed or was cancelled, the
+    /// body does not run, and the new operation fails with `TaskOperationError.dependencyFailed`.
     ///
     /// - Parameters:
-    ///   - options: The options; their dependencies must also finish first, with any outcome.
-    ///   - first: The operation whose value the body gets first.
-    ///   - second: The operation whose value the body gets second.
+    ///   - options: The options. Their dependencies must also finish first, with any outcome.
+    ///   - first: The operation whose value is the first argument of the body.
+    ///   - second: The operation whose value is the second argument of the body.
     ///   - body: The work.
     public convenience init<First, Second>(
         _ options: OperationOptions = OperationOptions(),
@@ -39,13 +39,13 @@ extension TaskOperation {
         }
     }
 
-    /// Creates an operation that needs the values of several other operations. If one of them failed or was cancelled,
-    /// the body does not run, and the operation fails with `TaskOperationError.dependencyFailed`.
+    /// Creates an operation that needs the values of several other operations. If an input failed or was cancelled, the
+    /// body does not run, and the new operation fails with `TaskOperationError.dependencyFailed`.
     ///
     /// - Parameters:
-    ///   - options: The options; their dependencies must also finish first, with any outcome.
-    ///   - first: An operation whose value the body gets.
-    ///   - inputs: More such operations, in the order in which the body gets their values.
+    ///   - options: The options. Their dependencies must also finish first, with any outcome.
+    ///   - first: The operation whose value is the first argument of the body.
+    ///   - inputs: The operations whose values are the remaining arguments of the body, in this order.
     ///   - body: The work.
     public convenience init<First, each Input>(
         _ options: OperationOptions = OperationOptions(),
@@ -60,12 +60,12 @@ extension TaskOperation {
         }
     }
 
-    /// Creates an operation that needs the values of any number of other operations. If one of them failed or was
-    /// cancelled, the body does not run, and the operation fails with `TaskOperationError.dependencyFailed`.
+    /// Creates an operation that needs the values of any number of other operations. If an input failed or was
+    /// cancelled, the body does not run, and the new operation fails with `TaskOperationError.dependencyFailed`.
     ///
     /// - Parameters:
-    ///   - options: The options; their dependencies must also finish first, with any outcome.
-    ///   - inputs: The operations whose values the body gets, in this order.
+    ///   - options: The options. Their dependencies must also finish first, with any outcome.
+    ///   - inputs: The operations whose values are passed to the body, in this order.
     ///   - body: The work.
     public convenience init<Input>(
         _ options: OperationOptions = OperationOptions(),
@@ -75,7 +75,7 @@ extension TaskOperation {
         self.init(options, after: inputs) { try await body(inputs.map { try $0.requireValue() }) }
     }
 
-    /// The value of a finished operation, for an operation that needs it.
+    /// Returns the value of this operation for an operation that needs the value.
     private func requireValue() throws(TaskOperationError) -> Success {
         switch outcome {
         case .success(let value): return value

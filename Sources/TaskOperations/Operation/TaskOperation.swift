@@ -1,9 +1,10 @@
 /// A unit of work with a typed outcome.
 ///
-/// Create an operation, configure it, and add it to a `TaskOperationQueue`; or create and add it with one call of the
-/// queue. The body runs at most once, in a task with the priority of the operation. The operation ends with exactly one
-/// outcome: the value that the body returned, the error that the body threw, or `CancellationError` if the operation
-/// was cancelled before it started.
+/// Create an operation, configure it, and add it to a `TaskOperationQueue`. Alternatively, create and add it with one
+/// call of the queue. The body runs at most once, in a task with the priority of the operation.
+///
+/// The operation ends with exactly one outcome. The outcome is the value that the body returned, or the error that the
+/// body threw. If the operation was cancelled before it started, the outcome is `CancellationError`.
 ///
 /// ```swift
 /// let listing = TaskOperation(name: "list") { try await list(folder) }
@@ -12,31 +13,31 @@
 /// print(try await report.value)
 /// ```
 public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecked Sendable {
-    // `body` is accessed under the lock of `record` before the start, and afterwards only by the thread that started or
-    // ended the operation.
+    // `body` is accessed under the lock of `record` before the start. Afterwards, only the thread that started or ended
+    // the operation accesses it.
 
     /// The work of an operation. Cancelling the operation cancels the task of the body.
     public typealias Body = @Sendable () async throws -> Success
 
     /// The work of an operation that needs the values of other operations.
     ///
-    /// The type is `@concurrent`, because the compiler of Swift 6.3 crashes if a closure is passed for a
-    /// `nonisolated(nonsending)` function that takes a parameter pack. On `TaskOperationQueue.main`, isolate such a
+    /// The type is `@concurrent`, because of a crash of the Swift 6.3 compiler. The crash occurs if a closure is passed
+    /// for a `nonisolated(nonsending)` function that has a parameter pack. On `TaskOperationQueue.main`, isolate such a
     /// body with `{ @MainActor in … }`.
     ///
-    /// The compiler also crashes if the body is isolated to a global actor, there are at least three inputs, and an
-    /// input other than the first is a tuple. In this case, pass `{ await function($0, $1, $2) }`.
+    /// The compiler also crashes for three or more inputs if the body is isolated to a global actor and an input other
+    /// than the first is a tuple. In this case, pass `{ await function($0, $1, $2) }`.
     public typealias BodyAfter<each Input> = @concurrent @Sendable (repeat each Input) async throws -> Success
 
     private var body: Body?
 
-    /// Creates an operation, which does nothing until it is added to a queue or started.
+    /// Creates an operation. It does nothing until it is added to a queue or started.
     ///
     /// - Parameters:
     ///   - name: The name in messages and descriptions.
     ///   - priority: See `OperationOptions.priority(_:)`.
-    ///   - dependencies: Operations that must finish first, with any outcome.
-    ///   - body: The work. A closure that is isolated to an actor runs there, such as `{ @MainActor in … }`.
+    ///   - dependencies: The operations that must finish first, with any outcome.
+    ///   - body: The work. A closure that is isolated to an actor, such as `{ @MainActor in … }`, runs on that actor.
     public init(
         name: String? = nil,
         priority: TaskPriority? = nil,
@@ -44,7 +45,8 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
         body: @escaping Body
     ) {
         self.body = body
-        // Converted before any copy, because the runtime looks up the type `TaskPriority?` for each copy.
+        // The priority is converted before it is copied, because the runtime looks up the type `TaskPriority?` for each
+        // copy.
         var level: PriorityLevel?
         if let priority { level = PriorityLevel(priority) }
         super.init(name: name, level: level, dependencies: dependencies)
@@ -55,7 +57,7 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
         self.init(options, after: [], body)
     }
 
-    /// - Parameter inputs: Dependencies in addition to those of the options.
+    /// - Parameter inputs: Dependencies in addition to the dependencies of the options.
     convenience init(_ options: OperationOptions, after inputs: [AnyTaskOperation], _ body: @escaping Body) {
         if options.isEmpty {
             self.init(dependencies: inputs, body: body)
@@ -103,7 +105,7 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
     /// Replaces the body with a closure that wraps it. If the operation has started or ended, returns false and does
     /// nothing.
     ///
-    /// - Parameter wrap: Called under the lock of the operation. It must only make a closure.
+    /// - Parameter wrap: Called under the lock of the operation. It must only create a closure.
     func wrapBody(_ wrap: (@escaping Body) -> Body) -> Bool {
         record.withLock { record in
             guard record.phase < .executing, let first = body else { return false }
@@ -132,16 +134,17 @@ extension TaskOperation {
         return isFinished ? Result { try Self.value(of: outcome) } : nil
     }
 
-    /// Waits for the end without blocking a thread, and returns the value. The wait affects priorities and permits as
-    /// `waitUntilFinished()` does.
+    /// Waits until the operation has finished, and returns its value. The wait blocks no thread. It affects priorities
+    /// and permits as `waitUntilFinished()` does.
     ///
     /// Cancelling the waiting task ends the wait and does not cancel the operation, so a cancelled task can end at
-    /// once. `result` always waits for the end. `TaskOperationQueue.run` cancels the operation with the task.
+    /// once. `result` always waits until the operation has finished. `TaskOperationQueue.run` cancels the operation
+    /// when the task is cancelled.
     ///
-    /// - Throws: The error that the body threw. If the body did not run because an operation whose value it needs
-    ///   failed, the error of that operation; `failure` names the operations in between. `CancellationError` if the
-    ///   operation was cancelled before its start, or if the waiting task is cancelled. `TaskOperationError.waitCycle`
-    ///   if a body awaits an operation that cannot end before the body does.
+    /// - Throws: The error that the body threw. If the body did not run because of a failed input, the error of the
+    ///   operation that failed first. `CancellationError` if the operation was cancelled before its start, or if the
+    ///   waiting task is cancelled. `TaskOperationError.waitCycle` if a body awaits an operation that cannot end before
+    ///   the body does.
     public var value: Success {
         get async throws {
             try await waitUntilFinished()
@@ -149,7 +152,7 @@ extension TaskOperation {
         }
     }
 
-    /// Waits for the end and returns the value, like `value`. Cancelling the task does not end the wait.
+    /// Like `value`, but cancelling the task does not end the wait.
     var valueAtEnd: Success {
         get async throws {
             try await waitToTheEnd()
@@ -157,26 +160,27 @@ extension TaskOperation {
         }
     }
 
-    /// Waits for the end, at most for a limited time, and returns the value.
+    /// Waits until the operation has finished, but at most for a limited time, and returns its value.
     ///
     /// - Parameters:
     ///   - timeout: The longest duration of the wait.
-    ///   - clock: The clock that measures it.
-    /// - Throws: `WaitTimeoutError` if the operation has not finished in time, which does not cancel it; otherwise the
-    ///   errors of `value`.
+    ///   - clock: The clock that measures the timeout.
+    /// - Throws: `WaitTimeoutError` if the operation has not finished in time. The operation then continues. Otherwise
+    ///   the errors of `value`.
     public func value(timeout: Duration, clock: any Clock<Duration> = ContinuousClock()) async throws -> Success {
         try await waitUntilFinished(timeout: timeout, clock: clock)
         return try originalValue()
     }
 
-    /// Waits for the end, at most for a limited time, and returns the outcome. Cancelling the task ends the wait, too.
+    /// Waits until the operation has finished, but at most for a limited time, and returns its outcome. Unlike with
+    /// `result`, cancelling the task ends the wait.
     ///
     /// - Parameters:
     ///   - timeout: The longest duration of the wait.
-    ///   - clock: The clock that measures it.
+    ///   - clock: The clock that measures the timeout.
     /// - Throws: `WaitTimeoutError` if the operation has not finished in time. `CancellationError` if the task is
-    ///   cancelled before the operation has finished. Neither cancels the operation. `TaskOperationError.waitCycle` if
-    ///   a body awaits an operation that cannot end before the body does.
+    ///   cancelled before the operation has finished. Neither error cancels the operation.
+    ///   `TaskOperationError.waitCycle` if a body awaits an operation that cannot end before the body does.
     public func result(
         timeout: Duration, clock: any Clock<Duration> = ContinuousClock()
     ) async throws -> Result<Success, any Error> {
@@ -184,7 +188,8 @@ extension TaskOperation {
         return outcome!
     }
 
-    /// Waits for the end without blocking a thread, and returns the outcome. Cancelling the task does not end the wait.
+    /// Waits until the operation has finished, and returns its outcome. The wait blocks no thread. Cancelling the task
+    /// does not end the wait.
     ///
     /// If a body awaits an operation that cannot end before the body does, the result is a failure with
     /// `TaskOperationError.waitCycle`.
@@ -199,11 +204,12 @@ extension TaskOperation {
         }
     }
 
-    /// Returns the value of a finished operation. It makes no `Result`, because the runtime would look up that generic
+    /// Returns the value of a finished operation. Creates no `Result`, because the runtime would look up that generic
     /// type at each use.
     package func finishedValue() throws -> Success { try Self.value(of: record.withLock { $0.outcome }) }
 
-    /// The value of a finished operation, or the original error if the operation did not run because of another one.
+    /// The value of a finished operation. Throws the original error if the operation did not run because another
+    /// operation failed.
     private func originalValue() throws -> Success {
         do {
             return try finishedValue()
@@ -212,7 +218,7 @@ extension TaskOperation {
         }
     }
 
-    /// - Parameter outcome: The outcome; nil is success without a value.
+    /// - Parameter outcome: The outcome; nil means success without a value.
     private static func value(of outcome: Outcome?) throws -> Success {
         guard let outcome else { return () as! Success }
         switch outcome.result {
@@ -221,14 +227,15 @@ extension TaskOperation {
         }
     }
 
-    /// Converts a value to the operation's type. A cast costs five times as much as the comparison of two types.
+    /// Converts a value to the operation's type. Compares types first, because a cast costs five times as much as a
+    /// comparison.
     private static func cast<Value>(_ value: Value) -> Success {
         // The bits are valid, because `Value` and `Success` are the same type.
         Value.self == Success.self ? unsafeBitCast(value, to: Success.self) : value as! Success
     }
 
-    /// Adds a handler that is called once with the outcome. The handler is called when, and on the task on which, a
-    /// handler without an outcome is called.
+    /// Adds a handler that is called once with the outcome. The rules for the time and the task of the call are those
+    /// for a handler without an outcome.
     public func addCompletionHandler(_ handler: @escaping @Sendable (Result<Success, any Error>) -> Void) {
         addHandler { handler(($0 as! Self).outcome!) }
     }
@@ -237,14 +244,15 @@ extension TaskOperation {
 extension TaskOperation {
     /// Calls a handler once with the outcome, on the actor of the caller.
     ///
-    /// In a method of a main-actor class, the handler runs on the main actor, without `Task` or `@MainActor in`:
+    /// If the caller is a method of a main-actor class, the handler runs on the main actor. It needs neither `Task` nor
+    /// `@MainActor in`:
     ///
     /// ```swift
     /// queue.addOperation { try await load(url) }.whenFinished { result in self.show(result) }
     /// ```
     ///
-    /// Unlike a completion handler, this handler runs in a task of its own. Dependents and waiting tasks might continue
-    /// before it is called.
+    /// Unlike a completion handler, this handler runs in a separate task. Dependents and waiting tasks might continue
+    /// before the handler is called.
     public func whenFinished(
         @_inheritActorContext _ handler: @escaping @Sendable @isolated(any) (Result<Success, any Error>) -> Void
     ) {
@@ -262,7 +270,7 @@ extension TaskOperation {
 extension TaskOperation where Success == Void {
     /// Adds a body that runs at the same time as the other bodies of this operation. The operation finishes when all
     /// its bodies have ended. It takes only one set of permits. If a body throws, the other bodies are cancelled, and
-    /// the operation fails with that error.
+    /// the operation fails with the thrown error.
     ///
     /// - Throws: `TaskOperationError.alreadyStarted` if the operation has started or finished.
     public func addBody(_ additional: @escaping Body) throws(TaskOperationError) {
@@ -277,7 +285,7 @@ extension TaskOperation where Success == Void {
                     group.addTask { try await first() }
                     for body in added.bodies { group.addTask { try await body() } }
                     added.bodies = []
-                    // `waitForAll` would let the other tasks run to their end if one throws.
+                    // `waitForAll` would let the other tasks run to their end if one task throws.
                     for try await _ in group {}
                 }
             }
@@ -285,10 +293,11 @@ extension TaskOperation where Success == Void {
     }
 }
 
-/// The bodies of an operation other than the first. They are in a list, because nested closures would be called and
-/// freed recursively and could overflow the stack.
+/// The bodies of an operation except the first. A list stores them, because nested closures would be called and freed
+/// recursively and could overflow the stack.
 final class AddedBodies: @unchecked Sendable {
-    // Accessed under the operation's lock before the start, and only by the operation's body after the start.
+    // The list is accessed under the operation's lock before the start, and only by the operation's body after the
+    // start.
     var bodies: [TaskOperation<Void>.Body]
 
     init(_ first: @escaping TaskOperation<Void>.Body) {

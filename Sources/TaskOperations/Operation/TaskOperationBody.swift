@@ -12,7 +12,7 @@ public protocol TaskOperationBody<Success>: Sendable {
     /// The type of the operation's value.
     associatedtype Success: Sendable
 
-    /// Performs the work. It is called at most once for each operation. Cancelling the operation cancels the task of
-    /// this call: check `Task.isCancelled`, or call `Task.checkCancellation()`.
+    /// Performs the work. The operation calls this method at most once. Cancelling the operation cancels the task of
+    /// this call. Check `Task.isCancelled`, or call `Task.checkCancellation()`.
     nonisolated(nonsending) func main() async throws -> Success
 }

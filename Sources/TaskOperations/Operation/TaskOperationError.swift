@@ -1,36 +1,36 @@
 /// An error of this library. Its `description` names the operations and suggests a remedy.
 ///
-/// The error contains labels instead of operations, so it does not keep the operations in memory.
+/// The error contains labels instead of operations, so it keeps no operation in memory.
 public enum TaskOperationError: Error, Sendable {
-    /// The dependency would make an operation wait for itself. The list begins and ends with the same operation, and
-    /// each operation in it waits for the next.
+    /// The dependency would make an operation wait for itself. The list begins and ends with the same operation. Each
+    /// operation in the list waits for the next.
     case dependencyCycle([OperationLabel])
 
     /// The body would wait for an operation or a queue that cannot end before the body does. The list begins and ends
-    /// with the operation of that body, and each operation in it waits for the next.
+    /// with the body's operation. Each operation in the list waits for the next.
     case waitCycle([OperationLabel])
 
-    /// The operation was added to a queue or started before. It cannot be added again, and its weight and limits can no
-    /// longer be changed.
+    /// The operation was already added to a queue or started. It cannot be added again, and its weight and limits can
+    /// no longer be changed.
     case alreadyAdded(OperationLabel)
 
     /// The operation has started or finished, so its dependencies and bodies can no longer change.
     case alreadyStarted(OperationLabel)
 
-    /// `start()` was called before these dependencies had finished. Alternatively, the operation needs the values of
-    /// these operations, which were removed from its dependencies and had not finished when it started.
+    /// `start()` was called before these dependencies had finished. Alternatively, the body needs the values of these
+    /// operations. They were removed from the dependencies and had not finished when the operation started.
     case notReady(OperationLabel, waitingFor: [OperationLabel])
 
     /// The body did not run, because an operation whose value it needs has failed.
     ///
-    /// `dependency` is the operation whose value is missing. In a chain of failures, `origin` is the first operation
-    /// that failed; otherwise it is `dependency`. `error` is the error of `origin`.
+    /// `dependency` is the operation whose value is missing. In a chain of failures, `origin` is the operation that
+    /// failed first. Otherwise, `origin` is `dependency`. `error` is the error of `origin`.
     case dependencyFailed(dependency: OperationLabel, origin: OperationLabel, error: any Error)
 
     /// The operation was added to a queue after `shutDown`.
     case queueShutDown(OperationLabel, queueName: String?)
 
-    /// The operation was added to a full queue, which rejects operations.
+    /// The operation was added to a full queue, which rejected it.
     case queueFull(OperationLabel, queueName: String?)
 
     /// The queue was full, and dropped this operation to make room for a later one.
@@ -40,8 +40,8 @@ public enum TaskOperationError: Error, Sendable {
     /// runs.
     case notStarted(OperationLabel, after: Duration)
 
-    /// The operation did not finish within its time limit. Its body was cancelled. With the overrun `.abandon`, the
-    /// body may still execute.
+    /// The operation did not finish within its time limit. Its body was cancelled. With the overrun rule `.abandon`,
+    /// the body may still be executing.
     case timedOut(OperationLabel, after: Duration)
 }
 

@@ -1,6 +1,6 @@
 /// The state of an operation. An operation passes through these states in this order and may skip some.
 ///
-/// Cancellation is not a state: see `AnyTaskOperation.isCancelled`.
+/// Cancellation is not a state. See `AnyTaskOperation.isCancelled`.
 public enum TaskOperationState: Comparable, Sendable {
     /// A dependency is unfinished, or the operation's delay has not passed.
     case waiting

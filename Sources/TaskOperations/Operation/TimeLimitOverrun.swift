@@ -1,12 +1,14 @@
-/// The rule for an operation whose time limit has passed and whose body ignores its cancellation.
+/// The rule for an operation whose body ignores its cancellation after a time limit has passed.
 public enum TimeLimitOverrun: Sendable {
-    /// The operation waits for the end of its body, and then fails. Its dependents, and tasks that await it, wait too.
+    /// The operation fails after its body has ended. Dependents, and tasks that await the operation, wait until then.
     ///
-    /// If the operation was cancelled before its time limit passed, the result of its body is the outcome.
+    /// If the operation was cancelled before its time limit passed, its outcome is the result of its body.
     case wait
 
-    /// The operation fails at once, even if it was cancelled before, and its dependents can start. Its body keeps its
-    /// permit until it has ended. Until the body has ended, waits for an empty queue continue, although
-    /// `operationCount` no longer counts the operation. The result of the body is discarded.
+    /// The operation fails at once, even if it was cancelled before, and its dependents can start. The result of the
+    /// body is discarded.
+    ///
+    /// The body keeps its permit until it has ended. Waits for an empty queue also continue until the body has ended,
+    /// although `operationCount` no longer includes the operation.
     case abandon
 }

@@ -1,5 +1,5 @@
-/// The error of a wait that took longer than its limit. The awaited work continues. The body of `withTimeLimit`,
-/// however, has ended when this error is thrown.
+/// The error of a wait that took longer than its time limit. The awaited work continues. One exception is
+/// `withTimeLimit`, whose body has ended when it throws this error.
 public struct WaitTimeoutError: Error, Hashable, Sendable {
     /// The description of the awaited object.
     public let awaited: String

@@ -1,8 +1,8 @@
 extension AnyTaskOperation {
     /// Starts the operation at once without a queue, in a task with the priority of the operation.
     ///
-    /// - Throws: `TaskOperationError.notReady` if a dependency is unfinished, and `.alreadyAdded` if the operation was
-    ///   already added to a queue or started. If the call throws, nothing changes.
+    /// - Throws: `TaskOperationError.notReady` if a dependency is unfinished. `TaskOperationError.alreadyAdded` if the
+    ///   operation was already added to a queue or started. If the call throws, nothing changes.
     public func start() throws(TaskOperationError) {
         try Scheduler.withoutQueue.submit(self, mustBeReady: true)
     }

@@ -1,4 +1,4 @@
-/// The waits that an operation itself stores, at one moment.
+/// The state of an operation and its waits, at one moment.
 package struct OperationDetail: Sendable {
     package let isAdded: Bool
     package let isExecuting: Bool
@@ -8,9 +8,9 @@ package struct OperationDetail: Sendable {
     /// Whether the operation represents work that the library does not run.
     package let isOutside: Bool
     package let isPermitLent: Bool
-    /// The scheduler of the operation's queue, or `withoutQueue`; nil if the operation was not added or started.
+    /// The scheduler of the operation's queue, or `withoutQueue`. Nil if the operation was not added or started.
     package let scheduler: Scheduler?
-    /// The dependencies of the operation, including finished ones.
+    /// All dependencies of the operation, finished or unfinished.
     private let dependencyList: DependencyList?
     private let waits: [OperationLinks.Wait]
     private let notes: [OpaqueWait]
@@ -38,14 +38,14 @@ package struct OperationDetail: Sendable {
     /// The unfinished dependencies of the operation.
     package var dependencies: [AnyTaskOperation] { dependencyList?.unfinished ?? [] }
 
-    /// The descriptions of the limits that have no free permit. If every limit has a free permit now, the descriptions
-    /// of all limits.
+    /// The descriptions of the limits that have no free permit. If every limit has a free permit, the descriptions of
+    /// all limits.
     package var limitDescriptions: [String] {
         let full = limits.filter { $0.available == 0 }
         return (full.isEmpty ? limits : full).map(\.waitDescription)
     }
 
-    /// The waits of the body. The open scope of a body is not awaited yet.
+    /// The waits of the body. An open scope is not included while the body does not yet await its end.
     package var bodyWaits: [CapturedWait] {
         waits.filter(\.isSuspended).map(CapturedWait.init) + notes.map(CapturedWait.init)
     }

@@ -1,10 +1,9 @@
-/// The state of a queue at one moment, with the details of its operations. The product TaskOperationsDiagnosis turns
-/// captures into explanations.
+/// The state of a queue at one moment, with the details of its operations. TaskOperationsDiagnosis turns captures into
+/// explanations.
 package struct QueueCapture: Sendable {
-    /// An operation of the queue.
     package struct Operation: Sendable {
         package let operation: AnyTaskOperation
-        /// The number of the operation in its queue. The first operation of the queue has the number 1.
+        /// The number of the operation in its queue. The first operation has the number 1.
         package let number: UInt64
         package let status: OperationStatus
         package let priority: TaskPriority
@@ -18,7 +17,7 @@ package struct QueueCapture: Sendable {
     package let label: QueueLabel
     private let state: Scheduler.State
     private let startTimes: [UInt64: Moment]
-    /// The details by slot, of all operations or only of the requested operation.
+    /// The details by slot. Contains all operations, or only the requested operation.
     package private(set) var details: [Int: OperationDetail] = [:]
 
     private init(_ capture: Scheduler.Capture) {
@@ -66,14 +65,15 @@ package struct QueueCapture: Sendable {
     package var permitsTaken: Int { state.width.taken }
     package var isSuspended: Bool { state.isSuspended }
     package var isShutDown: Bool { !state.acceptance.intake.accepts }
-    /// The operations that have permits, in the order of arrival.
+    /// The operations that hold permits, in the order of arrival.
     package var holders: [Operation] { state.permitHolders.map(operation) }
     /// The time until the rate of the queue lets an operation start.
     package var timeToNextStart: Duration {
         state.pace.rate.map { max(.zero, $0.nextStart - state.pace.time.now) } ?? .zero
     }
 
-    /// Whether an operation waits for room in the queue. Linear in the number of such operations.
+    /// Whether an operation waits for room in the queue. Takes linear time in the number of operations that wait for
+    /// room.
     package func waitsForRoom(_ operation: AnyTaskOperation) -> Bool {
         state.acceptance.producers.contains { $0.element === operation }
     }
@@ -88,15 +88,15 @@ package struct QueueCapture: Sendable {
             startTime: startTimes[record.arrival]?.instant)
     }
 
-    /// The maximum number of operations with the same priority as an operation that may execute at once.
+    /// The maximum number of permits that operations of the same priority as this operation may take.
     package func priorityLimit(of slot: Int) -> Int {
         state.permits.caps?[state.records[slot].level].capacity ?? state.width.capacity
     }
 
-    /// The reasons of one operation. Linear.
+    /// The reasons why one operation does not start or continue. Takes linear time in the number of operations.
     package func reasons(of slot: Int) -> [QueueReason] { state.reasons(of: slot) }
 
-    /// The unfinished operations in the order of arrival, and their reasons. Sorts the operations.
+    /// The unfinished operations, with their reasons, in the order of arrival. Sorts the operations.
     package var allReasons: [(slot: Int, reasons: [QueueReason])] { state.allReasons }
 }
 

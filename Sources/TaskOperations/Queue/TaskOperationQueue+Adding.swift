@@ -1,27 +1,28 @@
 extension TaskOperationQueue {
     /// Adds an operation. The operation starts after its dependencies have finished, in the order of the queue.
     ///
-    /// An operation that is already cancelled is accepted and does not start. After `shutDown`, an operation fails at
-    /// once with `TaskOperationError.queueShutDown`.
+    /// An operation that is already cancelled is accepted and does not start. An operation that is added after
+    /// `shutDown` fails at once with `TaskOperationError.queueShutDown`.
     ///
-    /// The cost is at most logarithmic in the number of barriers. If another operation already waits for this one, and
-    /// the queue contains a barrier, the call also searches for a cycle among the operations before that barrier.
+    /// Takes at most logarithmic time in the number of barriers. If another operation already waits for this operation
+    /// and the queue contains a barrier, the call also searches for a cycle. The search covers the operations before
+    /// the barrier.
     ///
     /// If two calls add the same operation at the same time, at most one of them succeeds. The other call throws
-    /// `.alreadyAdded`, even if the first call then fails because of a cycle. In that case you can add the operation
-    /// again.
+    /// `TaskOperationError.alreadyAdded`, even if the first call then fails because of a cycle. You can then add the
+    /// operation again.
     ///
     /// - Throws: `TaskOperationError.alreadyAdded` if the operation was already added to a queue or started, or if
-    ///   another call is adding it. `.dependencyCycle` if the operation would wait for a barrier that waits for the
-    ///   operation. If the call throws, nothing changes.
+    ///   another call is adding it. `TaskOperationError.dependencyCycle` if the operation would wait for a barrier that
+    ///   waits for the operation. If the call throws, nothing changes.
     public func addOperation(_ operation: AnyTaskOperation) throws(TaskOperationError) {
         try scheduler.submit(operation)
     }
 
-    /// Adds operations in one step. No operation starts before the priorities of all operations are compared. One
-    /// search for a cycle covers all of them.
+    /// Adds operations in one step. No operation starts before the queue has ordered all of them by priority. One
+    /// search for a cycle covers all operations.
     ///
-    /// - Throws: The errors of `addOperation(_:)`. If one operation is refused, none is added.
+    /// - Throws: The errors of `addOperation(_:)`. If one operation is refused, no operation is added.
     public func addOperations(_ operations: [AnyTaskOperation]) throws(TaskOperationError) {
         try scheduler.submit(operations)
     }
@@ -31,9 +32,9 @@ extension TaskOperationQueue {
     /// - Parameters:
     ///   - name: The name in messages and descriptions.
     ///   - priority: See `OperationOptions.priority(_:)`.
-    ///   - dependencies: Operations that must finish first, with any outcome.
-    ///   - body: The work. A closure that is isolated to an actor runs there, such as `{ @MainActor in … }`.
-    @inlinable  // In the caller, the type is known: looking it up costs as much as adding the operation.
+    ///   - dependencies: The operations that must finish first, with any outcome.
+    ///   - body: The work. A closure that is isolated to an actor, such as `{ @MainActor in … }`, runs on that actor.
+    @inlinable  // The caller knows the type. A lookup of the type costs as much as the addition.
     @discardableResult
     public func addOperation<Success>(
         name: String? = nil,
@@ -69,7 +70,7 @@ extension TaskOperationQueue {
     /// Creates an operation from a closure, adds it, and waits for its value. Cancelling the calling task cancels the
     /// operation.
     ///
-    /// - Throws: The error that the body throws; `CancellationError` if the operation was cancelled before it started;
+    /// - Throws: The error that the body throws. `CancellationError` if the operation was cancelled before it started.
     ///   `TaskOperationError.waitCycle` if a body makes the call and the operation cannot end before that body.
     public func run<Success>(
         _ options: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Success>.Body
@@ -82,8 +83,9 @@ extension TaskOperationQueue {
         }
     }
 
-    /// Adds a new operation. No operation waits for the new operation, so it can be refused for one reason only: it
-    /// depends on a body that waits until this queue is empty. In that case, the operation fails with the error.
+    /// Adds a new operation. No operation waits for the new operation. The queue can therefore refuse it for only one
+    /// reason, which is a dependency on a body that waits until this queue is empty. The new operation then fails with
+    /// the error.
     @usableFromInline
     package func addNew(_ operation: AnyTaskOperation, isBarrier: Bool = false) {
         do {
@@ -102,12 +104,12 @@ extension TaskOperationQueue {
 // MARK: - Operations that need values
 
 extension TaskOperationQueue {
-    /// Creates an operation that needs the value of another operation, and adds it. If the input fails or is cancelled,
-    /// the body does not run, and the operation fails with `TaskOperationError.dependencyFailed`.
+    /// Creates an operation that needs the value of another operation, and adds it. If the input failed or was
+    /// cancelled, the body does not run, and the new operation fails with `TaskOperationError.dependencyFailed`.
     ///
     /// - Parameters:
-    ///   - options: The options; their dependencies must also finish first, with any outcome.
-    ///   - input: The operation whose value the body gets.
+    ///   - options: The options. Their dependencies must also finish first, with any outcome.
+    ///   - input: The operation whose value is passed to the body.
     ///   - body: The work.
     @discardableResult
     public func addOperation<Input, Success>(
@@ -118,13 +120,13 @@ extension TaskOperationQueue {
         addNew(TaskOperation(options, after: input, body: body))
     }
 
-    /// Creates an operation that needs the values of two other operations, and adds it. If an input fails, the body
-    /// does not run.
+    /// Creates an operation that needs the values of two other operations, and adds it. If an input failed or was
+    /// cancelled, the body does not run, and the new operation fails with `TaskOperationError.dependencyFailed`.
     ///
     /// - Parameters:
-    ///   - options: The options; their dependencies must also finish first, with any outcome.
-    ///   - first: The operation whose value the body gets first.
-    ///   - second: The operation whose value the body gets second.
+    ///   - options: The options. Their dependencies must also finish first, with any outcome.
+    ///   - first: The operation whose value is the first argument of the body.
+    ///   - second: The operation whose value is the second argument of the body.
     ///   - body: The work.
     @discardableResult
     public func addOperation<First, Second, Success>(
@@ -136,13 +138,13 @@ extension TaskOperationQueue {
         addNew(TaskOperation(options, after: first, second, body: body))
     }
 
-    /// Creates an operation that needs the values of several other operations, and adds it. If an input fails, the body
-    /// does not run.
+    /// Creates an operation that needs the values of several other operations, and adds it. If an input failed or was
+    /// cancelled, the body does not run, and the new operation fails with `TaskOperationError.dependencyFailed`.
     ///
     /// - Parameters:
-    ///   - options: The options; their dependencies must also finish first, with any outcome.
-    ///   - first: An operation whose value the body gets.
-    ///   - inputs: More such operations, in the order in which the body gets their values.
+    ///   - options: The options. Their dependencies must also finish first, with any outcome.
+    ///   - first: The operation whose value is the first argument of the body.
+    ///   - inputs: The operations whose values are the remaining arguments of the body, in this order.
     ///   - body: The work.
     @discardableResult
     public func addOperation<First, each Input, Success>(
@@ -154,12 +156,12 @@ extension TaskOperationQueue {
         addNew(TaskOperation(options, after: first, repeat each inputs, body: body))
     }
 
-    /// Creates an operation that needs the values of any number of other operations, and adds it. If an input fails,
-    /// the body does not run.
+    /// Creates an operation that needs the values of any number of other operations, and adds it. If an input failed or
+    /// was cancelled, the body does not run, and the new operation fails with `TaskOperationError.dependencyFailed`.
     ///
     /// - Parameters:
-    ///   - options: The options; their dependencies must also finish first, with any outcome.
-    ///   - inputs: The operations whose values the body gets, in this order.
+    ///   - options: The options. Their dependencies must also finish first, with any outcome.
+    ///   - inputs: The operations whose values are passed to the body, in this order.
     ///   - body: The work.
     @discardableResult
     public func addOperation<Input, Success>(
@@ -174,11 +176,12 @@ extension TaskOperationQueue {
 // MARK: - Barriers
 
 extension TaskOperationQueue {
-    /// Adds an operation as a barrier. The barrier starts after all earlier operations have finished, and runs alone.
-    /// Operations that are added later start after it has finished.
+    /// Adds an operation as a barrier. The barrier starts after all operations that were added earlier have finished,
+    /// and runs alone. Operations that are added later start after the barrier has finished.
     ///
-    /// - Throws: `TaskOperationError.alreadyAdded` if the operation was already added to a queue or started;
-    ///   `.dependencyCycle` if an earlier operation waits for the barrier. If the call throws, nothing changes.
+    /// - Throws: `TaskOperationError.alreadyAdded` if the operation was already added to a queue or started.
+    ///   `TaskOperationError.dependencyCycle` if an earlier operation waits for the barrier. If the call throws,
+    ///   nothing changes.
     public func addBarrier(_ operation: AnyTaskOperation) throws(TaskOperationError) {
         try scheduler.submit(operation, isBarrier: true)
     }

@@ -8,51 +8,51 @@ extension TaskOperationQueue {
     ///         defaults: [.timeLimit(.seconds(30)), .retry(.immediately(attempts: 3))]))
     /// ```
     public struct Configuration: Sendable {
-        /// The name in messages, descriptions and events; nil if the queue has none.
+        /// The name in messages, descriptions and events; nil if the queue has no name.
         public var name: String?
 
-        /// The width: the number of bodies that may execute at once; not negative. `unlimitedConcurrentOperationCount`
-        /// sets no limit.
+        /// The width of the queue, which is the number of bodies that may execute at once. It must not be negative.
+        /// `unlimitedConcurrentOperationCount` sets no limit.
         public var maxConcurrentOperationCount: Int
 
-        /// The order in which ready operations of one priority start.
+        /// The order in which ready operations of the same priority start.
         public var order: OperationOrder
 
-        /// The number of operations that may wait to start, in addition to one operation for each free permit; at least
-        /// 1. See `TaskOperationQueue.maxQueuedOperationCount`.
+        /// The number of operations that may wait to start, in addition to one operation for each free permit. It must
+        /// be at least 1. See `TaskOperationQueue.maxQueuedOperationCount`.
         public var maxQueuedOperationCount: Int
 
-        /// The rule for an operation that is added to a full queue by a caller that does not wait for room.
+        /// The rule for an operation that is added to a full queue. It applies to callers that do not wait for room.
         public var overflow: QueueOverflow
 
         /// The rate at which operations start; nil for no limit.
         public var rate: OperationRate?
 
-        /// The rule by which waiting operations overtake more urgent ones; nil if they never do. It requires the order
-        /// `firstInFirstOut`. Ageing increases the priority that orders an operation, not the priority of its task.
+        /// The rule by which waiting operations overtake more urgent operations; nil if they never do. Ageing requires
+        /// the order `firstInFirstOut`. It changes the order of operations, and not the priorities of their tasks.
         public var ageing: OperationAgeing?
 
         /// The clock that measures the rate and ageing.
         public var clock: any Clock<Duration>
 
-        /// Whether the queue starts no operation until it is resumed.
+        /// Whether the queue is suspended at first. A suspended queue starts no operation until it is resumed.
         public var isSuspended: Bool
 
         /// The rule that decides when a waiting body lends its permit.
         public var lending: PermitLending
 
-        /// The executor of bodies that are not isolated to an actor; nil for the cooperative pool. In a scope, nil
+        /// The executor of bodies that are not isolated to an actor. Nil means the cooperative pool. In a scope, nil
         /// means the preferred executor of the task.
         public var executor: (any TaskExecutor)?
 
-        /// The task locals that bodies see, with the values at the time when their operations were added.
+        /// The task locals that bodies inherit from the code that adds their operations.
         public var taskLocals: [InheritedTaskLocal]
 
         /// Options that apply to every operation of the queue.
         ///
-        /// The limits of an operation are added to those of the defaults. Any other option of an operation replaces the
-        /// same option of the defaults. The defaults must not contain a name or dependencies, because these belong to
-        /// one operation.
+        /// An operation has the limits of the defaults in addition to its own limits. Any other option of an operation
+        /// replaces the same option of the defaults. The defaults must not contain a name or dependencies, because
+        /// these belong to a single operation.
         public var defaults: OperationOptions
 
         /// Creates a configuration. For each parameter, see the property of the same name.
@@ -88,21 +88,22 @@ extension TaskOperationQueue {
     }
 }
 
-/// The rule that decides when a body lends the permit of its queue during a wait for an operation, a queue, or another
-/// object of this library.
+/// The rule that decides when a body lends the permit of its queue. It applies while the body waits for an operation, a
+/// queue, or another object of this library.
 public enum PermitLending: Sendable {
-    /// The body lends its permit if the awaited operation needs the permit to end, directly or through other
-    /// operations. Otherwise a body on a queue of width 1 still runs alone during its waits, but its permit is unused
-    /// while it waits for other queues.
+    /// The body lends its permit if the awaited operation needs a permit of the queue to end, directly or through other
+    /// operations. Otherwise, the body keeps its permit. On a queue of width 1, the body then still runs alone during
+    /// its waits. The permit is unused while the body waits for other queues.
     case whenNeeded
 
     /// The body lends its permit in every wait. Another operation can start during the wait, and the body waits for a
-    /// permit before it continues. No permit is unused, but each wait costs the return and the acquisition of a permit.
+    /// permit before it continues. No permit is unused during waits. Each wait costs the return of a permit and the
+    /// acquisition of a permit.
     case always
 
     /// The body never lends its permit, so that a queue of width 1 is strictly serial. A wait that needs a permit of
-    /// the queue is refused with `TaskOperationError.waitCycle`. `withPermitLent` and pauses between attempts keep the
-    /// permit too.
+    /// the queue is refused with `TaskOperationError.waitCycle`. The body also keeps the permit during `withPermitLent`
+    /// and during pauses between attempts.
     case never
 }
 

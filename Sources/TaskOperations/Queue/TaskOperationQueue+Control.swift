@@ -1,7 +1,8 @@
 extension TaskOperationQueue {
-    /// The width: the number of bodies that may execute at once; not negative. Raising the width starts operations at
-    /// once; lowering it stops no body. With a width of 0, no operation starts. After the queue's owner was released, 0
-    /// counts as 1.
+    /// The width of the queue, which is the number of bodies that may execute at once. It must not be negative.
+    ///
+    /// Raising the width starts operations at once. Lowering the width stops no body. With a width of 0, no operation
+    /// starts. After the queue's owner was released, a width of 0 has the effect of 1.
     public var maxConcurrentOperationCount: Int {
         get { scheduler.width }
         set {
@@ -10,17 +11,17 @@ extension TaskOperationQueue {
         }
     }
 
-    /// Whether the queue is suspended: it starts no operation, and executing operations continue. After the queue's
-    /// owner was released, the queue can no longer be suspended.
+    /// Whether the queue is suspended. A suspended queue starts no operation. Operations that are executing continue.
+    /// After the queue's owner was released, the queue can no longer be suspended.
     public var isSuspended: Bool {
         get { scheduler.isSuspended }
         set { scheduler.isSuspended = newValue }
     }
 
-    /// The rate at which operations start; nil if they start as fast as permits allow.
+    /// The rate at which operations start; nil if permits alone limit the starts.
     ///
-    /// A change applies at once, and tokens that were used remain used. Only a queue that was created with a rate can
-    /// change it, including to nil and back. On any other queue, setting a rate stops the process with a message.
+    /// A change applies at once. Used tokens remain used. If the queue was created with a rate, the rate can be
+    /// changed, also to nil and back. On any other queue, setting a rate stops the process with a message.
     public var rate: OperationRate? {
         get { scheduler.withCore { $0.state.pace.rate?.rate } }
         set {
@@ -39,39 +40,39 @@ extension TaskOperationQueue {
 
     /// Cancels all unfinished operations. Operations that are added afterwards are not cancelled.
     ///
-    /// If the call cancels a dependency of another operation that it also cancels, the other operation does not start.
-    /// The operations are cancelled one after the other, so another thread may see one operation cancelled before the
-    /// next one.
+    /// If the call cancels an operation and one of its dependencies, the operation does not start. The operations are
+    /// cancelled one after the other. Another thread may therefore see an operation that is cancelled and an operation
+    /// that is not yet cancelled.
     ///
     /// - Parameters:
     ///   - cause: The error of operations that have not started. An executing operation finishes with the result of its
-    ///     body, which can read the cause: see `AnyTaskOperation.cancellationCause`.
+    ///     body. The body can read the cause from `AnyTaskOperation.cancellationCause`.
     ///   - queuedOnly: Whether to cancel only operations that have not started.
     public func cancelAllOperations(throwing cause: any Error = CancellationError(), queuedOnly: Bool = false) {
         scheduler.cancelAll(throwing: cause, unstartedOnly: queuedOnly)
     }
 
-    /// Waits, without blocking a thread, until the queue is empty. The wait includes operations that are added during
-    /// the wait. `operationCount` is 0 at the moment when the wait ends.
+    /// Waits until the queue is empty, including operations that are added during the wait. The wait blocks no thread.
+    /// `operationCount` is 0 at the moment when the wait ends.
     ///
     /// Cancelling the task ends the wait and cancels no operation. The wait raises no priorities. If the queue is
-    /// suspended and not empty, the wait cannot end before the queue is resumed.
+    /// suspended and not empty, the wait cannot end before the queue is resumed or its operations are cancelled.
     ///
     /// - Throws: `CancellationError` if the task is cancelled before the queue is empty. `TaskOperationError.waitCycle`
-    ///   if the caller is the body of an operation of this queue, or of an operation for which an operation of this
-    ///   queue waits.
+    ///   if the caller is the body of an operation of this queue, or if an operation of this queue waits for the
+    ///   caller's operation.
     public func waitUntilAllOperationsAreFinished() async throws {
         let isOver = try await scheduler.waitUntilEmpty(WaitUntilEmpty(endsWhenCancelled: true))
         if !isOver { throw CancellationError() }
     }
 
-    /// Waits until the queue is empty, for a limited time.
+    /// Waits until the queue is empty, but at most for a limited time.
     ///
     /// - Parameters:
     ///   - timeout: The longest duration of the wait.
-    ///   - clock: The clock that measures it.
-    /// - Throws: `WaitTimeoutError` if the queue is not empty in time, which cancels no operation; otherwise the errors
-    ///   of the wait without a limit.
+    ///   - clock: The clock that measures the timeout.
+    /// - Throws: `WaitTimeoutError` if the queue is not empty in time. The operations then continue. Otherwise the
+    ///   errors of the wait without a limit.
     public func waitUntilAllOperationsAreFinished(
         timeout: Duration, clock: any Clock<Duration> = ContinuousClock()
     ) async throws {
@@ -99,15 +100,15 @@ extension TaskOperationQueue {
 extension TaskOperationQueue {
     /// The rule for operations that were added before `shutDown`.
     public enum Shutdown: Sendable {
-        /// They finish as usual.
+        /// The operations finish as usual.
         case drain
-        /// They are cancelled.
+        /// The operations are cancelled.
         case cancel
     }
 
     /// Shuts the queue down. An operation that is added later fails at once with `TaskOperationError.queueShutDown`.
     ///
-    /// A suspended queue remains suspended. To empty it, cancel its operations.
+    /// A suspended queue remains suspended. To empty a suspended queue, cancel its operations.
     public func shutDown(_ manner: Shutdown = .drain) {
         switch manner {
         case .drain: scheduler.shutDown()
@@ -115,10 +116,11 @@ extension TaskOperationQueue {
         }
     }
 
-    /// Shuts the queue down and waits, without blocking a thread, until it is empty. Operations that have not finished
-    /// in time are cancelled. The wait includes bodies that ignore their cancellation.
+    /// Shuts the queue down and waits until it is empty. The wait blocks no thread. Operations that have not finished
+    /// in time are cancelled. The call also waits for bodies that ignore their cancellation.
     ///
-    /// If the calling task is cancelled, the time limit ends at once. A suspended queue remains suspended.
+    /// If the calling task is cancelled, the remaining operations are cancelled at once. A suspended queue remains
+    /// suspended.
     ///
     /// ```swift
     /// try await queue.shutDown(cancellingAfter: .seconds(10))
@@ -127,9 +129,9 @@ extension TaskOperationQueue {
     /// - Parameters:
     ///   - limit: The time that operations have to finish.
     ///   - clock: The clock that measures the limit.
-    /// - Throws: `TaskOperationError.waitCycle` if the caller is the body of an operation of this queue, or of an
-    ///   operation for which an operation of this queue waits. In this case the queue is shut down, but no operation is
-    ///   cancelled.
+    /// - Throws: `TaskOperationError.waitCycle` if the caller is the body of an operation of this queue, or if an
+    ///   operation of this queue waits for the caller's operation. In both cases the queue is shut down, but no
+    ///   operation is cancelled.
     public func shutDown(
         cancellingAfter limit: Duration, clock: any Clock<Duration> = ContinuousClock()
     ) async throws(TaskOperationError) {
@@ -141,13 +143,13 @@ extension TaskOperationQueue {
 // MARK: - Limits of a priority
 
 extension TaskOperationQueue {
-    /// Limits the number of permits that operations of a priority may take at once, so that permits remain for other
-    /// priorities.
+    /// Limits the number of permits that operations of one priority may take at once. Other permits remain for
+    /// operations of other priorities.
     ///
-    /// The limit applies to the priority that orders operations, which includes the priority inherited from dependents.
-    /// While a priority is at its limit, operations of lower priorities start. Raising the limit starts operations at
-    /// once; lowering it stops no operation. An operation whose weight exceeds the limit runs alone within its
-    /// priority.
+    /// The limit applies to the priority by which the queue orders operations, which includes the priority inherited
+    /// from dependents. While a priority is at its limit, operations of lower priorities start. Raising the limit
+    /// starts operations at once. Lowering the limit stops no operation. An operation whose weight exceeds the limit
+    /// runs alone within its priority.
     ///
     /// ```swift
     /// let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
@@ -156,8 +158,8 @@ extension TaskOperationQueue {
     ///
     /// - Parameters:
     ///   - count: The number of permits; not negative. With 0, no operation of the priority starts. After the queue's
-    ///     owner was released, 0 counts as 1. `unlimitedConcurrentOperationCount` removes the limit.
-    ///   - priority: The priority. A value between two named ones counts as the lower one.
+    ///     owner was released, 0 has the effect of 1. `unlimitedConcurrentOperationCount` removes the limit.
+    ///   - priority: The priority. A value between two levels is treated as the lower level.
     public func setMaxConcurrentOperationCount(_ count: Int, for priority: TaskPriority) {
         require(
             count >= 0,
@@ -168,14 +170,14 @@ extension TaskOperationQueue {
         scheduler.setCap(count, at: PriorityLevel(priority))
     }
 
-    /// Returns the number of permits that operations of a priority may take at once;
-    /// `unlimitedConcurrentOperationCount` if only the width limits it.
+    /// Returns the number of permits that operations of a priority may take at once. Returns
+    /// `unlimitedConcurrentOperationCount` if only the width limits this number.
     public func maxConcurrentOperationCount(for priority: TaskPriority) -> Int {
         scheduler.cap(at: PriorityLevel(priority))
     }
 }
 
 extension TaskOperationQueue {
-    /// The number of waiting claims: sets of limits that the queue needs for an operation.
+    /// The number of waiting claims. A claim is a set of limits that the queue needs to start an operation.
     package var claimCount: Int { scheduler.claimCount }
 }

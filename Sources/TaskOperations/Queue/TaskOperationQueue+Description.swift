@@ -1,6 +1,6 @@
 extension TaskOperationQueue: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The name of the queue and the number of operations in each state, as in `queue "images" (width 4, 3 executing, 2
-    /// ready, 5 waiting)`.
+    /// The name of the queue and the number of operations in each state. An example is `queue "images" (width 4, 3
+    /// executing, 2 ready, 5 waiting)`.
     public var description: String {
         let summary = scheduler.summary
         var parts = ["width \(summary.width == .max ? "unlimited" : "\(summary.width)")"]
@@ -13,15 +13,13 @@ extension TaskOperationQueue: CustomStringConvertible, CustomDebugStringConverti
         return "\(scheduler.label) (\(parts.joined(separator: ", ")))"
     }
 
-    /// The description, and a line for each operation. The product TaskOperationsDiagnosis explains why operations
-    /// wait.
+    /// The description, and a line for each operation. TaskOperationsDiagnosis explains why operations wait.
     public var debugDescription: String {
         ([description] + operations.map { "  " + $0.debugDescription }).joined(separator: "\n")
     }
 }
 
 extension Scheduler {
-    /// The numbers of operations in a queue.
     fileprivate struct Summary: Sendable {
         var width = 0
         var isSuspended = false

@@ -1,13 +1,15 @@
-// Bounded queues, in which a producer that is faster than its consumer uses bounded memory.
+// Bounded queues. They use bounded memory even if a producer is faster than its consumer.
 
 extension TaskOperationQueue {
-    /// The number of operations that may wait to start, in addition to one operation for each free permit; at least 1.
-    /// Operations with unfinished dependencies and barriers also count.
+    /// The number of operations that may wait to start, in addition to one operation for each free permit. It must be
+    /// at least 1. It includes barriers and operations with unfinished dependencies.
     ///
     /// A queue that is not suspended has room for `maxConcurrentOperationCount + maxQueuedOperationCount` operations.
-    /// It has room for more if some of them have lent their permits. Raising the number admits operations that wait for
-    /// room; lowering it drops no operation. `QueueOverflow` is the rule for an operation that is added to a full queue
-    /// without waiting. `addOperationWaitingForRoom` waits for room.
+    /// If some of these operations have lent their permits, the queue has room for more.
+    ///
+    /// Raising the number lets the queue accept operations that wait for room. Lowering the number drops no operation.
+    /// `QueueOverflow` is the rule for an operation that is added to a full queue without waiting.
+    /// `addOperationWaitingForRoom` waits for room.
     public var maxQueuedOperationCount: Int {
         get { scheduler.queuedLimit }
         set {
@@ -16,10 +18,11 @@ extension TaskOperationQueue {
         }
     }
 
-    /// Creates an operation from a closure and adds it as soon as there is room.
+    /// Creates an operation from a closure and adds it as soon as the queue has room.
     ///
-    /// If the queue is full, the call waits, without blocking a thread, until an operation starts or ends. Waiting
-    /// calls are served in their order, regardless of priorities, and before operations that are added without waiting.
+    /// If the queue is full, the call waits until an operation starts or ends. The wait blocks no thread. Waiting calls
+    /// are served in the order of the calls, regardless of priorities. They are served before operations that are added
+    /// without waiting.
     ///
     /// ```swift
     /// for try await line in file.lines {
@@ -27,15 +30,16 @@ extension TaskOperationQueue {
     /// }
     /// ```
     ///
-    /// In a body of the same queue, the wait lends the body's permit if no operation could start without it. Queued
-    /// operations must not wait for an operation that waits for room, or for a body that waits for room, neither
-    /// through a dependency nor behind a barrier: both would wait forever.
+    /// In a body of the same queue, the wait lends the body's permit if no operation could start without this permit.
+    ///
+    /// A queued operation must not wait for an operation that waits for room, or for a body that waits for room.
+    /// Otherwise, both wait forever. The rule applies to waits through dependencies and to waits behind barriers.
     ///
     /// - Returns: The operation, which is queued or has started.
-    /// - Throws: `CancellationError` if the task is cancelled before there is room, and
-    ///   `TaskOperationError.queueShutDown` if the queue is shut down before there is room; in both cases the body
-    ///   never runs. `TaskOperationError.waitCycle` in a body whose permit is needed to make room, if the queue does
-    ///   not lend permits.
+    /// - Throws: `CancellationError` if the task is cancelled before the queue has room.
+    ///   `TaskOperationError.queueShutDown` if the queue is shut down before it has room. In both cases, the
+    ///   operation's body never runs. `TaskOperationError.waitCycle` if a body makes the call, the room depends on the
+    ///   permit of this body, and the queue does not lend permits.
     @discardableResult
     public func addOperationWaitingForRoom<Success>(
         _ options: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Success>.Body
@@ -45,12 +49,12 @@ extension TaskOperationQueue {
         return operation
     }
 
-    /// Adds an operation as soon as there is room for it.
+    /// Adds an operation as soon as the queue has room for it.
     ///
-    /// - Throws: The errors of `addOperation(_:)`. `CancellationError` if the task is cancelled before there is room;
-    ///   you can add the operation later. `TaskOperationError.queueShutDown` if the queue is shut down before there is
-    ///   room; the operation has failed with this error. `TaskOperationError.waitCycle` in a body whose permit is
-    ///   needed to make room, if the queue does not lend permits.
+    /// - Throws: The errors of `addOperation(_:)`. `CancellationError` if the task is cancelled before the queue has
+    ///   room; you can add the operation later. `TaskOperationError.queueShutDown` if the queue is shut down before it
+    ///   has room; the operation has then failed with this error. `TaskOperationError.waitCycle` if a body makes the
+    ///   call, the room depends on the permit of this body, and the queue does not lend permits.
     public func addOperationWaitingForRoom(_ operation: AnyTaskOperation) async throws {
         try await scheduler.submitWaitingForRoom(operation)
     }
@@ -58,12 +62,12 @@ extension TaskOperationQueue {
     /// Whether one more operation of weight 1 and without limits would certainly start at once.
     package var couldStartAnother: Bool { scheduler.withCore { $0.state.couldStartAnother } }
 
-    /// Returns the token that a body of this queue took from the rate, so that another operation can use it.
+    /// Puts back the token that a body of this queue took from the rate, so that another operation can use the token.
     package func giveBackStart() {
         if scheduler.hasRate { scheduler.withCore { $0.state.giveBackStart() } }
     }
 
-    /// The number of calls of `addOperationWaitingForRoom` that wait.
+    /// The number of waiting calls of `addOperationWaitingForRoom`.
     package var waitingProducerCount: Int { scheduler.waitingProducerCount }
 
     static func checkQueuedLimit(_ limit: Int) {

@@ -1,5 +1,6 @@
 extension TaskOperationQueue {
-    /// Adds an interceptor: a function that calls each body. Use it for a trace span, a transaction or a task local.
+    /// Adds an interceptor, which is a function that calls each body. Use it for a trace span, a transaction or a task
+    /// local.
     ///
     /// ```swift
     /// queue.addBodyInterceptor { operation, body in
@@ -7,14 +8,16 @@ extension TaskOperationQueue {
     /// }
     /// ```
     ///
-    /// Call this before you add operations: an operation that starts at the same time may run without the interceptor.
-    /// An interceptor that is added later wraps the earlier ones. It runs in the task of the body, on the body's
-    /// executor, with the permit of the operation and the task locals that the queue inherits. Only within `body`,
-    /// `current` is the operation. The interceptor is not called for an operation whose body does not run.
+    /// Call this before you add operations. An operation that starts at the same time may run without the interceptor.
+    /// An interceptor that is added later wraps the earlier interceptors.
     ///
-    /// - Parameter surround: Calls `body` once. `body` throws the error of the operation's body, and the outcome of
-    ///   that body is the outcome of the operation, even if `surround` throws another error. If `surround` throws
-    ///   without calling `body`, the operation fails with that error. If it returns without calling `body`, the
+    /// The interceptor runs in the task of the body, on the body's executor. The operation holds its permit, and the
+    /// inherited task locals are set. `current` is the operation only within `body`. If the body of an operation does
+    /// not run, the interceptor is not called.
+    ///
+    /// - Parameter surround: Calls `body` once. `body` throws the error of the operation's body. The outcome of the
+    ///   operation is the outcome of its body, even if `surround` throws another error. If `surround` throws without
+    ///   calling `body`, the operation fails with that error. If `surround` returns without calling `body`, the
     ///   operation fails with `BodySurroundingError.bodyNotCalled`.
     public func addBodyInterceptor(
         _ surround:

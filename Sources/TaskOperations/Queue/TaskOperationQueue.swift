@@ -1,8 +1,7 @@
 /// A queue that runs operations in tasks. It limits the number of bodies that execute at once, and orders operations by
 /// priority and dependencies.
 ///
-/// All members except waits can be called from synchronous code, on any thread, and take effect before they return. A
-/// queue that is released finishes its operations.
+/// All members except waits can be called from synchronous code, on any thread. They take effect before they return.
 ///
 /// ```swift
 /// let queue = TaskOperationQueue(name: "images", maxConcurrentOperationCount: 4)
@@ -11,15 +10,17 @@
 /// show(try await image.value)
 /// ```
 ///
-/// The object that `init` returns owns the queue. When this object is released, the queue drains: it resumes, its width
-/// is at least 1, and it can no longer be suspended or get a width of 0. Bodies can still get the queue from `current`
-/// and add operations to it. `current` is then a view of the queue, whose lifetime has no effect on the queue.
+/// The object that `init` returns owns the queue. When this object is released, the queue drains. It resumes, can no
+/// longer be suspended, and treats a width of 0 as 1. The remaining operations finish.
+///
+/// Bodies can still use the queue through `current`, and can add operations to it. `current` is then a view of the
+/// queue. The lifetime of a view has no effect on the queue.
 public final class TaskOperationQueue: Sendable {
     package let scheduler: Scheduler
     /// Whether this object does not own the queue.
     private let isView: Bool
 
-    /// The default width: the number of processors.
+    /// The default width, which is the number of processors.
     public static var defaultMaxConcurrentOperationCount: Int { processorCount }
 
     /// The width of a queue without a limit.
@@ -32,7 +33,8 @@ public final class TaskOperationQueue: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name in messages and descriptions.
-    ///   - maxConcurrentOperationCount: The width: the number of bodies that may execute at once; not negative.
+    ///   - maxConcurrentOperationCount: The width of the queue, which is the number of bodies that may execute at once.
+    ///     It must not be negative.
     public convenience init(
         name: String? = nil, maxConcurrentOperationCount: Int = defaultMaxConcurrentOperationCount
     ) {
@@ -81,24 +83,24 @@ public final class TaskOperationQueue: Sendable {
         scheduler.ownerWasReleased()
     }
 
-    /// The name in messages, descriptions and events; nil if the queue has none.
+    /// The name in messages, descriptions and events; nil if the queue has no name.
     public var name: String? {
         get { scheduler.identity.name }
         set { scheduler.identity.name = newValue }
     }
 
-    /// A number that is unique among all queues of the process, including freed ones.
+    /// A number that is unique among all queues of the process, including freed queues.
     package var number: Int { scheduler.queueNumber }
 
-    /// The queue of the main actor: its bodies run there, one at a time.
+    /// The queue of the main actor. Its bodies run on the main actor, one at a time.
     public static let main = TaskOperationQueue(
         main: Scheduler(
             queueName: "main", width: 1, place: .mainActor, isSuspended: false, taskLocals: []))
 
-    /// The queue of the operation whose body is running in the current task or in one of its parent tasks; otherwise
-    /// nil. Also nil in an operation that was started without a queue.
+    /// The queue of the operation whose body is running in the current task or in one of its parent tasks. Nil if there
+    /// is no such operation, or if the operation was started without a queue.
     ///
-    /// This is the object that was created by `init`, or a view of the queue if that object was released.
+    /// The result is the object that `init` returned. If that object was released, the result is a view of the queue.
     public static var current: TaskOperationQueue? {
         AnyTaskOperation.executing.flatMap { $0.record.withLock { $0.host }?.queue }
     }
@@ -116,7 +118,7 @@ public final class TaskOperationQueue: Sendable {
 // MARK: - Identity
 
 extension TaskOperationQueue: Hashable {
-    /// Whether both values refer to the same queue, as its owner or as a view.
+    /// Whether both values refer to the same queue. Each value may be the owner or a view.
     public static func == (left: TaskOperationQueue, right: TaskOperationQueue) -> Bool {
         left.scheduler === right.scheduler
     }
@@ -125,20 +127,20 @@ extension TaskOperationQueue: Hashable {
 }
 
 extension AnyTaskOperation {
-    /// The queue of the operation; nil before it is added, after it has finished, and if it was started without a
-    /// queue.
+    /// The queue of the operation. Nil before the operation is added, after it has finished, and if it was started
+    /// without a queue.
     public var queue: TaskOperationQueue? {
         record.withLock { $0.phase == .finished ? nil : $0.host }.flatMap { $0.queue }
     }
 }
 
 extension Scheduler {
-    /// The owner, or a view if the owner was released.
+    /// The owner of the queue, or a view if the owner was released.
     fileprivate nonisolated var queue: TaskOperationQueue? {
         if self === Scheduler.withoutQueue { return nil }
         return owningQueue ?? TaskOperationQueue(viewOf: self)
     }
 
-    /// The object that was created by `init`; nil if it was released.
+    /// The object that `init` returned; nil if the object was released.
     package nonisolated var owningQueue: TaskOperationQueue? { owner.map { $0 as! TaskOperationQueue } }
 }

@@ -1,5 +1,5 @@
-// Declarations that users of Operation and Dispatch might try first. The message of each names the right form. The file
-// Tests/Diagnostics/WrongCalls.swift uses each declaration, and states the compiler's message.
+// Declarations that users of Operation and Dispatch might try first. The message of each declaration names the right
+// form. Tests/Diagnostics/WrongCalls.swift uses each declaration, and contains the compiler's message.
 
 extension AnyTaskOperation {
     @available(*, unavailable, message: "call addCompletionHandler(_:), or whenFinished(_:) to stay on your actor")

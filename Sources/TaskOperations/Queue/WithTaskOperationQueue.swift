@@ -1,8 +1,8 @@
 /// Creates a queue for a scope. When the call returns, all operations of the queue have finished.
 ///
-/// When `body` returns, the queue is resumed if it is suspended, and the call waits for the remaining operations. If
-/// `body` throws, or the calling task is cancelled, the remaining operations and all operations that are added later
-/// are cancelled. Afterwards the queue is shut down.
+/// When `body` returns, a suspended queue is resumed, and the call waits for the remaining operations. If `body`
+/// throws, or the calling task is cancelled, the remaining operations are cancelled. Operations that are added
+/// afterwards are cancelled, too. Finally, the queue is shut down.
 ///
 /// ```swift
 /// try await withTaskOperationQueue(maxConcurrentOperationCount: 8) { queue in
@@ -10,17 +10,17 @@
 /// }
 /// ```
 ///
-/// Bodies run in child tasks of the task that opens the scope, regardless of the task that adds their operations. These
-/// child tasks inherit the task locals, the cancellation and the priority of that task.
+/// Bodies run in child tasks of the task that opens the scope, even if another task adds their operations. The child
+/// tasks inherit the task locals, the cancellation and the priority of the task that opens the scope.
 ///
 /// - Parameters:
-///   - configuration: The configuration of the queue. Without an executor, bodies run where child tasks run: on the
-///     preferred executor of the task, or on the cooperative pool.
+///   - configuration: The configuration of the queue. If it has no executor, bodies run on the preferred executor of
+///     the task, or on the cooperative pool.
 ///   - failures: The effect of an operation's failure on the scope.
 ///   - body: A closure that adds operations to the queue, and may await them.
 /// - Returns: The result of `body`.
-/// - Throws: The error that `body` throws, unless it is a `CancellationError` that follows from the failure of an
-///   operation; otherwise the error that `failures` selects.
+/// - Throws: The error that `body` throws, or the error that `failures` selects. If there are both, the error of
+///   `body`, unless it is a `CancellationError`.
 public func withTaskOperationQueue<Value>(
     _ configuration: TaskOperationQueue.Configuration,
     failures: FailurePolicy = .cancelRest,
@@ -47,9 +47,10 @@ public func withTaskOperationQueue<Value>(
 ///
 /// - Parameters:
 ///   - name: The name in messages and descriptions.
-///   - maxConcurrentOperationCount: The width: the number of bodies that may execute at once; not negative.
+///   - maxConcurrentOperationCount: The width of the queue, which is the number of bodies that may execute at once. It
+///     must not be negative.
 ///   - failures: The effect of an operation's failure on the scope.
-///   - body: A closure that adds operations to the queue and may await them.
+///   - body: A closure that adds operations to the queue, and may await them.
 public func withTaskOperationQueue<Value>(
     name: String? = nil,
     maxConcurrentOperationCount: Int = TaskOperationQueue.defaultMaxConcurrentOperationCount,

@@ -1,9 +1,9 @@
 /// The name and the number of a queue in events and reports. A label does not keep the queue in memory.
 public struct QueueLabel: Hashable, Sendable, Codable, CustomStringConvertible {
-    /// The name that the queue had when the label was created; nil if it had none.
+    /// The queue's name at the creation of the label; nil if the queue had no name.
     public let name: String?
 
-    /// A number that is unique among all queues of the process, including freed ones.
+    /// The number of the queue. It is unique among all queues of the process, including freed queues.
     public let number: Int
 
     package init(_ identity: QueueIdentity) {

@@ -1,7 +1,7 @@
 /// Decides whether a queue accepts another operation, and stores the tasks that wait for room.
 ///
-/// An operation is queued until it starts or is dropped. A dropped operation stays until it has ended. A queue may
-/// exceed its limit by one operation for each free permit, whether or not the workers have begun.
+/// An operation counts as queued until it starts or is dropped. A dropped operation stays in the queue until it has
+/// ended. For each free permit, the queue accepts one operation beyond its limit.
 struct Acceptance<Element: Sendable, Waiter: Sendable>: Sendable {
     /// An operation that waits for room, and the task that adds it.
     struct Producer: Sendable {
@@ -10,8 +10,7 @@ struct Acceptance<Element: Sendable, Waiter: Sendable>: Sendable {
     }
 
     let overflow: QueueOverflow
-    /// The number of operations that may be queued; `Int.max` without a limit. After the limit was lowered, more
-    /// operations may be queued.
+    /// The maximum number of queued operations; `Int.max` without a limit. Lowering the limit drops no operation.
     var limit: Int
     private(set) var intake = QueueIntake.open
     /// The number of dropped operations that have not left the queue.
@@ -26,7 +25,7 @@ struct Acceptance<Element: Sendable, Waiter: Sendable>: Sendable {
     @inline(__always)
     var isLimited: Bool { limit != .max }
 
-    /// Advances the intake. Setting an earlier case has no effect.
+    /// Advances the intake. An earlier case has no effect.
     mutating func setIntake(_ intake: QueueIntake) { self.intake = max(self.intake, intake) }
 }
 
@@ -64,10 +63,10 @@ struct DropOrder: Sendable {
 
     mutating func remove(_ entry: ReadyQueue.Entry) { queued.remove(entry, at: .medium) }
 
-    /// Removes the operation to drop for a new operation, and returns its slot; nil if no operation can be dropped.
+    /// Removes the next operation to drop and returns its slot; nil if no operation can be dropped.
     ///
-    /// - Parameter freePermits: The number of free permits. `.dropOldest` keeps this number of first operations,
-    ///   because each has a permit.
+    /// - Parameter freePermits: The number of free permits. `.dropOldest` keeps the oldest operations for which permits
+    ///   are free.
     mutating func popFirst(freePermits: Int) -> Int? {
         var kept: [ReadyQueue.Entry] = []
         defer { for entry in kept { insert(entry) } }
@@ -82,8 +81,8 @@ struct DropOrder: Sendable {
 // MARK: - Shutdown
 
 extension SchedulerState {
-    /// Returns whether the queue accepts an operation. If it does not, the effects end the operation. A full queue may
-    /// drop another operation instead.
+    /// Returns whether the queue accepts an operation. The effects end a rejected operation. A full queue may accept
+    /// the operation and drop another one.
     mutating func accepts(_ element: Element) -> Bool {
         switch acceptance.intake {
         case .open, .closing: return !isFull || makeRoom(for: element)
@@ -97,8 +96,8 @@ extension SchedulerState {
         effects.rejected.append(.init(element: element, reason: reason))
     }
 
-    /// Drops a queued operation if the overflow policy allows it; otherwise rejects the new operation. Returns whether
-    /// there is room now.
+    /// Drops a queued operation if the overflow policy allows it. Otherwise, rejects the new operation and returns
+    /// false.
     private mutating func makeRoom(for element: Element) -> Bool {
         let freePermits = freePermitCount
         guard let slot = admission.policies?.value.dropOrder?.popFirst(freePermits: freePermits) ?? nil else {
@@ -112,7 +111,7 @@ extension SchedulerState {
         return true
     }
 
-    /// Advances the intake. Setting an earlier case has no effect. `.closing` shuts an empty queue at once.
+    /// Advances the intake. An earlier case has no effect. `.closing` shuts an empty queue at once.
     mutating func setIntake(_ intake: QueueIntake) {
         acceptance.setIntake(intake == .closing && isEmpty ? .shut : intake)
         if !acceptance.intake.accepts { refuseProducers() }
@@ -122,21 +121,20 @@ extension SchedulerState {
 // MARK: - Room
 
 extension SchedulerState {
-    /// The number of operations that were added and have not started.
+    /// The number of operations that have not started, without dropped operations.
     var queuedCount: Int { unstartedCount - acceptance.droppedCount }
 
-    /// Whether the queue has no room for another operation.
     @inline(__always)
     var isFull: Bool { acceptance.isLimited && queuedCount - freePermitCount >= acceptance.limit }
 
-    /// The number of additional operations that may execute within the width.
+    /// The number of operations that the width allows to start now.
     private var freePermitCount: Int {
         let executing = startedCount - (finishing.count - acceptance.droppedCount)
         return isSuspended ? 0 : max(0, width.capacity - executing)
     }
 
-    /// Whether one more operation would start at once, together with all queued operations. False if this is uncertain:
-    /// with policies, the answer depends on the operation.
+    /// Whether all queued operations and one more would start at once. Always false with policies, because the answer
+    /// then depends on the operation.
     var couldStartAnother: Bool {
         admission.policies == nil && !isHalted && acceptance.intake == .open && !hasUnfinishedBarriers
             && !permits.isAwaitedBack && queuedCount < freePermitCount
@@ -144,7 +142,7 @@ extension SchedulerState {
 
     mutating func setQueuedLimit(_ limit: Int) { acceptance.limit = limit }
 
-    /// Records that a task waits for room for its operation.
+    /// Records that a task waits for room to add its operation.
     ///
     /// - Parameter number: The unique number of the wait.
     mutating func waitForRoom(_ element: Element, _ waiter: Waiter, number: Int) {
@@ -162,15 +160,15 @@ extension SchedulerState {
         return true
     }
 
-    /// If there is room, resumes the first task that waits for it. Returns the operation of that task, which the caller
-    /// must add now; nil if no task is resumed.
+    /// If the queue has room, resumes the first waiting task and returns its operation. The caller must add the
+    /// operation at once. If no task is resumed, returns nil.
     mutating func nextAdmission() -> Element? {
         guard !isFull, let producer = acceptance.producers.removeFirst() else { return nil }
         effects.resumed.append(producer.waiter)
         return producer.element
     }
 
-    /// Ends all waits for room, and rejects their operations.
+    /// Rejects the operations that wait for room, and resumes their tasks.
     private mutating func refuseProducers() {
         for producer in acceptance.producers.removeAll() {
             _ = accepts(producer.element)

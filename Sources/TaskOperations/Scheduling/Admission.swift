@@ -1,16 +1,15 @@
 /// The ready operations of a queue, and the rules that decide which of them starts next.
 ///
-/// A plain queue starts the first entry of `ready`. Its `barriers` and `policies` are nil and cost only a check for
-/// nil.
+/// In a plain queue, `barriers` and `policies` are nil, and the first entry of `ready` starts next.
 struct Admission: Sendable {
     typealias Entry = ReadyQueue.Entry
 
-    /// The operations that may start. Contains a barrier only when barriers let it start. An operation with limits may
-    /// be parked when it is its turn.
+    /// The ready operations that no barrier holds back. An operation with limits is parked if its limits are not free
+    /// at its turn.
     var ready: ReadyQueue
-    /// Nil until the first barrier, or the first wait that raises the operations of the queue.
+    /// Nil until a barrier arrives, or a wait until the queue is empty raises the operations.
     var barriers: Boxed<QueueBarriers>?
-    /// Nil if the order alone decides which operation starts.
+    /// Nil if only the levels and the order decide which operation starts.
     var policies: Boxed<AdmissionPolicies>?
 
     init(_ policies: QueuePolicies) {
@@ -18,7 +17,6 @@ struct Admission: Sendable {
         if policies.changeAdmission { self.policies = Boxed(AdmissionPolicies(policies)) }
     }
 
-    /// Inserts a ready operation.
     @inline(__always)
     mutating func insert(_ entry: Entry, at level: PriorityLevel, isBarrier: Bool) {
         if barriers != nil, !admits(entry, isBarrier) { return }
@@ -26,7 +24,6 @@ struct Admission: Sendable {
         ready.insert(entry, at: level)
     }
 
-    /// Removes an operation that is no longer ready or is about to change.
     mutating func remove(_ entry: Entry, at level: PriorityLevel, isBarrier: Bool) {
         if barriers != nil, !barriers!.value.line.admits(entry.arrival) {
             if !isBarrier { barriers!.value.heldBack.remove(entry, at: QueueBarriers.heldBackLevel) }
@@ -36,7 +33,7 @@ struct Admission: Sendable {
         ready.remove(entry, at: level)
     }
 
-    /// Removes the first operation that may start. Such an operation must exist.
+    /// Removes the first entry of `ready`, which must not be empty.
     @inline(__always)
     mutating func popFirst() -> Entry { ready.popFirst { _ in true }! }
 }
@@ -51,7 +48,7 @@ extension Admission {
         return false
     }
 
-    /// Records that an operation has arrived, ready or not.
+    /// Records that an operation has arrived. The operation need not be ready.
     mutating func operationArrived(_ entry: Entry, isBarrier: Bool) {
         if isBarrier {
             barriers!.value.line.barrierArrived(entry.arrival, slot: entry.slot)
@@ -60,8 +57,8 @@ extension Admission {
         }
     }
 
-    /// Records that an operation has ended. If the operation was the first barrier, the operations that only it held
-    /// back may start. If the next barrier waits for no other operation, that barrier may start.
+    /// Records that an operation has ended. After the end of the first barrier, the operations up to the next barrier
+    /// may start. A barrier may start when it waits for no operation.
     ///
     /// - Parameter readyLevel: Returns the level of the operation at a slot; nil if the operation is not ready.
     mutating func operationEnded(_ arrival: UInt64, isBarrier: Bool, readyLevel: (_ slot: Int) -> PriorityLevel?) {

@@ -1,13 +1,11 @@
-/// The policies of a queue that change which operation starts next, and when.
+/// The policies that decide which operation of a queue starts next, and when.
 ///
-/// A queue gets its policies from its configuration, or when the first operation or call needs one. It keeps them from
-/// then on.
+/// A queue creates this value for its configuration, or for the first operation or call that needs a policy. The queue
+/// keeps the value from then on.
 struct AdmissionPolicies: Sendable {
-    /// The rate and ageing.
     var pace: QueuePace
-    /// The operations that have limits.
     var limited: LimitedOperations
-    /// The order in which queued operations are dropped; nil if the queue drops none.
+    /// The order in which queued operations are dropped; nil if the queue drops no operations.
     var dropOrder: DropOrder?
 
     init(_ policies: QueuePolicies) {
@@ -17,10 +15,10 @@ struct AdmissionPolicies: Sendable {
     }
 }
 
-/// The policies of a queue in addition to its width.
+/// The configured policies of a queue, without its width.
 struct QueuePolicies: Sendable {
     var order = OperationOrder.firstInFirstOut
-    /// The number of operations that may be queued; `Int.max` without a limit.
+    /// The maximum number of queued operations; `Int.max` without a limit.
     var queuedLimit = Int.max
     var overflow = QueueOverflow.reject
     var rate: OperationRate?
@@ -29,15 +27,16 @@ struct QueuePolicies: Sendable {
     /// Whether the queue needs a clock.
     var needTime: Bool { rate != nil || ageing != nil }
 
-    /// Whether the policies change which operation starts next. The order does not count, because `ReadyQueue` applies
-    /// it.
+    /// Whether the queue needs `AdmissionPolicies`. The order needs no `AdmissionPolicies`, because `ReadyQueue`
+    /// applies it.
     var changeAdmission: Bool { needTime || overflow.drops }
 }
 
 // MARK: - Limits
 
 extension Admission {
-    /// Parks a ready operation if its limits are claimed. Returns false if the operation may start.
+    /// Parks a ready operation if a claim at its level or a higher level already waits for its limits. Returns false if
+    /// the operation is not parked.
     mutating func park(_ entry: Entry, at level: PriorityLevel) -> Bool {
         guard let set = policies!.value.limited.set(of: entry.slot), !policies!.value.limited.mayTry(set, at: level)
         else {
@@ -47,8 +46,8 @@ extension Admission {
         return true
     }
 
-    /// Removes a ready operation that has limits, parked or not. Returns false and changes nothing if the operation has
-    /// no limits.
+    /// Removes a ready operation with limits, even if it is parked. If the operation has no limits, returns false and
+    /// changes nothing.
     mutating func removeLimited(_ entry: Entry, at level: PriorityLevel) -> Bool {
         guard let set = policies!.value.limited.set(of: entry.slot) else { return false }
         if policies!.value.limited.isParked(entry.slot) {
@@ -60,12 +59,13 @@ extension Admission {
         return true
     }
 
-    /// The first operation of a level that may start, and the set of its limits.
+    /// The first operation of a level in `ready`, and the set of its limits.
     func first(of level: PriorityLevel) -> (slot: Int, set: Int?)? {
         ready.first(of: level).map { ($0.slot, policies?.value.limited.set(of: $0.slot)) }
     }
 
-    /// Removes the first operation of a level, which starts. If the operation has limits, records that they are taken.
+    /// Removes the first operation of a level, because the operation starts. If the operation has limits, records that
+    /// it has taken them.
     mutating func popFirst(of level: PriorityLevel, _ set: Int?) {
         ready.popFirst(of: level)
         guard let set else { return }
@@ -73,15 +73,14 @@ extension Admission {
         unparkFirst(of: set)
     }
 
-    /// Parks the first operation of a level.
     mutating func parkFirst(of level: PriorityLevel) {
         let entry = ready.first(of: level)!
         ready.popFirst(of: level)
         policies!.value.limited.park(entry, at: level)
     }
 
-    /// Unparks the first operation of a set whose limits may be free now. With ageing, unparks the first operation of
-    /// each level, because any of these may be the next to start.
+    /// Unparks the first operation of a set, unless a claim waits for its limits. With ageing, unparks the first
+    /// operation of each level, because any of them may start next.
     mutating func unparkFirst(of set: Int) {
         if policies!.value.pace.hasAgeing {
             for level in PriorityLevel.allCases { unparkFirst(of: set, at: level) }

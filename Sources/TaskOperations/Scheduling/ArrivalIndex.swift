@@ -1,7 +1,7 @@
-/// Operations in the order of arrival. The index finds the operations between two arrivals.
+/// Finds the operations that arrived between two arrivals.
 ///
-/// Ended operations remain as entries, and are removed together once they are more than half of the entries. Adding and
-/// ending take amortised constant time; a search is linear in the number of operations between.
+/// The entries of ended operations are removed together when they are at least half of all entries. Adding and ending
+/// take amortised constant time. A search takes O(log n + k) time, where k is the number of results.
 struct ArrivalIndex: Sendable {
     private struct Entry: Sendable {
         let arrival: UInt64
@@ -11,12 +11,12 @@ struct ArrivalIndex: Sendable {
     private var entries: [Entry] = []
     private var endedCount = 0
 
-    /// Creates an index of operations, which are sorted by arrival.
+    /// Creates an index of operations, which may be in any order.
     init(_ operations: [(arrival: UInt64, slot: Int)]) {
         entries = operations.map { Entry(arrival: $0.arrival, slot: $0.slot) }.sorted { $0.arrival < $1.arrival }
     }
 
-    /// Adds an operation that arrived after all operations in the index.
+    /// Adds the latest operation, unless the index already contains it.
     mutating func append(_ arrival: UInt64, _ slot: Int) {
         if let last = entries.last, last.arrival >= arrival { return }
         entries.append(Entry(arrival: arrival, slot: slot))
@@ -30,8 +30,8 @@ struct ArrivalIndex: Sendable {
         endedCount = 0
     }
 
-    /// The slots of operations that arrived between two arrivals, both excluded. Some of these operations may have
-    /// ended, and other operations may use their slots now.
+    /// The slots of the operations between two arrivals, both excluded. Some of these operations may have ended. Other
+    /// operations may use their slots now.
     func slots(after first: UInt64, before last: UInt64) -> [(slot: Int, arrival: UInt64)] {
         var found: [(slot: Int, arrival: UInt64)] = []
         var index = index(ofFirstAfter: first)

@@ -1,24 +1,25 @@
-/// The floors of the operations in a queue. A floor is the level that an operation inherits within the queue. A
-/// barrier, and all operations before it, inherit the levels of the operations behind it. All operations inherit the
-/// level of a wait until the queue is empty.
+/// The floors of a queue's operations. A floor is the level that an operation inherits within its queue.
 ///
-/// One number for each level is enough: the arrival of the last operation that has this level, or a higher one, and is
-/// the first barrier or behind it. All barriers up to this arrival, and all operations before such a barrier, inherit
-/// the level.
+/// A barrier and all operations before it inherit the levels of the operations behind the barrier. All operations
+/// inherit the level of a task that waits until the queue is empty.
+///
+/// One number for each level is sufficient. It concerns only the first barrier and the operations behind it. The number
+/// is the arrival of the last such operation at this level or a higher level. The barriers up to this arrival inherit
+/// the level. All operations before these barriers inherit it, too.
 struct BarrierInheritance: Sendable {
-    /// An operation at the first barrier or behind it.
+    /// The first barrier, or an operation behind it. The rank is `UInt64.max` minus the arrival.
     typealias Entry = RankedList.Entry
 
-    /// For each level, the last arrival at this or a higher level; `UInt64.max` if a wait until the queue is empty
-    /// passes the level on.
+    /// For each level, the last arrival at this level or a higher level. `UInt64.max` if a wait until the queue is
+    /// empty passes on the level.
     private var reaches = SIMD8<UInt64>()
-    /// The operations of each level, the last arrival first. An operation that has ended or changed its level is
-    /// removed when it becomes the first entry.
+    /// The operations of each level, latest arrival first. The entry of an operation that has ended or changed its
+    /// level is removed when it becomes the first entry.
     private var lists: [RankedList] = []
     private var entryCount = 0
     private var handedOnByEnd = LevelContributions()
 
-    /// No operation has been below this level since the queue was last empty.
+    /// The lowest level of any operation since the queue was last empty.
     private(set) var lowestLevel = PriorityLevel.userInteractive
     /// Whether any floor was reported since the queue was last empty.
     private(set) var hasHandedOn = false
@@ -26,10 +27,11 @@ struct BarrierInheritance: Sendable {
     /// Whether no operation inherits a level.
     private(set) var isIdle = true
 
-    /// The highest level of the waits until the queue is empty.
+    /// The highest level that a wait until the queue is empty passes on.
     var ofEnd: PriorityLevel { handedOnByEnd.highest }
 
-    /// The highest level inherited by the operations before an arrival.
+    /// The highest level of the operations at this arrival or behind it, and of the waits until the queue is empty.
+    /// Requires that the arrival is not before the first barrier.
     func level(before arrival: UInt64) -> PriorityLevel {
         if isIdle { return .background }
         return PriorityLevel.allCases.last { reaches[Int($0.rawValue)] >= arrival } ?? .background
@@ -38,8 +40,8 @@ struct BarrierInheritance: Sendable {
     /// A change of `reaches`.
     struct Change {
         var highestLevel: PriorityLevel
-        /// The range between the old and the new number of a level. If several levels changed, the range covers all of
-        /// them.
+        /// The range from the old to the new number of a level. If several levels changed, one range covers all
+        /// changes.
         var arrivals: ClosedRange<UInt64>
     }
 }
@@ -47,7 +49,7 @@ struct BarrierInheritance: Sendable {
 // MARK: - Changes
 
 extension BarrierInheritance {
-    /// Records that an operation has a level.
+    /// Includes the level of an operation in `lowestLevel`.
     @inline(__always)
     mutating func note(_ level: PriorityLevel) {
         if level < lowestLevel { lowestLevel = level }
@@ -56,7 +58,6 @@ extension BarrierInheritance {
     /// Records that a floor was reported.
     mutating func noteHandedOn() { hasHandedOn = true }
 
-    /// Records that the queue is empty.
     @inline(__always)
     mutating func noteEmpty() {
         lowestLevel = .userInteractive
@@ -65,7 +66,7 @@ extension BarrierInheritance {
 
     /// Records that the first barrier, or an operation behind it, has arrived or has changed its level.
     ///
-    /// - Parameter isCurrent: Returns whether an entry's operation has not ended and still has the level of its list.
+    /// - Parameter isCurrent: Returns whether the operation of an entry has not ended and still has the given level.
     mutating func insert(
         _ arrival: UInt64, _ slot: Int, at level: PriorityLevel, isCurrent: (Entry, PriorityLevel) -> Bool
     ) -> Change? {
@@ -83,12 +84,12 @@ extension BarrierInheritance {
         return update(isCurrent)
     }
 
-    /// Whether the end of an operation, or a change of its level, can change inherited levels.
+    /// Whether inherited levels may change when the operation with this arrival ends or changes its level.
     func mayDependOn(_ arrival: UInt64) -> Bool {
         !isIdle && PriorityLevel.allCases.contains { reaches[Int($0.rawValue)] == arrival }
     }
 
-    /// Updates the inherited levels.
+    /// Updates `reaches`. Returns nil if nothing changed.
     mutating func update(_ isCurrent: (Entry, PriorityLevel) -> Bool) -> Change? {
         var change: Change?
         var reach: UInt64 = 0
@@ -105,7 +106,7 @@ extension BarrierInheritance {
         return change
     }
 
-    /// Records that no barrier is left.
+    /// Removes all operations, because the queue has no barrier any more.
     mutating func removeAll() {
         if isIdle, entryCount == 0 { return }
         reaches = SIMD8()
@@ -115,7 +116,7 @@ extension BarrierInheritance {
         _ = update { _, _ in false }
     }
 
-    /// Removes outdated entries if they are most of the entries.
+    /// Removes outdated entries if most entries are outdated.
     mutating func sweep(keeping count: Int, _ isCurrent: (Entry, PriorityLevel) -> Bool) {
         if entryCount <= 2 * count + 64 { return }
         for level in PriorityLevel.allCases { lists[Int(level.rawValue)].removeAll { !isCurrent($0, level) } }
@@ -145,39 +146,39 @@ extension BarrierInheritance.Change {
 // MARK: - Affected operations
 
 extension BarrierInheritance {
-    /// The operations in a range of arrivals that are below a level.
+    /// A range of arrivals. The operations in the range are affected if their own levels are below `level`.
     struct Affected {
-        /// The operations arrived after this number.
+        /// The last arrival before the range.
         let first: UInt64
-        /// The operations arrived at or before this number.
+        /// The last arrival in the range.
         let last: UInt64
         let level: PriorityLevel
     }
 
-    /// The level that an operation inherits through barriers and from waits until the queue is empty.
+    /// The floor of an operation.
     func level(of arrival: UInt64, isBarrier: Bool, _ barriers: BarrierLine) -> PriorityLevel {
         if isIdle { return .background }
         return isBarrier ? level(before: arrival + 1) : levelOfWhatStands(after: arrival, barriers)
     }
 
-    /// The level that the operations between an arrival and the next barrier inherit. Barriers are excluded.
+    /// The floor of the operations between an arrival and the next barrier.
     private func levelOfWhatStands(after arrival: UInt64, _ barriers: BarrierLine) -> PriorityLevel {
         barriers.next(after: arrival).map { level(before: $0) } ?? ofEnd
     }
 
-    /// The operations whose floors may differ after a change.
+    /// The operations whose floors a change may affect.
     func affected(by change: Change?, _ barriers: BarrierLine) -> Affected? {
         guard let change, lowestLevel < change.highestLevel else { return nil }
         let (low, high) = (change.arrivals.lowerBound, change.arrivals.upperBound)
-        // The barriers in the range `low...high`, and all operations whose next barrier is in it.
+        // The barriers in `low...high` are affected, and the operations whose next barrier is in this range.
         let last = high == .max ? .max : barriers.last(before: high + 1)?.arrival
         guard let last else { return nil }
         let first = barriers.last(before: low + 1).map { $0.arrival == low ? low - 1 : $0.arrival } ?? 0
         return first < last ? Affected(first: first, last: last, level: change.highestLevel) : nil
     }
 
-    /// The operations whose floors may differ after the end of a barrier. If the barrier has not started, the
-    /// operations before it then inherit from the next barrier.
+    /// The operations whose floors the end of a barrier may affect. If operations before the barrier are unfinished,
+    /// they then inherit from the next barrier.
     func affected(byEndOfBarrier arrival: UInt64, _ barriers: BarrierLine) -> Affected? {
         if isIdle || barriers.open?.arrival == arrival { return nil }
         let level = level(before: arrival)

@@ -1,20 +1,20 @@
 /// The unfinished barriers of a queue, and the number of operations for which each barrier still waits.
 ///
-/// Barriers divide the arrivals into sections. Operations before the first barrier may start. That barrier may start
-/// when all operations before it have finished. It holds back all operations behind it.
+/// Barriers divide the arrivals into sections. The first barrier may start when all operations before it have finished.
+/// It holds back all operations behind it.
 struct BarrierLine: Hashable, Sendable {
     struct Barrier: Hashable, Sendable {
         let arrival: UInt64
         let slot: Int
-        /// The number of unfinished operations between the previous barrier and this one. Barriers do not count.
+        /// The number of unfinished operations between the previous barrier and this one.
         var unfinishedBefore: Int
-        /// Whether the barrier was cancelled while another barrier was before it. It then holds no operations back.
+        /// Whether the barrier has ended, and therefore holds back no operations.
         var hasEnded = false
     }
 
     private var barriers: [Barrier] = []
     private var firstIndex = 0
-    /// The number of barriers that have ended and are still in the list.
+    /// The number of ended barriers in the list.
     private var endedCount = 0
     /// The number of unfinished operations behind the last barrier.
     private var unfinishedBehind: Int
@@ -42,7 +42,7 @@ struct BarrierLine: Hashable, Sendable {
         barriers[firstIndex..<index(ofFirstFrom: arrival)].last { !$0.hasEnded }
     }
 
-    /// The arrival of the first unfinished barrier after an arrival.
+    /// The arrival of the next unfinished barrier after an arrival.
     func next(after arrival: UInt64) -> UInt64? {
         barriers[index(ofFirstFrom: arrival + 1)...].first { !$0.hasEnded }?.arrival
     }
@@ -54,7 +54,7 @@ struct BarrierLine: Hashable, Sendable {
         unfinishedBehind = 0
     }
 
-    /// Records that an operation other than a barrier has ended. Logarithmic in the number of barriers.
+    /// Records that an operation other than a barrier has ended. Takes logarithmic time in the number of barriers.
     mutating func operationEnded(_ arrival: UInt64) {
         let index = index(ofFirstFrom: arrival)
         if index < barriers.count {
@@ -64,7 +64,7 @@ struct BarrierLine: Hashable, Sendable {
         }
     }
 
-    /// Records that a barrier has ended, with or without running. Takes amortised logarithmic time in the number of
+    /// Records that a barrier has ended, even if it has not run. Takes amortised logarithmic time in the number of
     /// barriers.
     mutating func barrierEnded(_ arrival: UInt64) {
         barriers[index(ofFirstFrom: arrival)].hasEnded = true
@@ -80,7 +80,8 @@ struct BarrierLine: Hashable, Sendable {
         if isEmpty || (endedCount > 64 && endedCount * 2 > barriers.count) { sweep() }
     }
 
-    /// Removes the ended barriers and frees their memory. Each of their sections becomes part of the next section.
+    /// Removes the ended barriers and frees their memory. The section before an ended barrier becomes part of the next
+    /// section.
     private mutating func sweep() {
         var kept: [Barrier] = []
         kept.reserveCapacity(barriers.count - endedCount)

@@ -1,49 +1,49 @@
-/// The places in line of a claim for several limits. A limit is a semaphore; the claim needs one permit of each.
+/// The places of one claim in the lines of several limits. A limit is a semaphore. The claim needs one permit of each
+/// limit.
 ///
-/// The claim takes all permits in one step, or none. If a limit has no permit, the claim waits in the line of that
-/// limit only, so that other claims can use the remaining limits. With this rule alone, others could overtake a claim
-/// for two limits forever: each time it reaches the head of one line, the other limit is taken. After 16 times, the
-/// claim therefore stays at the head of a line while it waits for a later limit, and a permit is kept free for it. All
-/// claims keep limits free in the order in which the semaphores were created. The limits are locked in the same order.
+/// The claim takes all permits in one step, or none. If a limit has no free permit, the claim waits only in the line of
+/// that limit. Other claims can then use the remaining limits.
+///
+/// This rule alone would let other waiters overtake a claim for two limits forever. Each time the claim reaches the
+/// head of one line, the other limit might be taken. Therefore a claim that was overtaken 16 times stays at the head of
+/// a line while it waits for a later limit. A permit of the first line is then kept free for the claim. Claims lock
+/// limits, and keep them free, in the order in which the semaphores were created.
 struct LimitPlaces<Waiter: Sendable>: Sendable {
     typealias Ticket = SemaphoreState<Waiter>.Ticket
 
-    /// Changes a semaphore under its lock, by the index of the limit.
+    /// Calls `change` with the semaphore at an index, under the semaphore's lock.
     typealias Access = (_ index: Int, _ change: (inout SemaphoreState<Waiter>) -> Int?) -> Int?
 
-    /// The result of an attempt to take all permits.
     struct Attempt: Sendable {
-        /// The first limit that has no permit; nil if all permits are taken.
+        /// The index of the first limit without a free permit; nil if the claim has taken all permits.
         var lacking: Int?
-        /// The limits whose lines must be served.
+        /// The limits whose waiters the caller must serve.
         var unserved: [Int] = []
-        /// The limits that are kept free.
+        /// The limits that are kept free for the claim.
         var kept: [Int] = []
     }
 
-    /// The number of times that a claim may be overtaken at the head of a line.
+    /// The number of times that other waiters may overtake a claim at the head of a line.
     static var passingLimit: Int { 16 }
 
     private let count: Int
     private var level = PriorityLevel.background
-    /// The arrival that orders the claim in every line; nil if the claim has not been in a line since it last took the
-    /// permits.
+    /// The arrival of the claim in every line; nil before the first attempt and after each successful attempt.
     private var arrival: LineArrival?
     private var tickets: [Int: Ticket] = [:]
     private(set) var passedCount = 0
 
-    /// - Parameter count: The number of limits.
     init(count: Int) {
         self.count = count
     }
 
     func isInLine(at index: Int) -> Bool { tickets[index] != nil }
 
-    /// Takes a permit of each limit, or enters the line of the first limit that has no permit.
+    /// Takes a permit of each limit, or enters the line of the first limit without a free permit.
     ///
     /// - Parameters:
-    ///   - arrival: An arrival that is later than the arrivals of all entries in any line.
-    ///   - waiter: The entry of the claim in a line.
+    ///   - arrival: The claim's arrival if it has none yet. It is later than the arrivals of all entries in all lines.
+    ///   - waiter: The waiter that represents the claim in a line.
     mutating func take(
         at level: PriorityLevel, arrival: LineArrival, _ waiter: Waiter, access: @escaping Access
     ) -> Attempt {
@@ -63,8 +63,8 @@ struct LimitPlaces<Waiter: Sendable>: Sendable {
         return attempt
     }
 
-    /// Takes permits of the limits from an index on. Returns the first limit that has no permit; nil if all permits are
-    /// taken.
+    /// Takes a permit of each limit from `index` on. Returns the first limit without a free permit; nil if the claim
+    /// has taken all permits.
     private mutating func take(from index: Int, _ waiter: Waiter, _ access: @escaping Access) -> Int? {
         if index == count { return nil }
         return access(index) { semaphore in
@@ -98,14 +98,15 @@ struct LimitPlaces<Waiter: Sendable>: Sendable {
         }
     }
 
-    /// Leaves every line. Returns the limits whose lines must be served.
+    /// Leaves every line. Returns the limits whose waiters the caller must serve.
     mutating func leaveAll(access: @escaping Access) -> [Int] {
         let indices = tickets.keys.sorted()
         for index in indices { leave(index, access) }
         return indices
     }
 
-    /// Leaves every line except the last, so that no limit is kept free. Returns the limits whose lines must be served.
+    /// Leaves every line except the last, so that no limit is kept free. Returns the limits whose waiters the caller
+    /// must serve.
     mutating func leaveKept(access: @escaping Access) -> [Int] {
         passedCount = 0
         let indices = tickets.keys.sorted().dropLast()
@@ -116,7 +117,6 @@ struct LimitPlaces<Waiter: Sendable>: Sendable {
     private mutating func leave(_ index: Int, _ access: @escaping Access) {
         guard let ticket = tickets.removeValue(forKey: index) else { return }
         _ = access(index) { semaphore in
-            // The result, the waiter, is not needed: the caller has it.
             semaphore.leave(ticket)
             return nil
         }

@@ -1,46 +1,45 @@
-/// The operations of a queue that have limits, including the operations that wait for their limits.
+/// The operations of a queue that have limits.
 ///
-/// A ready operation with limits is among the other ready operations until its turn. If its limits are not free at that
-/// time, it is parked: it waits in a separate list, and the operations behind it may start. All operations with the
-/// same set of limits are parked together, and one claim waits at the semaphores for all of them. When the limits are
-/// offered, the first of these operations is unparked. When that operation has started, the next one is unparked.
+/// A ready operation with limits waits among the other ready operations until its turn. If its limits are not free at
+/// its turn, the operation is parked in a separate list. The operations behind it may then start. Operations with the
+/// same set of limits are parked together, and one claim waits at the semaphores for all of them. When the semaphores
+/// offer the limits, the first of these operations is unparked. After it has started, the next operation is unparked.
 ///
-/// Each call takes at most O(log n) time in the number of parked operations, and does not depend on the number of sets.
+/// An event of one operation takes at most O(log n) time, where n is the number of parked operations.
 struct LimitedOperations: Sendable {
     typealias Entry = ReadyQueue.Entry
 
-    /// Whether the limits of a set are available.
     enum Availability: Hashable, Sendable {
-        /// Unknown. The first operation tries to take the limits when it is its turn.
+        /// The queue does not know. The first operation of the set tries to take the limits at its turn.
         case unknown
-        /// The limits could not be taken. A claim of this level is in line.
+        /// The limits were not free. A claim at this level waits in line.
         case claimed(PriorityLevel)
         /// The claim is now at the head of its line. The queue must start an operation or withdraw the claim.
         case offered
     }
 
     struct LimitSet: Sendable {
-        /// Ready operations that wait for the limits.
+        /// The ready operations that wait for the limits.
         fileprivate(set) var parked: ReadyQueue
         fileprivate(set) var availability = Availability.unknown
-        /// The number of operations with this set, started or not.
+        /// The number of operations with this set, including operations that have started.
         fileprivate(set) var operationCount = 0
     }
 
-    /// A call to make on the semaphores of a set. The value is the number of the set.
+    /// A call that the queue must make on the semaphores of a set. The associated value is the number of the set.
     enum Change: Hashable, Sendable {
         /// Release one permit of each semaphore.
         case release(Int)
         /// Leave the lines.
         case withdraw(Int)
-        /// Leave the lines, and remove the set, because no operation has it any more.
+        /// Leave the lines, and remove the set, because no operation has this set.
         case forget(Int)
     }
 
     private struct Member: Sendable {
         let set: Int
         var isParked = false
-        /// Whether the operation is executing while its limits are lent.
+        /// Whether the operation executes and has lent its limits.
         var isLent = false
     }
 
@@ -48,7 +47,7 @@ struct LimitedOperations: Sendable {
     private(set) var sets = SlotMap<LimitSet>()
     /// The operations that have limits, by slot.
     private var members: [Int: Member] = [:]
-    /// The sets whose limits are offered.
+    /// The sets whose availability is `.offered`.
     private(set) var offered: [Int] = []
     private var changes: [Change] = []
 
@@ -69,7 +68,7 @@ struct LimitedOperations: Sendable {
         defer { changes = [] }
         return changes.filter { change in
             guard case .forget(let set) = change else { return true }
-            // A new operation may have the same set.
+            // A new operation may have used the set in the meantime.
             guard sets.holds(set), sets[set].operationCount == 0 else { return false }
             offered.removeAll { $0 == set }
             sets.remove(at: set)
@@ -101,31 +100,31 @@ extension LimitedOperations {
         if sets[set].operationCount == 0 { changes.append(.forget(set)) }
     }
 
-    /// Records that an operation that took its limits must wait again.
+    /// Releases the limits of an operation that has taken them but must wait again.
     mutating func undoStart(_ slot: Int) {
         if let set = set(of: slot) { changes.append(.release(set)) }
     }
 
-    /// Records that an executing operation lends its limits or has taken them back.
+    /// Records whether an executing operation lends its limits.
     mutating func setLent(_ isLent: Bool, _ slot: Int) {
         members[slot]!.isLent = isLent
         if isLent { changes.append(.release(members[slot]!.set)) }
     }
 
-    /// Whether a ready operation of a level may try to take its limits. If it may not, the caller parks it.
+    /// Whether an operation of a level may try to take the limits of a set. If it may not, the caller parks the
+    /// operation.
     func mayTry(_ set: Int, at level: PriorityLevel) -> Bool {
         if case .claimed(let claimed) = sets[set].availability { level > claimed } else { true }
     }
 
-    /// Parks a ready operation.
     mutating func park(_ entry: Entry, at level: PriorityLevel) {
         let set = members[entry.slot]!.set
         members[entry.slot]!.isParked = true
         sets[set].parked.insert(entry, at: level)
     }
 
-    /// Removes a parked operation. If the remaining parked operations have lower levels than the claim, withdraws the
-    /// claim.
+    /// Removes a parked operation. Withdraws the claim if the claim's level is higher than the levels of all remaining
+    /// parked operations.
     mutating func unpark(_ entry: Entry, at level: PriorityLevel) {
         let set = members[entry.slot]!.set
         members[entry.slot]!.isParked = false
@@ -135,10 +134,10 @@ extension LimitedOperations {
         }
     }
 
-    /// The highest level of the parked operations of a set.
     func highestLevel(of set: Int) -> PriorityLevel? { sets[set].parked.highestLevel }
 
-    /// Removes the first parked operation of a level of a set, unless a claim waits for it.
+    /// Unparks the first operation of a set at a level. Returns nil if no operation is parked, or if a claim waits for
+    /// the limits.
     mutating func unparkFirst(of set: Int, at level: PriorityLevel) -> Entry? {
         if case .claimed = sets[set].availability { return nil }
         guard let entry = sets[set].parked.first(of: level) else { return nil }
@@ -150,12 +149,11 @@ extension LimitedOperations {
 // MARK: - Limits
 
 extension LimitedOperations {
-    /// Records that the limits of a set could not be taken and are claimed at a level.
+    /// Records that a claim waits for the limits of a set at a level.
     mutating func claim(_ set: Int, at level: PriorityLevel) {
         setAvailability(.claimed(level), of: set)
     }
 
-    /// Records that an operation has taken the limits of a set.
     mutating func noteTaken(_ set: Int) {
         setAvailability(.unknown, of: set)
     }
@@ -165,7 +163,7 @@ extension LimitedOperations {
         setAvailability(.offered, of: set)
     }
 
-    /// Withdraws the claim of a set. Its operations try again when their turns come.
+    /// Withdraws the claim of a set. The operations of the set try again at their turns.
     mutating func decline(_ set: Int) {
         setAvailability(.unknown, of: set)
         changes.append(.withdraw(set))

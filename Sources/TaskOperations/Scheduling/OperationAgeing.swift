@@ -1,9 +1,10 @@
-/// A rule that raises waiting operations, so that they eventually start before more urgent ones.
+/// A rule that moves waiting operations forward, so that more urgent operations cannot delay them forever.
 public struct OperationAgeing: Hashable, Sendable {
-    /// The time after which an operation is ordered one priority higher.
+    /// The waiting time after which an operation is treated as one priority higher.
     public let interval: Duration
 
-    /// Orders an operation one priority higher for each interval since its addition, up to the highest priority.
+    /// Treats a waiting operation as one priority higher for each interval since its addition, up to the highest
+    /// priority. The priority of its task does not change.
     ///
     /// - Parameter interval: The interval, which must be positive.
     public static func raise(after interval: Duration) -> OperationAgeing {
@@ -14,8 +15,10 @@ public struct OperationAgeing: Hashable, Sendable {
     private init(interval: Duration) { self.interval = interval }
 }
 
-/// The arrival times of the operations of a queue. The first operation of each level has waited longest in its level,
-/// so only the first operations need be compared.
+/// The arrival times of the operations of a queue.
+///
+/// Ageing requires the order `.firstInFirstOut`. The first operation of each level has therefore waited longest in its
+/// level. So only the first operations of the levels are compared.
 struct Ages: Sendable {
     let ageing: OperationAgeing
     /// The arrival time of the operation at each slot.
@@ -32,7 +35,7 @@ struct Ages: Sendable {
         if arrivals.isEmpty { arrivals = [:] }
     }
 
-    /// The level that orders an operation at a time. The level increases with the operation's age.
+    /// The level at which an operation competes at a time. It increases with the operation's age.
     func level(of slot: Int, _ level: PriorityLevel, at time: Duration) -> PriorityLevel {
         var (raised, age) = (level.rawValue, time - (arrivals[slot] ?? time))
         while age >= ageing.interval, raised < PriorityLevel.userInteractive.rawValue {

@@ -37,14 +37,14 @@ public struct OperationRate: Hashable, Sendable {
     }
 }
 
-/// The tokens of a rate: each start uses one, and each interval adds one, up to the burst.
+/// The tokens of a rate. Each start uses one token. Each interval adds one token, up to the burst.
 ///
-/// This is the generic cell rate algorithm in its virtual scheduling form (ITU-T Recommendation I.371, annex A). It is
-/// a token bucket with one number: the time at which the next token would be used if starts were evenly spaced.
+/// This is the generic cell rate algorithm in its virtual scheduling form (ITU-T Recommendation I.371, annex A). It
+/// stores a token bucket as one number, which is the time at which the bucket is full again.
 struct TokenBucket: Hashable, Sendable {
     let rate: OperationRate
     private let interval: Duration
-    /// The time in which an empty bucket fills. Bounded, so that no sum or product of times overflows.
+    /// The time in which an empty bucket fills. The value is bounded, so that no sum or product of times overflows.
     private let fillTime: Duration
     /// The time at which the bucket is full again.
     private var next = Duration.zero
@@ -64,7 +64,7 @@ struct TokenBucket: Hashable, Sendable {
         count == 0 ? nextStart : max(next, time) + interval * (count + 1) - fillTime
     }
 
-    /// Whether the bucket is full: no token is added until one is used.
+    /// Whether the bucket is full.
     func isFull(at time: Duration) -> Bool { next <= time }
 
     /// The number of available tokens at a time, but at most `limit`.
@@ -83,6 +83,6 @@ struct TokenBucket: Hashable, Sendable {
         return bucket
     }
 
-    /// Returns an unused token.
+    /// Puts an unused token back.
     mutating func giveBack() { next -= interval }
 }

@@ -1,8 +1,6 @@
-/// Counts permits: the width of a queue, or the capacity of an `AsyncSemaphore`, and how many permits are taken. A
-/// weight is the number of permits that one operation takes.
+/// Counts the permits of a queue or of an `AsyncSemaphore`. A weight is the number of permits that one operation takes.
 struct Permits: Hashable, Sendable {
-    /// The number of permits. More permits may be taken after the capacity was lowered, because lowering it revokes no
-    /// permit.
+    /// The number of permits. A decrease revokes no permit, so `taken` may exceed the capacity.
     var capacity: Int
     private(set) var taken = 0
 
@@ -16,11 +14,10 @@ struct Permits: Hashable, Sendable {
     /// Whether `weight` permits are available now.
     func fits(_ weight: Int) -> Bool { weight <= available }
 
-    /// Whether an operation of a weight may start. If no permit is taken, the weight may exceed the capacity.
+    /// Whether an operation of this weight may start. If no permit is taken, the weight may exceed the capacity.
     func admits(_ weight: Int) -> Bool { weight <= available || (taken == 0 && capacity > 0) }
 
-    /// Whether lent permits can be taken back. If no permit is taken, the weight may exceed the capacity, which may
-    /// have been lowered in the meantime.
+    /// Whether lent permits can be taken back. If no permit is taken, the weight may exceed any capacity, even 0.
     func fitsBack(_ weight: Int) -> Bool { weight <= available || taken == 0 }
 
     mutating func take(_ weight: Int) {
@@ -28,7 +25,7 @@ struct Permits: Hashable, Sendable {
         taken += weight
     }
 
-    /// Takes lent permits back, even if fewer are available.
+    /// Takes lent permits back. Requires `fitsBack`.
     mutating func takeBack(_ weight: Int) {
         require(fitsBack(weight), "took \(weight) permits back of \(available)")
         taken += weight
@@ -43,54 +40,54 @@ struct Permits: Hashable, Sendable {
     }
 }
 
-/// The permits of a queue. Operations lend their permits while they await other operations, and take them back before
-/// they continue.
+/// The permits of a queue. An operation lends its permits while it awaits other operations, and takes them back before
+/// it continues.
 struct QueuePermits<Waiter: Sendable>: Sendable {
     typealias Entry = ReadyQueue.Entry
 
-    /// The operations that wait for the return of their permits, and their tasks.
+    /// The operations that wait to take their permits back, and the waiting tasks.
     private struct Returns: Sendable {
         var queue = ReadyQueue()
-        /// The waiting tasks, by the slot of the operation.
+        /// The waiting task of each operation, by slot.
         var waiters: [Int: Waiter] = [:]
     }
 
-    /// The width of the queue, and the permits that are taken.
+    /// The width of the queue, and the number of taken permits.
     private(set) var width: Permits
     /// The permits that operations of each level may take; nil if no level was ever limited.
     private var boxedCaps: Boxed<PerLevel<Permits>>?
-    /// Nil if no operation waits for the return of its permits.
+    /// Nil if no operation waits to take its permits back.
     private var returns: Boxed<Returns>?
 
     init(width: Int) {
         self.width = Permits(capacity: width)
     }
 
-    /// The permits that operations of each level may take; nil if no level was ever limited.
     var caps: PerLevel<Permits>? { boxedCaps?.value }
 
-    /// The operations that wait for the return of their permits.
+    /// The operations that wait to take their permits back.
     var returning: ReadyQueue { returns?.value.queue ?? ReadyQueue() }
 
     @inline(__always)
     var hasReturns: Bool { returns != nil }
 
-    /// Whether an operation waits for the return of its permits and is not skipped. Its permits have precedence over
-    /// every start.
+    /// Whether an operation of a level that is not full waits to take its permits back. Such an operation takes
+    /// precedence over every start.
     @inline(__always)
     var isAwaitedBack: Bool { returns != nil && (boxedCaps == nil || firstReturning != nil) }
 
-    /// Whether the cap of a level admits a weight. The width of the queue does not count.
+    /// Whether the limit of a level lets an operation of this weight start. Ignores the width of the queue.
     func isOpen(_ level: PriorityLevel, for weight: Int) -> Bool {
         boxedCaps.map { $0.value[level].admits(weight) } ?? true
     }
 
-    /// Whether operations of a level that wait for the return of their permits are skipped.
+    /// Whether operations of a level hold permits, and the level has no free permit. Operations of this level that wait
+    /// to take their permits back are then skipped.
     func isFull(_ level: PriorityLevel) -> Bool {
         boxedCaps.map { $0.value[level].available == 0 && $0.value[level].taken > 0 } ?? false
     }
 
-    /// The number of permits that operations of a level can take.
+    /// The number of permits that operations of a level can take, if at least one of them may start.
     func available(at level: PriorityLevel) -> Int {
         min(width.available, boxedCaps.map { max(1, $0.value[level].available) } ?? .max)
     }
@@ -110,7 +107,7 @@ struct QueuePermits<Waiter: Sendable>: Sendable {
         boxedCaps!.value[level].capacity = capacity
     }
 
-    /// Raises the caps that are 0 to 1, so that operations of every level can start.
+    /// Raises each limit of 0 to 1, so that operations of every level can start.
     mutating func openLevels() {
         if boxedCaps == nil { return }
         for level in PriorityLevel.allCases where boxedCaps!.value[level].capacity == 0 {
@@ -130,7 +127,8 @@ struct QueuePermits<Waiter: Sendable>: Sendable {
         if boxedCaps != nil { boxedCaps!.value[level].giveBack(weight) }
     }
 
-    /// Moves the taken permits of an operation to its new level. The new level may then exceed its capacity.
+    /// Moves the permits of an operation to its new level. The taken permits of that level may then exceed its
+    /// capacity.
     mutating func move(_ weight: Int, from: PriorityLevel, to: PriorityLevel) {
         boxedCaps?.value[from].giveBack(weight)
         boxedCaps?.value[to].takeRegardless(weight)
@@ -147,7 +145,7 @@ extension QueuePermits {
         returns!.value.queue.insert(entry, at: level)
     }
 
-    /// Changes the level of an operation that waits for the return of its permits.
+    /// Changes the level of an operation that waits to take its permits back.
     mutating func changeLevel(_ entry: Entry, from: PriorityLevel, to: PriorityLevel) {
         returns!.value.queue.remove(entry, at: from)
         returns!.value.queue.insert(entry, at: to)
@@ -159,8 +157,8 @@ extension QueuePermits {
         return takeWaiter(entry.slot)
     }
 
-    /// Gives the first operation that waits for its permits these permits back. Operations whose weight exceeds a
-    /// lowered capacity continue one after the other.
+    /// Lets the first waiting operation take its permits back. Operations whose weights exceed the capacity continue
+    /// one after the other.
     mutating func nextReturn(weight: (_ slot: Int) -> Int) -> (slot: Int, waiter: Waiter)? {
         guard let (slot, level) = firstReturning else { return nil }
         let weight = weight(slot)
@@ -171,7 +169,7 @@ extension QueuePermits {
         return (slot, takeWaiter(slot))
     }
 
-    /// The first operation whose level is not full.
+    /// The first waiting operation among the levels that are not full.
     private var firstReturning: (slot: Int, level: PriorityLevel)? {
         guard let returns else { return nil }
         if boxedCaps == nil { return returns.value.queue.first.map { ($0.entry.slot, $0.level) } }

@@ -1,4 +1,4 @@
-/// The five levels that order ready work. Each corresponds to one `TaskPriority`.
+/// The five levels by which ready operations are ordered. Each level corresponds to one `TaskPriority`.
 package enum PriorityLevel: UInt8, CaseIterable, Comparable, Sendable {
     case background
     case low
@@ -6,7 +6,7 @@ package enum PriorityLevel: UInt8, CaseIterable, Comparable, Sendable {
     case high
     case userInteractive
 
-    /// The level of a task priority; a value between two levels counts as the lower one.
+    /// Creates the level of a task priority. A value between two levels becomes the lower level.
     package init(_ priority: TaskPriority) {
         // These are the raw values of the standard library's constants, which are part of its ABI.
         switch priority.rawValue {
@@ -24,15 +24,15 @@ package enum PriorityLevel: UInt8, CaseIterable, Comparable, Sendable {
         case .low: .low
         case .medium: .medium
         case .high: .high
-        case .userInteractive: TaskPriority(rawValue: 33)  // the main thread's; it has no public name
+        case .userInteractive: TaskPriority(rawValue: 33)  // the priority of the main thread, which has no public name
         }
     }
 
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// A value for each level. Each value is a stored property: an array would need an allocation, and an index into a SIMD
-/// vector is a function call.
+/// A value for each level. The values are stored properties, because an array would need an allocation. An index into a
+/// SIMD vector would be a function call.
 struct PerLevel<Value> {
     private var background: Value
     private var low: Value
@@ -72,8 +72,8 @@ extension PerLevel: Sendable where Value: Sendable {}
 extension PerLevel: Equatable where Value: Equatable {}
 extension PerLevel: Hashable where Value: Hashable {}
 
-/// The number of edges that pass on each level. The number for the lowest level is never read, because that level
-/// raises no operation.
+/// The number of edges of the wait graph that pass on each level. Edges that pass on the lowest level are not counted,
+/// because that level raises no operation.
 struct LevelContributions: Sendable {
     private var counts = PerLevel<Int32>(0)
 

@@ -1,12 +1,13 @@
 /// The state of a queue for barriers and for waits until the queue is empty.
 struct QueueBarriers: Sendable {
     var line: BarrierLine
-    /// The ready operations behind a barrier, without barriers. All are at the same level, so that only their arrivals
-    /// order them.
+    /// The ready operations that a barrier holds back, except barriers. All of them are inserted at one level, so that
+    /// only their arrivals order them.
     var heldBack = ReadyQueue()
-    /// The levels inherited through barriers and from waits until the queue is empty.
+    /// The levels that operations inherit through barriers and from waits until the queue is empty.
     var floors = BarrierInheritance()
-    /// The operations that have not ended, in the order of arrival. Kept from the first use until the queue is empty.
+    /// The operations that have not ended, in the order of arrival. Nil before the first use, and after the queue was
+    /// empty.
     var inArrivalOrder: ArrivalIndex?
 
     /// - Parameters:
@@ -19,7 +20,7 @@ struct QueueBarriers: Sendable {
 
     static var heldBackLevel: PriorityLevel { .medium }
 
-    /// The level that an operation inherits through barriers and from waits until the queue is empty.
+    /// The floor of an operation; see `BarrierInheritance`.
     func floor<Element>(of operation: QueuedOperation<Element>) -> PriorityLevel {
         floors.isIdle ? .background : floors.level(of: operation.arrival, isBarrier: operation.isBarrier, line)
     }

@@ -2,16 +2,16 @@
 public enum QueueOverflow: Hashable, Sendable {
     /// The new operation fails at once with `TaskOperationError.queueFull`.
     case reject
-    /// The new operation is accepted. The queued operation that was added first, of any priority, fails with
-    /// `TaskOperationError.dropped` instead. Each free permit protects one operation from the front of the queue.
-    /// (RxJava's `DROP_OLDEST`.)
+    /// The queue accepts the new operation. The oldest queued operation fails with `TaskOperationError.dropped`, even
+    /// if it has a higher priority. For each free permit, one of the oldest operations is not dropped. RxJava calls
+    /// this rule `DROP_OLDEST`.
     case dropOldest
-    /// The new operation is accepted. The queued operation that was added last before it, of any priority, fails
-    /// with `TaskOperationError.dropped` instead. (RxJava's `DROP_LATEST`.)
+    /// The queue accepts the new operation. The newest operation that was queued before it fails with
+    /// `TaskOperationError.dropped`, even if it has a higher priority. RxJava calls this rule `DROP_LATEST`.
     case dropNewest
 }
 
 extension QueueOverflow {
-    /// True if a queued operation is dropped for a new one.
+    /// Whether a full queue drops a queued operation for a new one.
     var drops: Bool { self != .reject }
 }

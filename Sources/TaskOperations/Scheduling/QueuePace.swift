@@ -1,4 +1,4 @@
-/// The time-dependent state of a queue: the tokens of its rate, and the ages of its operations.
+/// The state of a queue's rate and ageing, which depends on time.
 struct QueuePace: Sendable {
     private(set) var time = QueueTime()
     private(set) var rate: TokenBucket?
@@ -22,11 +22,10 @@ extension QueuePace {
         rate = newRate.map { rate?.changed(to: $0, at: time.now) ?? TokenBucket($0) }
     }
 
-    /// The number of operations that may start now within the rate, but at most `count`.
+    /// The number of operations that the rate lets start now, but at most `count`.
     @inline(__always)
     func startableCount(atMost count: Int) -> Int { rate.map { $0.count(at: time.now, atMost: count) } ?? count }
 
-    /// Uses a token for the start of an operation.
     mutating func noteStart() { rate?.take(at: time.now) }
 
     /// Uses a token for another attempt of an operation that has started. Returns the time at which the token is
@@ -36,14 +35,14 @@ extension QueuePace {
         return rate?.nextStart
     }
 
-    /// Returns the token of an operation that does not start after all.
+    /// Puts back the token of an operation that does not start.
     mutating func undoStart() { rate?.giveBack() }
 
-    /// Plans to wake the queue at the next token. Returns the clock's reading at that time; nil if there are tokens for
-    /// all `count` operations, or if the queue is woken before.
+    /// Plans to wake the queue when the next token is available, and returns the clock's reading at that time. Returns
+    /// nil if all `count` operations have tokens, or if an earlier wake is planned.
     ///
-    /// Also returns nil if the bucket is full. Operations then do not wait for the rate, and the event for which they
-    /// wait computes the effects again.
+    /// Also returns nil if the bucket is full, because no operation then waits for the rate. A later event computes the
+    /// effects again.
     mutating func nextWake(for count: Int) -> Duration? {
         guard let rate, !rate.isFull(at: time.now) else { return nil }
         let tokenCount = rate.count(at: time.now, atMost: count)
@@ -61,18 +60,18 @@ extension QueuePace {
 
     mutating func leave(_ slot: Int) { ages?.leave(slot) }
 
-    /// The level that orders an operation now: `level`, or a higher level because of its age.
+    /// The level at which an operation competes now. It is `level`, or a higher level because of the operation's age.
     func orderLevel(of slot: Int, _ level: PriorityLevel) -> PriorityLevel {
         ages?.level(of: slot, level, at: time.now) ?? level
     }
 }
 
-/// The time of a queue that has a rate or ageing. It is the time that has passed since the creation of the queue,
-/// according to the reported readings of the clock.
+/// The time of a queue with a rate or ageing. It is the time since the creation of the queue, according to the reported
+/// readings of the clock.
 ///
-/// If the clock is set back, the time does not decrease. If the clock jumps forward, the time does too.
+/// If the clock is set back, the time does not decrease. If the clock jumps forward, the time jumps forward, too.
 struct QueueTime: Hashable, Sendable {
-    /// The time that has passed.
+    /// The time since the creation of the queue.
     private(set) var now = Duration.zero
     /// The last reading of the clock.
     private(set) var told = Duration.zero
@@ -84,20 +83,19 @@ struct QueueTime: Hashable, Sendable {
     /// - Parameter mayBeOld: Whether another thread may have reported a later reading before this call.
     mutating func advance(to time: Duration, mayBeOld: Bool = false) {
         if mayBeOld, time < told { return }
-        // The scale of deadlines has changed.
+        // The clock was set back, so the planned wake would be too late.
         if time < told { wakeTime = nil }
         now += max(.zero, time - told)
         told = time
     }
 
-    /// Plans to wake the queue at a time. Returns the clock's reading at that time; nil if an earlier wake is already
-    /// planned.
+    /// Plans to wake the queue at a time. Returns the clock's reading at that time; nil if a wake is already planned at
+    /// or before that time.
     mutating func wake(at time: Duration) -> Duration? {
         if let wakeTime, wakeTime <= time { return nil }
         wakeTime = time
         return told + (time - now)
     }
 
-    /// Records that the queue was woken.
     mutating func noteWake() { wakeTime = nil }
 }

@@ -1,8 +1,8 @@
-/// The properties of an operation in a queue on which the queue's decisions depend.
+/// The data about an operation that its queue needs for decisions.
 struct QueuedOperation<Element: Sendable>: Sendable {
     let element: Element
     let arrival: UInt64
-    /// The number of waits that are in progress in the body and its child tasks, while its permits are lent.
+    /// The number of current waits in the body and its child tasks. It is 0 unless the operation has lent its permits.
     var waits: Int32 = 0
     private let weightAndKind: UInt16
     var level: PriorityLevel
@@ -27,9 +27,9 @@ struct QueuedOperation<Element: Sendable>: Sendable {
 
 /// The state of an operation in a queue.
 package enum OperationStatus: Hashable, Sendable {
-    /// A dependency is unfinished.
+    /// A dependency is unfinished, or the operation's delay has not passed.
     case waiting
-    /// The operation's dependencies have finished. It may start, or a barrier holds it back.
+    /// All dependencies have finished. A barrier may still hold the operation back.
     case ready
     /// The operation has started and holds its permits.
     case executing
@@ -41,11 +41,9 @@ package enum OperationStatus: Hashable, Sendable {
 
 /// The properties of an operation that a queue needs when the operation arrives.
 struct Newcomer: Sendable {
-    /// The level that orders the operation.
     var level = PriorityLevel.medium
     /// Whether the operation's dependencies are finished.
     var isReady = false
     var isBarrier = false
-    /// The number of permits that the operation takes.
     var weight = 1
 }

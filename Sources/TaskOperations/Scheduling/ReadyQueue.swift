@@ -1,29 +1,30 @@
-/// A queue of entries: the highest level first, and within a level in the order of a policy.
+/// Entries in the order of their levels, highest level first. An `OperationOrder` decides the order within a level.
 ///
-/// It contains the ready operations of a queue, the operations that wait for their permits, or the waiting tasks of
-/// `AsyncSemaphore`. The caller decides whether the first entry can be taken, because the entry may need more permits
-/// than are free. No entry overtakes the first one.
+/// The entries are ready operations, operations that wait to take their permits back, or waiting tasks of an
+/// `AsyncSemaphore`. The caller decides whether to take the first entry, because the entry may need more permits than
+/// are free. No entry overtakes the first entry.
 ///
-/// A removal from the middle does not search for the entry. Instead, the entry is inserted into a second list of the
-/// same kind. It leaves both lists when it is the head of both, or together with others when many entries are removed.
-/// Therefore every call takes amortised constant time; insertions and removals out of order take logarithmic time.
+/// A removal from the middle does not search for the entry, but inserts the entry into a second list. The entry leaves
+/// both lists when it is the head of both. If many entries are removed, all of them leave both lists together.
+/// Insertions and removals out of order take amortised logarithmic time. Every other call takes amortised constant
+/// time.
 struct ReadyQueue: Hashable, Sendable {
-    /// An entry of the queue. Its slot identifies it for the caller.
+    /// An entry of the queue. The caller identifies the entry by its slot.
     struct Entry: Hashable, Sendable {
         let arrival: UInt64
         let slot: Int
     }
 
     let order: OperationOrder
-    /// One list for each level; empty before the first insertion.
+    /// One list for each level; empty before the first insertion. The head of a list is never a removed entry.
     private var lists: [RankedList] = []
-    /// One bit for each level, set if the list of the level is not empty. The head of a list is never a removed entry.
+    /// One bit for each level, set if the list of the level is not empty.
     private var occupied: UInt8 = 0
-    /// Removed entries that are still in the list of the same level. An operation that left a level and returned to it
-    /// has several equal entries in the list. It does not matter which of these is dropped.
+    /// The removed entries of each level that are still in its list. An operation that left a level and returned to it
+    /// has several equal entries in the list. The queue may drop any of them.
     private var removed: [RankedList] = []
     private var removedCount = 0
-    /// The number of entries that were inserted and neither served nor removed.
+    /// The number of entries, without removed entries.
     private(set) var count = 0
 
     init(order: OperationOrder = .firstInFirstOut) {
@@ -32,13 +33,11 @@ struct ReadyQueue: Hashable, Sendable {
 
     var isEmpty: Bool { count == 0 }
 
-    /// The next entry.
     var first: (entry: Entry, level: PriorityLevel)? {
         guard let level = highestLevel else { return nil }
         return (entry(lists[Int(level.rawValue)].first!), level)
     }
 
-    /// The next entry of a level.
     func first(of level: PriorityLevel) -> Entry? {
         occupied & (1 << level.rawValue) == 0 ? nil : lists[Int(level.rawValue)].first.map(entry)
     }
@@ -62,8 +61,8 @@ extension ReadyQueue {
         count += 1
     }
 
-    /// Removes an entry at any position. The queue must contain the entry; otherwise a later insertion of the entry
-    /// would be skipped.
+    /// Removes an entry at any position. The queue must contain the entry. Otherwise, a later insertion of the same
+    /// entry would have no effect.
     mutating func remove(_ entry: Entry, at level: PriorityLevel) {
         let rank = order.rank(ofArrival: entry.arrival)
         count -= 1
@@ -86,13 +85,13 @@ extension ReadyQueue {
         return entry
     }
 
-    /// Removes the first entry of a level, which must exist.
+    /// Removes the first entry of a level, which must have an entry.
     mutating func popFirst(of level: PriorityLevel) {
         count -= 1
         removeHead(of: level)
     }
 
-    /// Removes the head of a level, and the removed entries that follow it.
+    /// Removes the head of a level's list, and the removed entries directly behind it.
     private mutating func removeHead(of level: PriorityLevel) {
         lists[Int(level.rawValue)].removeFirst()
         if removedCount > 0 { skipRemoved(of: level) }
@@ -135,9 +134,9 @@ extension ReadyQueue {
 
 /// Entries in the order of their ranks.
 ///
-/// Entries that are inserted in order are in a first-in first-out list, with constant time. Late entries are in a heap,
-/// with logarithmic time in the number of late entries. An entry is late if its operation waited for a dependency or
-/// changed its priority.
+/// Entries that arrive in order are appended to an array, which takes constant time. Late entries are inserted into a
+/// heap, which takes logarithmic time in the number of late entries. An entry is late, for example, if its operation
+/// waited for a dependency or changed its priority.
 struct RankedList: Hashable, Sendable {
     struct Entry: Hashable, Sendable {
         let rank: UInt64
@@ -149,7 +148,6 @@ struct RankedList: Hashable, Sendable {
     private var head = 0
     private var late = LateHeap()
 
-    /// The number of entries in the list. Entries before `head` do not count.
     var count: Int { punctual.count - head + late.entries.count }
 
     var isEmpty: Bool { head == punctual.count && late.entries.isEmpty }
@@ -178,7 +176,7 @@ struct RankedList: Hashable, Sendable {
         }
         head += 1
         if punctual.count == 1 {
-            // This is always the case in a chain of dependencies, and costs half as much as the general case.
+            // A chain of dependencies always takes this path, which costs half as much as the general path.
             punctual.removeLast()
             head = 0
         } else if head == punctual.count {
@@ -190,16 +188,16 @@ struct RankedList: Hashable, Sendable {
         }
     }
 
-    /// Drops the unwanted entries. Calls `isUnwanted` in the order of the entries. Linear; sorts if there are late
-    /// entries.
+    /// Removes the unwanted entries. Calls `isUnwanted` in the order of the entries. Takes linear time, plus a sort if
+    /// there are late entries.
     mutating func removeAll(where isUnwanted: (Entry) -> Bool) {
         punctual = sortedEntries.filter { !isUnwanted($0) }
         head = 0
         late = LateHeap()
     }
 
-    /// Drops the entries of another list, each of which must be in this list. Linear; sorts if either list has late
-    /// entries.
+    /// Removes the entries of another list, all of which must be in this list. Takes linear time, plus a sort if either
+    /// list has late entries.
     mutating func subtract(_ other: RankedList) {
         if other.isEmpty { return }
         var unwanted = other.sortedEntries[...]
@@ -215,7 +213,7 @@ struct RankedList: Hashable, Sendable {
         late.entries.isEmpty ? Array(punctual[head...]) : entries.sorted { $0.rank < $1.rank }
     }
 
-    /// The number of entries for which an emptied list keeps its memory.
+    /// The highest capacity that an emptied list keeps.
     private static var keptCapacity: Int { 1024 }
 }
 
@@ -261,7 +259,7 @@ private struct LateHeap: Hashable, Sendable {
 
 // MARK: - The order within a level
 
-// No other code assumes an order.
+// Only this extension defines an order. Other code compares ranks.
 extension OperationOrder {
     /// The rank of an arrival within a level; lower ranks start first.
     func rank(ofArrival arrival: UInt64) -> UInt64 {

@@ -1,15 +1,15 @@
 // Barriers, and the levels that operations inherit through barriers and from waits until the queue is empty.
 
 extension SchedulerState {
-    /// Creates the state for barriers if it does not exist. The creation takes linear time in the number of operations,
-    /// at most once until the queue is empty.
+    /// Creates the state for barriers if it does not exist. This takes linear time in the number of operations. It
+    /// happens at most once until the queue is empty again.
     private mutating func prepareBarriers(behind count: Int) {
         if admission.barriers != nil { return }
         let lowest = records.all.map(\.level).min()
         admission.barriers = Boxed(QueueBarriers(behind: count, lowestLevel: lowest))
     }
 
-    /// Records that an operation has arrived that is the first barrier or came after it.
+    /// Records the arrival of a barrier, or of any operation while the queue has state for barriers.
     mutating func arriveBehindBarriers(_ entry: ReadyQueue.Entry, _ newcomer: Newcomer) {
         prepareBarriers(behind: records.count - 1)
         admission.barriers!.value.inArrivalOrder?.append(entry.arrival, entry.slot)
@@ -17,7 +17,6 @@ extension SchedulerState {
         levelChanged(entry.slot)
     }
 
-    /// Records that an operation has left the queue.
     mutating func leaveBarriers(_ record: Record) {
         if admission.barriers!.value.line.isEmpty {
             admission.barriers!.value.line.operationEnded(record.arrival)
@@ -55,18 +54,17 @@ extension SchedulerState {
 // MARK: - Operations before barriers
 
 extension SchedulerState {
-    /// Whether a barrier has not ended.
     var hasUnfinishedBarriers: Bool { admission.barriers.map { !$0.value.line.isEmpty } ?? false }
 
-    /// Creates the index that finds the operations before barriers.
+    /// Creates the index of arrivals, if the queue has state for barriers.
     mutating func indexArrivals() {
         guard admission.barriers != nil, admission.barriers!.value.inArrivalOrder == nil else { return }
         admission.barriers!.value.inArrivalOrder = ArrivalIndex(
             records.slots.map { (arrival: records[$0].arrival, slot: $0) })
     }
 
-    /// The operations that must end before barriers let an operation start. These are the previous barrier and, if the
-    /// operation is a barrier itself, all operations between both.
+    /// The operations that must end before barriers let an operation start. The previous barrier is one of them. If the
+    /// operation is a barrier, all operations between both barriers must end, too.
     func elementsHoldingBack(_ slot: Slot) -> [Element] {
         elementsHoldingBack(records[slot].arrival, isBarrier: records[slot].isBarrier)
     }
@@ -101,7 +99,7 @@ extension SchedulerState {
 // MARK: - Inheritance within the queue
 
 extension SchedulerState {
-    /// The level that an operation inherits through barriers and from waits until the queue is empty.
+    /// The floor of an operation; see `BarrierInheritance`.
     func floor(of slot: Slot) -> PriorityLevel {
         admission.barriers?.value.floor(of: records[slot]) ?? .background
     }
@@ -116,14 +114,14 @@ extension SchedulerState {
 
     /// Records that the level of an operation is about to change.
     mutating func levelWillChange(_ slot: Slot, to level: PriorityLevel) {
-        // Changes of a floor below the operation's level were not reported.
+        // A change of the floor was not reported if the floor was below the operation's level.
         if level < records[slot].level, admission.barriers!.value.floors.hasHandedOn {
             effects.floorChanges.append(records[slot].element)
         }
     }
 
-    /// Records that an operation has arrived or that its level has changed. If barriers make other operations wait for
-    /// it, these inherit the level.
+    /// Records that an operation has arrived or has changed its level. Reports the operations that inherit this level
+    /// through barriers.
     mutating func levelChanged(_ slot: Slot) {
         let (arrival, level) = (records[slot].arrival, records[slot].level)
         admission.barriers!.value.floors.note(level)
@@ -151,7 +149,6 @@ extension SchedulerState {
         floorsChanged(barriers.floors.affected(by: change, barriers.line))
     }
 
-    /// Reports the operations whose floor may have changed.
     private mutating func floorsChanged(_ affected: BarrierInheritance.Affected?) {
         guard let affected else { return }
         admission.barriers!.value.floors.noteHandedOn()

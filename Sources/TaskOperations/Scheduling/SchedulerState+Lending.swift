@@ -1,15 +1,15 @@
 // Permits that bodies lend while they await other operations.
 
 extension SchedulerState {
-    /// Raises the number of waits in an operation to `count`, if it is lower. Two threads may report the same wait,
-    /// which counts once.
+    /// Raises the number of waits in an operation to `count` if the number is lower. A wait that two threads report is
+    /// therefore counted once.
     mutating func beginWaits(_ slot: Slot, upTo count: Int) {
         while records[slot].waits < count { beginWait(slot) }
     }
 
-    /// Records that an executing operation begins to await another operation. Its permits are free until the last of
-    /// its waits is over. The operation's other tasks continue without permits, because the library does not know which of
-    /// the tasks the operation needs in order to end.
+    /// Records that a task of an executing operation begins to await another operation. The operation's permits are
+    /// free until its last wait is over. The operation's other tasks continue without permits, because the operation
+    /// may need these tasks in order to end.
     mutating func beginWait(_ slot: Slot) {
         let (status, level, weight) = records.update(slot) { record in
             record.waits += 1
@@ -27,7 +27,7 @@ extension SchedulerState {
     }
 
     /// Records that a wait within an operation is over. After the last wait, the task continues when the operation has
-    /// its permits back; after any other wait, it continues at once.
+    /// its permits back. After any other wait, the task continues at once.
     mutating func endWait(_ slot: Slot, _ waiter: Waiter) {
         precondition(records[slot].status == .lent, "a wait ended in an operation that is \(records[slot].status)")
         records[slot].waits -= 1
@@ -36,8 +36,8 @@ extension SchedulerState {
         permits.awaitReturn(entry(slot), at: records[slot].level, waiter)
     }
 
-    /// Gives the first operation that waits for its permits these permits back. Such an operation has already started,
-    /// so it precedes any start, even on a suspended queue.
+    /// Lets the first waiting operation take its permits back. Such an operation has already started, so it precedes
+    /// every start, even on a suspended queue.
     mutating func nextReturn() -> Slot? {
         guard let (slot, waiter) = permits.nextReturn(weight: { [records] in records[$0].weight }) else { return nil }
         records[slot].status = .executing

@@ -1,20 +1,18 @@
-// The selection of the next operation in a queue with policies, and the events of the rate, of ageing, of limits and of
-// the caps of levels.
+// Selects the next operation in a queue with policies. Handles the events of rates, ageing, limits, and limits of
+// levels.
 
 extension SchedulerState {
-    /// Creates the policies of the queue if they do not exist.
     private mutating func preparePolicies() {
         if admission.policies == nil { admission.policies = Boxed(AdmissionPolicies(QueuePolicies(order: order))) }
     }
 
-    /// Records the arrival of an operation in a queue with policies, or of an operation with a weight.
+    /// Records the arrival of an operation. Called if the queue has policies or if the operation's weight is not 1.
     mutating func arriveWithPolicies(_ entry: ReadyQueue.Entry) {
         preparePolicies()
         admission.policies!.value.dropOrder?.insert(entry)
         admission.policies!.value.pace.arrive(entry.slot)
     }
 
-    /// Records that an operation has left the queue.
     mutating func leavePolicies(_ entry: ReadyQueue.Entry, _ status: Status, wasDropped: Bool) {
         let hasStarted = status != .waiting && status != .ready
         if !hasStarted, !wasDropped { admission.policies!.value.dropOrder?.remove(entry) }
@@ -28,9 +26,10 @@ extension SchedulerState {
 extension SchedulerState {
     typealias Selection = (slot: Slot, level: PriorityLevel, set: Int?, taskLevel: PriorityLevel)
 
-    /// The next operation.
+    /// The next operation; nil if no operation may start.
     ///
-    /// Levels at their cap are skipped. An operation that waits for permits of the queue is not skipped.
+    /// A level at its limit is skipped. An operation that is too heavy for the free permits of the queue is not
+    /// skipped.
     var selection: Selection? {
         if pace.hasAgeing {
             for (slot, level, set) in firstOfLevels {
@@ -90,7 +89,7 @@ extension SchedulerState {
         admission.policies!.value.dropOrder?.insert(entry)
     }
 
-    /// Requests workers, and requests a wake for the time at which the rate lets the next operation start.
+    /// Requests workers. Requests a wake for the time at which the rate allows the next start.
     mutating func computeEffectsOfPolicies() {
         if let level = nextLevel { startWorkers(for: min(startableCount, permits.available(at: level)), at: level) }
         if isHalted || permits.isAwaitedBack || width.available == 0 { return }
@@ -101,10 +100,10 @@ extension SchedulerState {
 // MARK: - Limits
 
 extension SchedulerState {
-    /// The operations that have limits; nil if the queue has no policies.
     var limited: LimitedOperations? { admission.policies?.value.limited }
 
-    /// Takes the limits of a set, unless a claim of the set already waits. If the limits are not free, claims them.
+    /// Takes the limits of a set, unless a claim already waits for them. If the limits are not free, records a claim.
+    /// Returns whether the limits were taken.
     private mutating func take(
         _ set: Int, at level: PriorityLevel, _ takeLimits: (_ set: Int, PriorityLevel) -> Bool
     ) -> Bool {
@@ -125,19 +124,17 @@ extension SchedulerState {
         admission.policies!.value.limited.arrive(slot, set)
     }
 
-    /// Records that an executing operation lends its limits or has taken them back.
     mutating func setLimitsLent(_ isLent: Bool, _ slot: Slot) {
         admission.policies!.value.limited.setLent(isLent, slot)
     }
 
-    /// Records that the claim of a set is now at the head of its line.
     mutating func limitsWereOffered(_ set: Int) {
         admission.policies!.value.limited.noteOffer(set)
         admission.unparkFirst(of: set)
     }
 
-    /// Declines all offers of limits except the offer to the operation that starts next, so that no limit is kept free
-    /// for an operation that cannot start. Returns whether an offer was declined.
+    /// Declines every offer of limits, except the offer to the operation that starts next. Otherwise, a limit could be
+    /// kept free for an operation that cannot start. Returns whether an offer was declined.
     mutating func declineOffers() -> Bool {
         guard let offered = limited?.offered, !offered.isEmpty else { return false }
         let next = nextLevel == nil ? nil : selection?.set
@@ -149,7 +146,6 @@ extension SchedulerState {
         return !declined.isEmpty
     }
 
-    /// Removes and returns the calls to make on semaphores.
     mutating func takeLimitChanges() -> [LimitedOperations.Change] {
         guard admission.policies != nil, admission.policies!.value.limited.hasChanges else { return [] }
         return admission.policies!.value.limited.takeChanges()
@@ -159,7 +155,6 @@ extension SchedulerState {
 // MARK: - Limits of levels
 
 extension SchedulerState {
-    /// Limits the number of permits that operations of a level may take at the same time.
     mutating func setCap(_ capacity: Int, at level: PriorityLevel) {
         preparePolicies()
         permits.setCap(isDraining ? max(1, capacity) : capacity, at: level) { [records] in
@@ -177,7 +172,6 @@ extension SchedulerState {
     /// Whether the rate prevents every start now.
     var isRateReached: Bool { pace.startableCount(atMost: 1) == 0 }
 
-    /// Reports a reading of the queue's clock.
     mutating func advance(to now: Duration, mayBeOld: Bool = false) {
         admission.policies?.value.pace.advance(to: now, mayBeOld: mayBeOld)
     }
@@ -191,9 +185,8 @@ extension SchedulerState {
     /// rate.
     mutating func reserveStart() -> Duration? { admission.policies?.value.pace.reserveStart() ?? nil }
 
-    /// Returns the rate's token of an operation that has started.
+    /// Puts back the token of an operation that has started.
     mutating func giveBackStart() { admission.policies?.value.pace.undoStart() }
 
-    /// Records that the queue was woken.
     mutating func noteWake() { admission.policies?.value.pace.noteWake() }
 }

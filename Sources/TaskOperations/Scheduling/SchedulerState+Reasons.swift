@@ -2,12 +2,13 @@
 
 /// A reason why an operation of a queue does not start, or does not continue.
 package enum QueueReason: Hashable, Sendable {
-    /// A dependency is unfinished, or the operation's delay has not passed. The operation itself knows which.
+    /// A dependency is unfinished, or the operation's delay has not passed. Only the operation knows which of the two
+    /// is true.
     case dependencies
     /// The operation is behind the barrier at this slot.
     case barrier(Int)
-    /// The operation is a barrier, and this number of unfinished operations is between the previous barrier and this
-    /// one.
+    /// The operation is a barrier. This number of unfinished operations is between the previous barrier and this
+    /// barrier.
     case operationsBefore(Int)
     /// The queue is suspended.
     case suspended
@@ -15,20 +16,21 @@ package enum QueueReason: Hashable, Sendable {
     case held
     /// This number of operations precedes the operation.
     case turn(Int)
-    /// The next operation to start, which may be this one, lacks permits.
+    /// The operation that starts next lacks permits. It may be this operation.
     case permits
-    /// The operation's level is at its cap, or the first operation of the level is too heavy for the cap.
+    /// The operation's level is at its limit, or the first operation of the level is too heavy for the limit.
     case level
     /// A semaphore that limits the operation has no permit for it.
     case limits
     /// The rate of the queue currently prevents every start.
     case rate
-    /// A worker was requested for the next operation to start, which may be this one.
+    /// A worker was requested for the operation that starts next. It may be this operation.
     case worker
 }
 
 extension SchedulerState {
-    /// The reasons of one operation; empty if the operation is executing or has lent its permits. Linear.
+    /// The reasons of one operation; empty if the operation is executing or has lent its permits. Takes linear time in
+    /// the number of operations.
     func reasons(of slot: Slot) -> [QueueReason] {
         let record = records[slot]
         let barrier = admission.barriers?.value.line.last(before: record.arrival)?.slot
@@ -42,7 +44,7 @@ extension SchedulerState {
         return reasons(slot, line, behind: barrier, between: between, ahead: ahead)
     }
 
-    /// The operations that have not ended, in the order of arrival, and their reasons. Sorts the operations.
+    /// The operations that have not ended, with their reasons, in the order of arrival. Sorts the operations.
     var allReasons: [(slot: Slot, reasons: [QueueReason])] {
         let slots = records.slots.sorted { records[$0].arrival < records[$1].arrival }
         let line = Line(self)
@@ -51,7 +53,7 @@ extension SchedulerState {
         var all: [(slot: Slot, reasons: [QueueReason])] = []
         all.reserveCapacity(slots.count)
         for slot in slots {
-            // An ended operation holds others back until its handlers have been called.
+            // An ended operation holds back other operations until its handlers have been called.
             if !finishing.contains(slot) {
                 all.append((slot, reasons(slot, line, behind: barrier, between: between, ahead: ahead[slot] ?? 0)))
             }
@@ -98,7 +100,6 @@ extension SchedulerState {
         return reasons
     }
 
-    /// Whether an operation is parked, because its limits are not free.
     private func isParked(_ slot: Slot) -> Bool {
         limited?.isParked(slot) ?? false
     }
@@ -107,7 +108,7 @@ extension SchedulerState {
 
     /// The values that all ready operations share.
     private struct Line {
-        /// Levels that are skipped, because their first operation does not fit.
+        /// The levels whose first operation does not fit. Operations of these levels are skipped.
         var closedLevels: Set<PriorityLevel> = []
         /// The weight of the next operation.
         var firstWeight = 1
@@ -125,7 +126,7 @@ extension SchedulerState {
         }
     }
 
-    /// Whether one operation starts, or gets its permits back, before another.
+    /// Whether one operation starts, or takes its permits back, before another operation.
     private func isServed(_ slot: Slot, before other: Slot, _ line: Line) -> Bool {
         slot != other && isInLine(slot, records[other].status) && isInLine(other, records[other].status)
             && crowds(before: other).contains(crowd(of: slot, line)) && place(slot) < place(other)
@@ -133,9 +134,9 @@ extension SchedulerState {
 
     /// A group of operations that are skipped together when another operation can start.
     private struct Crowd: Hashable {
-        /// The set of limits of the operations, if they are parked.
+        /// The limit set of the operations; nil if the operations are not parked.
         var set: Int?
-        /// The level of the operations, if it is at its cap.
+        /// The level of the operations; nil if the level is not at its limit.
         var level: PriorityLevel?
     }
 
@@ -147,7 +148,7 @@ extension SchedulerState {
         return Crowd(set: set, level: line.closedLevels.contains(level) ? level : nil)
     }
 
-    /// The crowds whose operations are not skipped in favour of an operation.
+    /// The crowds that an operation cannot overtake.
     private func crowds(before slot: Slot) -> [Crowd] {
         if admission.policies == nil { return [Crowd()] }
         let level = records[slot].level
@@ -156,7 +157,7 @@ extension SchedulerState {
         return ofLevel + [Crowd(set: set), Crowd(set: set, level: level)]
     }
 
-    /// The number of operations that precede each operation that is ready or waits for the return of its permits.
+    /// The number of operations ahead of each operation that is ready or waits to take its permits back.
     private func placesInLine(_ slots: [Slot], _ line: Line) -> [Slot: Int] {
         var places: [Slot: Int] = [:]
         for status in [Status.ready, .returning] {
@@ -179,7 +180,7 @@ extension SchedulerState {
         }
     }
 
-    /// The place of an operation in the order of starts: higher levels first.
+    /// The key of an operation in the order of starts. Lower keys start first.
     private func place(_ slot: Slot) -> (UInt8, UInt64) {
         let record = records[slot]
         if record.status == .ready, pace.hasAgeing {

@@ -1,17 +1,17 @@
-/// Makes all decisions of a queue. It is a pure value without tasks, locks, clocks and continuations.
+/// Makes all decisions of a queue. It is a pure value without tasks, locks, clocks or continuations.
 ///
-/// Each mutating function is one event. `computeEffects` decides on the effects of the events: workers to start,
-/// waiting tasks to resume, operations to end, changes to report. A worker gets its next operation from `nextStart`.
+/// Each mutating function is one event. `computeEffects` then decides which workers start and which waiting tasks
+/// resume. A worker takes its next operation from `nextStart`.
 ///
-/// This file contains the state of a plain queue: its width, order, priorities, suspension and cancellation. Other
-/// features are in `SchedulerState+Barriers`, `+Policies`, `+Lending` and `+Changes`, and in `Acceptance`.
+/// This file implements a plain queue with a width, an order, priorities, suspension and cancellation. Other features
+/// are in `SchedulerState+Barriers`, `+Policies`, `+Lending` and `+Changes`, and in `Acceptance`.
 struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     typealias Slot = Int
     typealias Status = OperationStatus
     typealias Record = QueuedOperation<Element>
 
     let order: OperationOrder
-    /// The maximum number of workers of one level that were started and have not begun.
+    /// The maximum number of workers that were requested at one level and have not begun to run.
     let workerLimit: Int
 
     /// The operations of the queue, by slot.
@@ -29,15 +29,14 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     var acceptance: Acceptance<Element, Waiter>
 
     private(set) var isSuspended: Bool
-    /// True once the owner of the queue is gone. Suspension and a width of 0 no longer apply.
+    /// True after the owner of the queue was released. The queue then ignores suspension and a width of 0.
     private(set) var isDraining = false
-    /// The number of threads that are cancelling all operations. Meanwhile no operation starts, because an operation
-    /// that waits for a cancelled one must not start before it is cancelled itself.
+    /// The number of threads that are cancelling all operations. No operation starts in the meantime. Otherwise, a
+    /// dependent of a cancelled operation could start before its own cancellation.
     private(set) var startBlockers = 0
 
-    /// The tasks that wait until the queue is empty.
     private var emptyWaiters = WaitingList<Waiter>()
-    /// The number of workers of each level that were started and have not begun.
+    /// The number of workers that were requested at each level and have not begun to run.
     private(set) var starting = PerLevel<Int32>(0)
     /// Whether the effects have reported that the queue is empty and accepts no operations.
     private var isOver = false
@@ -67,7 +66,7 @@ extension SchedulerState {
 
     var unstartedCount: Int { records.count - startedCount }
 
-    /// Whether no operation may start.
+    /// Whether a suspension or a cancellation of all operations prevents every start.
     var isHalted: Bool { isSuspended || startBlockers > 0 }
 
     /// The number of permits, and the number of taken permits.
@@ -88,10 +87,11 @@ extension SchedulerState {
 // MARK: - Arrival and end
 
 extension SchedulerState {
-    /// The slot that the next operation gets.
+    /// The slot for the next operation.
     var nextSlot: Slot { mutating get { records.nextSlot } }
 
-    /// Adds an operation at the slot that `nextSlot` has just returned. The caller has called `accepts` before.
+    /// Adds an operation at the slot that `nextSlot` has just returned. `accepts` must have returned true for the
+    /// operation.
     @inline(__always)
     mutating func insert(_ element: Element, _ newcomer: Newcomer, at slot: Slot) {
         arrivals += 1
@@ -107,7 +107,7 @@ extension SchedulerState {
     mutating func setReady(_ slot: Slot, _ isReady: Bool) {
         switch (records[slot].status, isReady) {
         case (.waiting, true):
-            // The operation may have been dropped.
+            // A dropped operation does not become ready.
             if !finishing.isEmpty, finishing.contains(slot) { return }
             makeReady(slot)
             if changes.isObserved { report(.ready, slot) }
@@ -155,14 +155,14 @@ extension SchedulerState {
         }
     }
 
-    /// Marks an operation that started as finished. It stays in the queue, uncounted, until `end`, which is called
-    /// after its completion handlers.
+    /// Marks a started operation as finished. `count` no longer includes the operation. The operation stays in the
+    /// queue until `end`, which is called after the completion handlers.
     mutating func markFinished(_ slot: Slot) {
         finishing.insert(slot)
         if changes.isObserved { report(.finished, slot) }
     }
 
-    /// Removes an operation that has ended, whether or not it started. The caller keeps the returned element until the
+    /// Removes an operation that has ended, even if it never started. The caller keeps the returned element until the
     /// lock is released. Takes amortised constant time.
     mutating func end(_ slot: Slot) -> Element {
         let record = records.remove(at: slot)
@@ -192,7 +192,7 @@ extension SchedulerState {
 // MARK: - Starting
 
 extension SchedulerState {
-    /// The number of operations that could start now, one after the other, if each took one permit and no limits.
+    /// The number of operations that could start now if each took one permit and no limits.
     @inline(__always)
     var startableCount: Int {
         if isHalted || permits.isAwaitedBack { return 0 }
@@ -200,27 +200,29 @@ extension SchedulerState {
         return admission.policies == nil ? count : admission.policies!.value.pace.startableCount(atMost: count)
     }
 
-    /// The level of the next operation's task: its own level, or a higher one that all operations inherit.
+    /// The level of the task for the next operation; nil if no operation may start. It is the higher one of the
+    /// operation's level and its floor.
     @inline(__always)
     var nextLevel: PriorityLevel? {
         if startableCount == 0 { return nil }
         return admission.policies == nil ? firstLevel : selection?.taskLevel
     }
 
-    /// The level of the task of the first ready operation.
+    /// The level of the task for the first ready operation.
     @inline(__always)
     private var firstLevel: PriorityLevel? {
         guard let level = admission.ready.highestLevel else { return nil }
-        // Calling a method of the state would copy the state (1 KB) whenever an event has no policies.
+        // Does not call `floor(of:)`, because a call of a method would copy the state (1 KB) at each event without
+        // policies.
         guard let barriers = admission.barriers else { return level }
         return max(level, barriers.value.floor(of: records[admission.ready.first!.entry.slot]))
     }
 
-    /// Starts the first ready operation, which takes its permits. Returns nil if no operation may start, or if the
-    /// first operation has another level than `level`.
+    /// Starts the next operation, which takes its permits. Returns nil if no operation may start, or if the task of the
+    /// next operation needs another level.
     ///
-    /// - Parameter takeLimits: Takes a permit of each semaphore of a set. If a permit is missing, it enters the line
-    ///   and returns false; the next operation is then tried.
+    /// - Parameter takeLimits: Takes a permit of each semaphore of a set. If a semaphore has no permit, enters its line
+    ///   and returns false. The next operation is then tried.
     @inline(__always)
     mutating func nextStart(
         at level: PriorityLevel, takeLimits: (_ set: Int, PriorityLevel) -> Bool = { _, _ in true }
@@ -240,7 +242,7 @@ extension SchedulerState {
         permits.take(weight, at: level)
     }
 
-    /// Records that the operation from `nextStart` has begun to execute.
+    /// Records that the operation that `nextStart` returned has begun to execute.
     mutating func noteStart(_ slot: Slot) {
         if changes.isObserved { report(.started, slot) }
     }
@@ -253,12 +255,13 @@ extension SchedulerState {
         if admission.policies != nil { undoStartByPolicies(slot) }
     }
 
-    /// Records that a started worker has begun.
+    /// Records that a requested worker has begun to run.
     mutating func workerBegan(at level: PriorityLevel) {
         starting[level] -= 1
     }
 
-    /// Records that a worker may yield its thread. Returns whether the queue needs the worker afterwards.
+    /// Decides whether a worker yields its thread and continues later. Returns false if the queue needs no worker of
+    /// this level.
     mutating func workerYields(at level: PriorityLevel) -> Bool {
         guard nextLevel == level else { return false }
         starting[level] += 1
@@ -277,7 +280,7 @@ extension SchedulerState {
         self.isSuspended = isSuspended && !isDraining
     }
 
-    /// Makes sure that all operations can finish: resumes the queue permanently, and keeps its width at 1 or more.
+    /// Lets all operations finish. Resumes the queue permanently, and keeps its width at 1 or more.
     mutating func drain() {
         isDraining = true
         setSuspended(false)
@@ -308,7 +311,7 @@ extension SchedulerState {
 // MARK: - Effects
 
 extension SchedulerState {
-    /// The effects of events, which are performed after the lock of the scheduler is released.
+    /// The effects of events. They are performed after the scheduler's lock is released.
     struct Effects: Sendable {
         /// The levels of workers to start.
         var workers = TinyArray<PriorityLevel>()
@@ -316,7 +319,7 @@ extension SchedulerState {
         var resumed: [Waiter] = []
         /// Operations that must be ended without a start, with the reasons.
         var rejected: [Rejection] = []
-        /// Operations that have left the queue, to be released.
+        /// Operations that have left the queue and must be released.
         var removed: [Element] = []
         /// Operations whose floor may have changed.
         var floorChanges: [Element] = []
@@ -338,7 +341,7 @@ extension SchedulerState {
         }
     }
 
-    /// An operation that must be ended.
+    /// An operation that must be ended without a start, and the reason.
     struct Rejection: Sendable {
         enum Reason: Hashable, Sendable {
             /// The operation was added after the queue was shut down.
@@ -355,8 +358,7 @@ extension SchedulerState {
         let reason: Reason
     }
 
-    /// Decides on the effects of the events since the last call: which operations get their permits back, which workers
-    /// start, and which waiting tasks continue.
+    /// Decides which operations take their permits back, which workers start, and which waiting tasks continue.
     ///
     /// - Parameter returned: Called with each operation that has its permits back.
     mutating func computeEffects(returned: (Element) -> Void = { _ in }) {

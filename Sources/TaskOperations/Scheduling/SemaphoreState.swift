@@ -1,9 +1,11 @@
-/// Makes all decisions of a semaphore, as a pure value: which waiting task or queue gets permits, and when.
+/// Makes all decisions of a semaphore. It is a pure value.
 ///
-/// Permits are given strictly in the order of priority, then arrival. An entry that needs many permits blocks every
-/// entry behind it, and therefore cannot starve. A task in line gets its permits. A queue in line has a claim for
-/// operations whose limits include the semaphore. The claim is offered one permit, and stays in line until the queue
-/// takes the permit or withdraws the claim.
+/// Entries receive permits strictly by priority, then by arrival. An entry that needs many permits blocks every entry
+/// behind it, and therefore cannot starve.
+///
+/// An entry is either a task or a claim. A task receives its permits and leaves the line. A claim belongs to a queue
+/// whose operations are limited by the semaphore. The semaphore offers one permit to the claim. The claim stays in line
+/// until the queue takes the permit or withdraws the claim.
 struct SemaphoreState<Waiter: Sendable>: Sendable {
     struct Record: Sendable {
         let waiter: Waiter
@@ -31,7 +33,7 @@ struct SemaphoreState<Waiter: Sendable>: Sendable {
     /// The number of waiting tasks.
     var waitingCount: Int { records.count - claimCount }
 
-    /// Takes permits if enough are available and no entry waits for them. Returns whether it took them.
+    /// Takes permits if enough permits are available and the line is empty. Returns false if it takes no permits.
     mutating func tryAcquire(_ weight: Int) -> Bool {
         guard line.isEmpty, permits.fits(weight) else { return false }
         permits.take(weight)
@@ -41,8 +43,8 @@ struct SemaphoreState<Waiter: Sendable>: Sendable {
     /// Adds an entry to the line.
     ///
     /// - Parameters:
-    ///   - arrival: The arrival that orders the entry among entries of the same level.
-    ///   - isClaim: Whether the entry is a claim, which is offered a permit instead of getting one.
+    ///   - arrival: The arrival, which decides the order within a level.
+    ///   - isClaim: Whether the entry is a claim. A claim receives an offer instead of a permit.
     mutating func wait(
         _ waiter: Waiter, weight: Int, level: PriorityLevel, arrival: LineArrival, isClaim: Bool = false
     ) -> Ticket {
@@ -78,11 +80,11 @@ struct SemaphoreState<Waiter: Sendable>: Sendable {
         permits.capacity = capacity
     }
 
-    /// Serves the first entry if enough permits are available. A task gets its permits and leaves the line. A claim is
-    /// offered one permit and stays.
+    /// Serves the first entry if enough permits are available. A task receives its permits and leaves the line. A claim
+    /// receives an offer of one permit and stays in line.
     ///
-    /// - Returns: The served waiter; nil if too few permits are available, or if the first entry is a claim that has
-    ///   not answered its offer.
+    /// - Returns: The served waiter. Nil if the line is empty, too few permits are available, or the first entry
+    ///   already has an offer.
     mutating func next() -> Waiter? {
         guard let slot = line.first?.entry.slot, permits.fits(records[slot].weight) else { return nil }
         if records[slot].isClaim {
@@ -96,7 +98,8 @@ struct SemaphoreState<Waiter: Sendable>: Sendable {
         return record.waiter
     }
 
-    /// Whether an entry with this level and arrival may take one permit, even if it is not in line.
+    /// Whether a permit is free for an entry of this level and arrival, and no entry is ahead of it. The entry need not
+    /// be in line.
     func admits(at level: PriorityLevel, arrival: LineArrival) -> Bool {
         guard permits.fits(1) else { return false }
         guard let (head, headLevel) = line.first else { return true }
@@ -106,7 +109,7 @@ struct SemaphoreState<Waiter: Sendable>: Sendable {
     /// Takes one permit after `admits` has returned true.
     mutating func takeAdmitted() { permits.take(1) }
 
-    /// The waiters in the order in which they are served. Linear; for tests.
+    /// The waiters in the order in which they are served. For tests. Takes linear time.
     var waitersInOrder: [Waiter] {
         var line = line
         var waiters: [Waiter] = []
@@ -125,10 +128,10 @@ struct SemaphoreState<Waiter: Sendable>: Sendable {
     }
 }
 
-/// The place of an entry in the order of arrival. A claim that leaves one line and enters another keeps its arrival.
-/// Each of its entries has a different number, because a `ReadyQueue` may still contain an entry that was removed.
+/// The position of an entry in the order of arrival. A claim keeps its arrival when it leaves one line and enters
+/// another. Each entry of the claim has its own number, because a `ReadyQueue` may still contain a removed entry.
 struct LineArrival: Sendable {
-    /// A number below the numbers of all entries with this arrival, and above those of earlier arrivals.
+    /// The lowest number of this arrival. All numbers of earlier arrivals are lower.
     let first: UInt64
     private(set) var number: UInt64
 

@@ -1,5 +1,5 @@
-/// Values at small, stable numbers. The number of a removed value is used again. Every call takes amortised constant
-/// time unless its comment says otherwise.
+/// Values at small, stable numbers, which are called slots. The slot of a removed value is used again. Every call takes
+/// amortised constant time unless its comment says otherwise.
 ///
 /// Values are stored in chunks, and an empty chunk uses no memory. After a burst, the map therefore keeps only the
 /// chunks of the remaining values.
@@ -8,8 +8,8 @@ struct SlotMap<Value> {
 
     /// A slot consists of a chunk's number and four bits for the position in the chunk.
     private var chunks: [Chunk?] = []
-    /// The numbers of all chunks with room, and of chunks that were removed. The last one is filled first, and may be
-    /// full. A number that cannot be used is removed when it becomes the last one.
+    /// The numbers of all chunks with room, including freed chunks. The last chunk is filled first, and may be full. An
+    /// unusable number is removed when it becomes the last number.
     private(set) var roomy: [Int] = []
     private(set) var count = 0
 
@@ -18,13 +18,12 @@ struct SlotMap<Value> {
         _modify { yield &uniqueChunk(slot >> Chunk.shift).values[slot & Chunk.mask] }
     }
 
-    /// Calls a function with a value in place, in one access.
+    /// Changes a value in place, in one access.
     @inline(__always)
     mutating func update<Result>(_ slot: Int, _ change: (inout Value) -> Result) -> Result {
         change(&uniqueChunk(slot >> Chunk.shift).values[slot & Chunk.mask])
     }
 
-    /// Whether there is a value at a slot.
     func holds(_ slot: Int) -> Bool {
         guard slot >= 0, slot >> Chunk.shift < chunks.count, let chunk = chunks[slot >> Chunk.shift] else {
             return false
@@ -32,7 +31,7 @@ struct SlotMap<Value> {
         return chunk.holds(slot & Chunk.mask)
     }
 
-    /// All values in the order of their slots. Linear in the number of values and the number of chunks.
+    /// All values in the order of their slots. Takes linear time in the number of values and the number of chunks.
     var all: [Value] {
         var all: [Value] = []
         all.reserveCapacity(count)
@@ -48,7 +47,7 @@ struct SlotMap<Value> {
         return slots
     }
 
-    /// The slot that the next value gets.
+    /// The slot for the next value.
     var nextSlot: Int {
         mutating get {
             let number = chunkWithRoom()
@@ -78,8 +77,9 @@ struct SlotMap<Value> {
         let wasFull = chunk.occupied == .max
         let value = chunk.remove(at: slot & Chunk.mask)
         count -= 1
-        // The chunk that is being filled keeps its memory, so that alternating insertions and removals allocate nothing.
-        // It stays the last one, so that a thread that inserts and a thread that removes use different memory.
+        // The chunk that is being filled keeps its memory, so that alternating insertions and removals allocate no
+        // memory. That chunk stays the last one in `roomy`. A thread that inserts and a thread that removes then use
+        // different memory.
         if wasFull, roomy.last != number {
             roomy.insert(number, at: max(0, roomy.count - 1))
         } else if chunk.occupied == 0, roomy.last != number {
@@ -119,8 +119,8 @@ struct SlotMap<Value> {
 // A map changes a chunk only if no other map shares it. Shared chunks are only read.
 extension SlotMap: @unchecked Sendable where Value: Sendable {}
 
-/// Room for 16 values. An empty chunk is freed at once. Freeing an array of optionals would first examine each element,
-/// which took 180 instructions for each operation of a chain. A chunk of 16 keeps an idle queue small.
+/// Memory for 16 values. Freeing an array of optionals would first examine each element, which took 180 instructions
+/// for each operation of a chain. Small chunks keep an idle queue small.
 private final class SlotChunk<Value> {
     static var shift: Int { 4 }
     static var size: Int { 16 }
@@ -143,7 +143,7 @@ private final class SlotChunk<Value> {
         return (values + place).move()
     }
 
-    /// Calls a function with the positions that hold a value, in ascending order.
+    /// Calls a function with each position that holds a value, in ascending order.
     func forEach(_ body: (Int) -> Void) {
         var left = occupied
         while left != 0 {

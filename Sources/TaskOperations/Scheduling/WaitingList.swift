@@ -1,10 +1,10 @@
-/// Waiting values in the order of arrival. Each has a number. Every call takes amortised constant time.
+/// Waiting values in the order of arrival. Each value has a unique number. Every call takes amortised constant time.
 ///
 /// An empty list, the usual case, allocates no memory.
 struct WaitingList<Value: Sendable>: Sendable {
     private struct Values: Sendable {
         var byNumber: [Int: Value] = [:]
-        /// The numbers in order, from `head` on. Numbers of removed values are skipped.
+        /// The numbers in the order of arrival, from `head` on. Includes the numbers of removed values.
         var order: [Int] = []
         var head = 0
     }

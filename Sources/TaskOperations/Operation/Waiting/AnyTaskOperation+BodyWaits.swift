@@ -7,11 +7,11 @@ extension AnyTaskOperation {
         return operation.record.withLock { $0.bodyRunner?.binding == binding } ? operation : nil
     }
 
-    /// The operation whose body blocks its thread while the calling task waits on its behalf. It is also the current
-    /// operation.
+    /// The operation on whose behalf the calling task waits. The body of that operation blocks its thread until the
+    /// wait is over. The operation is also the current operation.
     @TaskLocal private static var representedBody: AnyTaskOperation?
 
-    /// Waits on behalf of a body that blocks its thread until the wait is over. Without such a body, only waits.
+    /// Waits on behalf of a body that blocks its thread until the wait is over. If `body` is nil, only calls `wait`.
     package static func waitingOnBehalf(
         _ body: AnyTaskOperation?, wait: () async throws(TaskOperationError) -> Void
     ) async throws(TaskOperationError) {
@@ -28,13 +28,13 @@ extension AnyTaskOperation {
     /// False if the calling task certainly does not belong to a body. A wait then needs no edge.
     private static var isWithinBody: Bool { executing != nil }
 
-    /// Waits for a target. If a body waits, the wait is an edge of the wait graph until it ends.
+    /// Waits for a target. If a body waits, the wait graph has an edge until the wait ends.
     ///
     /// - Parameters:
-    ///   - purpose: The purpose of the wait; nil if the target tells the purpose.
+    ///   - purpose: The purpose of the wait; nil if the target makes the purpose clear.
     ///   - goesOn: Called at the end of the wait. Returns false if the body is about to end. In that case, the body
-    ///     needs no permit and does not wait for one.
-    // Inlined: the frames of two functions would take a thirtieth of the cost of a scope of one operation.
+    ///     needs no permit and does not wait for a permit.
+    // Inlined. The frames of two functions would take 3 % of the cost of a scope with one operation.
     @inline(__always)
     static func withWaitEdge(
         _ target: WaitNode, permit: PermitPolicy = .keptIfNotNeeded, for purpose: OperationLinks.Wait.Purpose? = nil,
@@ -65,8 +65,8 @@ extension AnyTaskOperation {
         case lent
     }
 
-    /// Runs a function that ends with a wait for a new host. Within a body, this wait is an edge from the start, so
-    /// that the operations of the host cannot begin to await the body.
+    /// Runs a function that ends with a wait for a new host. Within a body, the edge of this wait exists from the
+    /// beginning. Operations of the host can then not begin to await the body.
     // Inlined, like `withWaitEdge`.
     @inline(__always)
     static func withScopeEdge<Result>(of host: Scheduler, _ work: () async -> Result) async -> Result {
@@ -108,16 +108,16 @@ extension AnyTaskOperation {
             case .lent: try lendOwnPermit()
             }
         } catch {
-            // Another task of the body may have lent the permit just now, and this wait is counted.
+            // Another task of the body may have just lent the permit, so this wait may be counted already.
             await end(wait)
             throw error
         }
         return true
     }
 
-    /// Gives the operation a rank below the end of its host, if a body awaits that end. The thread that adds the
-    /// operation also does this, but possibly after the body has begun. From the first wait of its body, the operation
-    /// can be part of a cycle.
+    /// Lowers the operation's rank below the rank of its host's end, if a body awaits that end. The thread that adds
+    /// the operation does the same, but possibly after the body has begun. The operation can be part of a cycle from
+    /// the first wait of its body on.
     private func takePlaceInHost() {
         guard let host = record.withLock({ $0.host }), rank.value >= host.endRank else { return }
         // This cannot close a cycle, because the operation does not wait for anything yet.
@@ -126,8 +126,8 @@ extension AnyTaskOperation {
 
     /// Makes the edge of a wait. If the body has ended, returns false and does nothing.
     ///
-    /// The edges of the limits that the body keeps are made first. Therefore a search finds a cycle through a limit at
-    /// the wait that would close it, and not at another wait that is not part of the cycle.
+    /// First makes the edges of the limits that the body keeps. A cycle through a limit is then found at the wait that
+    /// would close the cycle. It is not found at a wait outside the cycle.
     private func insertKeepingLimits(_ wait: OperationLinks.Wait) throws(TaskOperationError) -> Bool {
         let limits = limits
         if !limits.isEmpty { record.withLock { $0.links?.beginningWaitCount += 1 } }
@@ -165,9 +165,9 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Records that the body keeps its permit while it awaits, or lends the permit if the target needs it.
+    /// Records that the body keeps its permit during the wait. If the target needs the permit, lends it instead.
     ///
-    /// - Throws: `TaskOperationError.waitCycle` if the target needs it and the queue never lends.
+    /// - Throws: `TaskOperationError.waitCycle` if the target needs the permit and the queue never lends.
     private func keepPermit() throws(TaskOperationError) {
         guard let permit = permitForWait() else { return }
         if permit.isLentAlways { return lendPermit(from: .held) }
@@ -181,26 +181,26 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Lends the body's permit, or keeps it on a queue that never lends.
+    /// Lends the body's permit. On a queue that never lends, the body keeps its permit.
     ///
-    /// - Throws: `TaskOperationError.waitCycle` on a queue that never lends, if the target needs a permit of that
-    ///   queue.
+    /// - Throws: `TaskOperationError.waitCycle` if the queue never lends and the target needs a permit of that queue.
     private func lendOwnPermit() throws(TaskOperationError) {
         guard let permit = permitForWait() else { return }
         if !permit.isLendable { return try keepPermit() }
         for use in [.kept, .held] as [PermitUse] { lendPermit(from: use) }
     }
 
-    /// The permits of which the body holds one, which it keeps or lends when a wait begins. Nil if it holds none, or if
-    /// another task of the body has lent it: then this wait is counted together with the wait of that task.
+    /// Returns the permits of the queue if the body holds one of them. Returns nil if the body holds no permit. Also
+    /// returns nil if another task of the body has lent the permit. In that case, counts this wait together with the
+    /// wait of that task.
     private func permitForWait() -> PermitNode? {
         guard let host = record.withLock({ $0.host }), let permit = host.permit else { return nil }
         return lentWaitCount != nil && host.beginWait(within: self) ? nil : permit
     }
 
-    /// Adds edges for the permits of limits that the body keeps while it awaits.
+    /// Adds edges for the limits whose permits the body keeps during the wait.
     ///
-    /// - Throws: `TaskOperationError.waitCycle` if the target needs one of them.
+    /// - Throws: `TaskOperationError.waitCycle` if the target needs one of these permits.
     func keepLimits() throws(TaskOperationError) {
         for limit in limits {
             let node = WaitNode.permit(limit.permit)
@@ -227,7 +227,7 @@ extension AnyTaskOperation {
         record.withLock { $0.host }?.report(kind, of: self, with: other)
     }
 
-    /// Removes a wait. If the permit is lent, returns the host instead, which must remove the wait.
+    /// Removes a wait. If the permit is lent, only returns the host, which must remove the wait.
     private func remove(_ wait: OperationLinks.Wait) -> Scheduler? {
         defer { wait.target.isNoLongerAwaited() }
         let (lender, keeper, change) = record.withLock { record in record.remove(wait) }
@@ -238,11 +238,11 @@ extension AnyTaskOperation {
 }
 
 extension OperationLinks {
-    /// Records the level that a target inherits, and returns it. Nil if there is no such wait, or if the target already
-    /// inherits a level.
+    /// Records that a target inherits a level, and returns the level. Returns nil if the body does not await the
+    /// target, or if the target already inherits a level.
     fileprivate func handOn(_ level: PriorityLevel, to target: WaitNode) -> PriorityLevel? {
-        // The operations of an awaited queue inherit only the levels that the waiter inherits from now on, as the child
-        // tasks of an awaited task group do.
+        // The operations of an awaited queue inherit only levels that the waiter inherits later. The same is true for
+        // the child tasks of an awaited task group.
         guard let index = waits.firstIndex(where: { $0.handedOn == nil && $0.target.identity == target.identity })
         else { return nil }
         if case .end = target { return nil }
@@ -252,8 +252,9 @@ extension OperationLinks {
 }
 
 extension OperationRecord {
-    /// Removes a wait. If the permit is lent, the host removes it, which is the first result. The second result is the
-    /// host whose permit is no longer kept for the wait, the third the level that the target no longer inherits.
+    /// Removes a wait. If the permit is lent, only returns the host as `lender`, which must remove the wait. `keeper`
+    /// is the host whose permit the body no longer keeps for the wait. `change` removes the level that the target
+    /// inherits.
     fileprivate mutating func remove(
         _ wait: OperationLinks.Wait
     ) -> (lender: Scheduler?, keeper: Scheduler?, change: Inheritance.Change?) {

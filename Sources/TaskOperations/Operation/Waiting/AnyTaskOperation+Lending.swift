@@ -1,17 +1,18 @@
 extension AnyTaskOperation {
-    /// Makes bodies on a cycle lend their permits, which breaks the cycle. Returns false if no body on it can.
+    /// Breaks a cycle, if possible. Bodies on the cycle lend their permits, or permits of limits are no longer kept
+    /// free. Returns false if neither is possible.
     ///
-    /// This includes all bodies that keep a permit of the same queue and await an operation on the cycle. The operation
-    /// that needs the permit waits for each of these bodies, so each is on a cycle, and would otherwise need another
-    /// search.
+    /// All bodies that keep a permit of the same queue and await an operation on the cycle lend their permits. The
+    /// operation that needs a permit waits for each of these bodies. Each body is therefore on a cycle, which would
+    /// otherwise need another search.
     static func lendPermit(on cycle: [WaitNode]) -> Bool {
         let lending = beginLending(on: cycle)
         for body in lending ?? [] { body.completeLending() }
         return lending != nil || stopKeeping(on: cycle)
     }
 
-    /// Stops keeping permits of limits free if this is the cause of an edge of the cycle. Returns whether there was
-    /// such an edge.
+    /// Stops keeping the permits of a limit free, if this causes an edge of the cycle. Returns false if there is no
+    /// such edge.
     private static func stopKeeping(on cycle: [WaitNode]) -> Bool {
         for case (.permit(let permit), .permit(let target)) in zip(cycle, cycle.dropFirst()) {
             if permit.stopKeeping(for: target) { return true }
@@ -45,8 +46,8 @@ extension AnyTaskOperation {
         return host?.permit != nil
     }
 
-    /// Completes the lending of a permit. Afterwards the body also waits for a permit. Bodies that keep a permit and
-    /// wait for this body must therefore lend their permits first, and so on.
+    /// Completes the lending of a permit. From then on, the body waits for a permit. Another body that keeps a permit
+    /// and waits for this body would close a cycle, and must therefore lend its permit, too.
     private func completeLending() {
         var lending = [self]
         while let body = lending.popLast() {
@@ -61,7 +62,7 @@ extension AnyTaskOperation {
         }
     }
 
-    /// The number of waits of the body that are in progress; nil if its permit is not lent.
+    /// The number of current waits of the body; nil if its permit is not lent.
     var lentWaitCount: Int? {
         record.withLock { record in
             guard let links = record.links, links.permit == .lent else { return nil }
@@ -71,8 +72,8 @@ extension AnyTaskOperation {
 
     /// Records that the host lends the permit.
     ///
-    /// - Returns: The number of waits that are in progress, 0 if they are over; nil if the permits do not rank below
-    ///   the operation, which waits for a permit from now on.
+    /// - Returns: The number of current waits of the body. Nil if the permits have the same rank as the operation or a
+    ///   higher rank. The operation must rank above the permits, because it waits for a permit from now on.
     func permitWasLent(by permit: PermitNode) -> Int? {
         record.withLock { record in
             guard let links = record.links, links.permit == .lending else { return 0 }
@@ -87,12 +88,11 @@ extension AnyTaskOperation {
         record.withLock { $0.links?.removeWait(for: target, isSuspended: true) }
     }
 
-    /// Records that the host has returned the permit to the operation.
     func permitWasReturned() {
         record.withLock { $0.links?.permit = .held }
     }
 
-    /// The names of the operations on a cycle, beginning and ending with the first.
+    /// The labels of the operations on a cycle, beginning and ending with the first operation.
     static func labels(of cycle: [WaitNode]) -> [OperationLabel] {
         let operations = cycle.dropLast().compactMap(\.operation)
         return (operations + operations.prefix(1)).map { OperationLabel($0) }

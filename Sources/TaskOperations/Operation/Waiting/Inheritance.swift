@@ -1,14 +1,14 @@
-/// The propagation of priorities along the edges of the wait graph: the target of an urgent waiter is urgent while the
-/// waiter waits.
+/// Propagates priorities along the edges of the wait graph. The target of an urgent waiter is urgent while the waiter
+/// waits.
 ///
-/// Each edge stores the level that its target inherits. A change consists of the old and the new level, both read under
-/// the lock of the waiter, and a target counts the levels of its edges. Therefore changes may arrive in any order: the
-/// counts are correct after the last change has arrived.
+/// Each edge stores the level that its target inherits. A target counts its edges by level. A change consists of the
+/// old and the new level of an edge, which are read under the lock of the waiter. Changes may arrive in any order,
+/// because the counts are correct after the last change has arrived.
 ///
 /// Changes are propagated along the edges without recursion. Then tasks and queues are notified, targets before
-/// waiters. An escalated task calls the escalation handlers of its waits. These find that the level has already been
-/// propagated, and do nothing. A queue returns the operations that inherit another level through barriers, and the
-/// propagation continues with these.
+/// waiters. An escalated task calls the escalation handlers of its waits. These handlers find that the level has
+/// already been propagated, and do nothing. A queue returns the operations that inherit another level through barriers.
+/// The propagation continues with these operations.
 struct Inheritance: ~Copyable {
     /// A change of the level that a target inherits along an edge.
     struct Change: Sendable {
@@ -19,7 +19,7 @@ struct Inheritance: ~Copyable {
         let to: PriorityLevel?
     }
 
-    /// The notification of a task or a queue about a changed level.
+    /// Notifies a task and a queue of a changed level.
     struct Effect: Sendable {
         let operation: AnyTaskOperation
         let level: PriorityLevel
@@ -31,7 +31,7 @@ struct Inheritance: ~Copyable {
     private var changes = TinyArray<Change>()
     private var effects = TinyArray<Effect>()
 
-    /// Makes changes, and all changes that follow from them.
+    /// Performs changes, and all changes that follow from them.
     static func carryOut(_ changes: [Change]) {
         if changes.isEmpty { return }
         var inheritance = Inheritance()
@@ -39,22 +39,22 @@ struct Inheritance: ~Copyable {
         inheritance.carryOut()
     }
 
-    /// Makes one change, and all changes that follow from it.
+    /// Performs one change, and all changes that follow from it.
     static func carryOut(_ change: Change) {
         var inheritance = Inheritance()
         inheritance.changes.append(change)
         inheritance.carryOut()
     }
 
-    /// Changes the level of an operation, and makes all changes that follow.
+    /// Changes the level of an operation, and performs all changes that follow.
     static func change(_ operation: AnyTaskOperation, _ body: (inout OperationRecord) -> Void) {
         var inheritance = Inheritance()
         inheritance.change(operation, body)
         inheritance.carryOut()
     }
 
-    /// Updates the levels that operations of a host inherit from operations behind barriers, and from waits for the end
-    /// of the host.
+    /// Updates the floors of operations. A floor is the level that an operation inherits from operations behind
+    /// barriers, and from waits for the end of the host.
     static func updateFloors(of operations: [AnyTaskOperation], in host: Scheduler) {
         var inheritance = Inheritance()
         inheritance.updateFloors(of: operations, in: host)
@@ -109,7 +109,6 @@ struct Inheritance: ~Copyable {
         fileprivate let effect: Effect
     }
 
-    /// Performs the effects of a changed level.
     static func carryOut(_ following: Following) {
         var inheritance = Inheritance()
         inheritance.note(following)
@@ -134,7 +133,7 @@ extension OperationRecord {
         links.contributions.change(from: from, to: to)
         let highest = links.contributions.highest
         if highest == inherited { return nil }
-        // In most cases this has no effect, because the operation's own level is as high.
+        // Usually the operation's own level is at least as high, and the change has no effect.
         if phase != .created, max(highest, inherited) <= level {
             inherited = highest
             return nil
@@ -159,7 +158,8 @@ extension OperationRecord {
 }
 
 extension OperationLinks {
-    /// Passes a level to the targets of the operation. The priority of a task does not decrease during its waits.
+    /// Passes levels to the targets of the operation. The target of a wait never inherits a lower level than before,
+    /// because the priority of a task does not decrease.
     fileprivate func handOn(
         _ level: PriorityLevel, toDependencies dependencyLevel: PriorityLevel?
     ) -> [Inheritance.Change] {
@@ -173,8 +173,8 @@ extension OperationLinks {
 }
 
 extension OperationLinks.Wait {
-    /// Whether a level of the body increases the level of the target. The end of a queue inherits only levels that the
-    /// body itself has inherited.
+    /// Whether a new level of the body increases the level that the target inherits. The end of a queue inherits no
+    /// level at the beginning of the wait.
     fileprivate func isRaised(by level: PriorityLevel) -> Bool {
         if let handedOn { return handedOn < level }
         if case .end = target { return true }

@@ -1,5 +1,5 @@
-/// A wait of a body for something other than an operation or a queue, for explanations. It is not an edge of the wait
-/// graph, because the event that ends it is unknown.
+/// A wait of a body for a semaphore, a completion handler or a group. The wait is not an edge of the wait graph,
+/// because the library cannot predict the event that ends the wait. Explanations name the awaited object.
 package struct OpaqueWait: Sendable {
     package enum Kind: Sendable {
         case semaphore, completionHandler, group
@@ -10,7 +10,6 @@ package struct OpaqueWait: Sendable {
     let since = ContinuousClock.now
 }
 
-/// An object that can be awaited.
 package protocol AwaitedSubject: AnyObject, Sendable {
     /// The name and the state of the awaited object.
     var waitDescription: String { get }

@@ -1,20 +1,21 @@
-/// The permits of a queue, or of a semaphore that is a limit of operations, as a node of the wait graph: an operation
-/// that needs a permit waits for the bodies that keep a permit during their own waits.
+/// A node of the wait graph that represents the permits of a queue or of a limit. A limit is a semaphore that limits
+/// operations. An operation that needs a permit waits for the bodies that keep a permit during their own waits.
 ///
-/// A cycle through such a body is not an error if the permits are lendable: the body lends its permit, which removes it
-/// from the cycle.
+/// A cycle through such a body is not an error if the permits are lendable. The body then lends its permit, which
+/// removes the body from the cycle.
 final class PermitNode: Sendable {
     private struct State: Sendable {
         /// The bodies that keep a permit during a wait.
         var holders = OperationList<Void>()
-        /// The keepers for which a permit of this node is kept free, and the permit for which each of them waits.
+        /// The waiters for which a permit of this node is kept free. Each waiter waits for a permit of another node,
+        /// its target.
         var keepers: [(keeper: any PermitKeeper, target: PermitNode)] = []
     }
 
     enum Kind: Sendable {
-        /// The permits of a queue. A body on a cycle is made to lend its permit.
+        /// The permits of a queue whose bodies lend their permits if they are on a cycle.
         case lendable
-        /// The permits of a queue whose bodies lend them in each wait.
+        /// The permits of a queue whose bodies lend their permits in every wait.
         case lentAlways
         /// The permits of a queue that never lends.
         case kept
@@ -23,7 +24,8 @@ final class PermitNode: Sendable {
     }
 
     private let kind: Kind
-    /// The rank, which is below all other ranks until a node of a lower rank begins to wait for a permit.
+    /// The rank. It is 0 at first, which is below the ranks of new operations. It decreases when a node of a lower rank
+    /// begins to wait for a permit.
     let rank = Rank(0)
     private let state = Lock(State())
 
@@ -41,7 +43,7 @@ final class PermitNode: Sendable {
         state.withLock { $0.holders.operations.map(WaitNode.operation) + $0.keepers.map { .permit($0.target) } }
     }
 
-    /// The bodies that keep a permit, and are among these nodes or await one of them. Linear.
+    /// The bodies that keep a permit and either are among `nodes` or await one of `nodes`. Takes linear time.
     func holdersWaiting(for nodes: Set<ObjectIdentifier>) -> [AnyTaskOperation] {
         state.withLock { $0.holders.operations }.filter { holder in
             if nodes.contains(ObjectIdentifier(holder)) { return true }
@@ -62,8 +64,8 @@ final class PermitNode: Sendable {
         }
     }
 
-    /// If a body keeps its permit during a wait, records this. Returns false if the body does not rank below the
-    /// permits, as it must.
+    /// If a body keeps its permit during a wait, adds the body to the holders. Returns false if the body has the same
+    /// rank as this node or a higher rank.
     func insert(_ holder: AnyTaskOperation) -> Bool {
         state.withLock { state in
             let (isInOrder, isNew) = holder.record.withLock { record in
@@ -82,7 +84,7 @@ final class PermitNode: Sendable {
 }
 
 extension PermitNode {
-    /// Removes a body that no longer waits or that lends its permit, unless it keeps the permit for another wait.
+    /// Removes a body from the holders, unless it still keeps its permit for a wait.
     func remove(_ holder: AnyTaskOperation) {
         _ = state.withLock { state in
             let isKept = holder.record.withLock { record in record.keepsPermit(ofLimit: isLimit) }
@@ -92,7 +94,8 @@ extension PermitNode {
 }
 
 extension OperationRecord {
-    /// Whether the body keeps its permit of its queue, or those of its limits, while it awaits.
+    /// Whether the body keeps permits during a wait. These are the permits of its limits if `isLimit` is true, and
+    /// otherwise the permit of its queue.
     fileprivate func keepsPermit(ofLimit isLimit: Bool) -> Bool {
         guard hasBody, let links else { return false }
         if isLimit { return links.limitUse == .held && (links.keepsLimits || links.permit == .lent) }
@@ -103,22 +106,22 @@ extension OperationRecord {
 extension OperationLinks {
     /// Whether the body keeps its limits, because it is waiting or is about to wait.
     ///
-    /// The body of an open scope will wait for the end of the scope, so it keeps its limits from the beginning. An
-    /// operation that needs one of them is therefore refused when it is added to the scope.
+    /// A body that has opened a scope will wait for the scope's end, so it keeps its limits from the beginning. An
+    /// operation that needs one of these limits is therefore refused when it is added to the scope.
     fileprivate var keepsLimits: Bool { !waits.isEmpty || beginningWaitCount > 0 }
 }
 
 // MARK: - Permits that are kept free
 
-/// A waiter for which a permit is kept free while it waits for another permit.
+/// A waiter for which a permit is kept free while the waiter waits for another permit.
 protocol PermitKeeper: AnyObject, Sendable {
     /// Stops keeping a permit free for this waiter. Called with no lock held.
     func stopKeeping()
 }
 
 extension PermitNode {
-    /// Records that a permit is kept free for a keeper that waits for a permit of another node. Returns false, and does
-    /// nothing, if that node does not rank below this one.
+    /// Records that a permit is kept free for a waiter that waits for a permit of `target`. If `target` has the same
+    /// rank as this node or a higher rank, returns false and does nothing.
     func insertEdge(of keeper: any PermitKeeper, to target: PermitNode) -> Bool {
         state.withLock { state in
             if target.rank.value >= rank.value { return false }
@@ -135,7 +138,8 @@ extension PermitNode {
         extendLifetime(removed)
     }
 
-    /// Stops keeping permits free for keepers that wait for another node. Returns whether there was such a keeper.
+    /// Stops keeping permits free for the waiters that wait for a permit of `target`. Returns false if there is no such
+    /// waiter.
     func stopKeeping(for target: PermitNode) -> Bool {
         let keepers = state.withLock { $0.keepers.filter { $0.target === target } }
         for (keeper, _) in keepers { keeper.stopKeeping() }
@@ -155,9 +159,9 @@ enum PermitUse: Sendable {
     case lent
 }
 
-/// The use of the limits of a body that executes.
+/// The use of an executing body's limits.
 enum LimitUse: Sendable {
-    /// The body has a permit of each.
+    /// The body has a permit of each limit.
     case held
     /// The body is about to lend the permits.
     case lending

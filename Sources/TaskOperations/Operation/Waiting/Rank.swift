@@ -1,9 +1,10 @@
 import Synchronization
 
-/// The place of a node in the order of the wait graph: above the ranks of all nodes for which the node waits.
+/// The place of a node in the order of the wait graph. A node ranks above all nodes for which it waits.
 ///
-/// The first rank is the number of the creation, so that an edge to an older node needs no work. Afterwards a rank only
-/// decreases, under the lock that guards the edges of its node. See `WaitOrder`.
+/// A new operation ranks above all older operations, so that an edge to an older operation needs no work. After a node
+/// has begun to wait for the operation, the operation's rank only decreases. A rank changes only under the lock that
+/// guards the edges of its node. See `WaitOrder`.
 struct Rank: ~Copyable, Sendable {
     private static let last = Atomic(0)
 

@@ -1,15 +1,16 @@
 /// A node of the wait graph: an operation, the end of a queue, or a permit.
 ///
-/// The edges of a node lead to the nodes that must end, or release a permit, before the node can:
-/// - an operation waits for its dependencies, for the targets that its body awaits, for the barriers before it, as a
-///   barrier for everything before it, and, if it has no permit, for a permit of its queue;
-/// - the end of a queue waits for all operations of the queue;
-/// - a permit waits for the bodies that hold one while they await something.
+/// The edges of a node lead to the nodes for which it waits:
+/// - An operation waits for its dependencies, the targets that its body awaits, the barriers before it, and the permits
+///   that it lacks. A barrier also waits for all operations before it.
+/// - The end of a queue waits for all operations of the queue.
+/// - A permit waits for the bodies that keep one during their waits. If the permit is kept free for a waiter, it also
+///   waits for the other permit that this waiter lacks.
 enum WaitNode: Sendable {
     case operation(AnyTaskOperation)
     /// The end of all operations of a queue.
     case end(Scheduler)
-    /// The availability of a permit of a queue or a limit.
+    /// A free permit of a queue, or of a limit.
     case permit(PermitNode)
 
     var operation: AnyTaskOperation? {
@@ -41,8 +42,8 @@ enum WaitNode: Sendable {
         }
     }
 
-    /// Lowers the rank of the node. If the node waits for a node that does not rank below the new value, returns false
-    /// and changes nothing.
+    /// Lowers the rank of the node to `value`. If the node waits for a node whose rank is `value` or higher, returns
+    /// false and changes nothing.
     func lower(to value: Int) -> Bool {
         switch self {
         case .operation(let operation): operation.lowerRank(to: value)
@@ -51,7 +52,7 @@ enum WaitNode: Sendable {
         }
     }
 
-    /// Records that another node waits for this node, whose rank no longer increases.
+    /// Records that another node will wait for this node. The rank of this node then no longer increases.
     func willBeAwaited() {
         switch self {
         case .operation(let operation): operation.record.withLock { $0.isWaitedFor = true }
@@ -95,7 +96,7 @@ extension AnyTaskOperation {
         return host.whileHoldingBack(self) { before in
             before.allSatisfy { $0.rank.value < value }
                 && record.withLock { record in
-                    // Another host may have inserted the operation meanwhile.
+                    // Another host may have inserted the operation in the meantime.
                     (record.host == nil || record.host === host) && lowerRank(to: value, record)
                 }
         }
@@ -111,7 +112,7 @@ extension AnyTaskOperation {
 }
 
 extension OperationRecord {
-    /// The nodes for which the operation waits, without those that follow from barriers.
+    /// The nodes for which the operation waits for reasons other than barriers.
     var edges: [WaitNode] {
         if isOver { return [] }
         var edges = links.map { $0.dependencies.unfinished.map(WaitNode.operation) + $0.waits.map(\.target) } ?? []
@@ -119,7 +120,7 @@ extension OperationRecord {
         return edges
     }
 
-    /// Whether a rank would be above the ranks of all nodes for which the operation waits, except because of barriers.
+    /// Whether `rank` is above the ranks of all nodes for which the operation waits for reasons other than barriers.
     func ranksAboveEdges(at rank: Int) -> Bool {
         if isOver { return true }
         if !missingPermits.allSatisfy({ $0.rank.value < rank }) { return false }
@@ -137,14 +138,14 @@ extension OperationRecord {
         }
     }
 
-    /// The permits that the body needs back.
+    /// The lent permits that the body needs back.
     private var lentPermits: [PermitNode] {
         guard let links else { return [] }
         let ofHost = links.permit == .lent ? host?.permit.map { [$0] } ?? [] : []
         return links.limitUse == .lent ? ofHost + limits.map(\.permit) : ofHost
     }
 
-    /// Whether a rank would be above the ranks of the limits.
+    /// Whether `rank` is above the ranks of all limits.
     func ranksAboveLimits(at rank: Int) -> Bool { limits.allSatisfy { $0.permit.rank.value < rank } }
 
     /// The limits; empty after the operation has ended.

@@ -1,29 +1,33 @@
-/// The order of the wait graph. A node always ranks above all nodes for which it waits, so there is no cycle. An edge
-/// that would close one is found when it is added.
+/// The order of the wait graph. A node always ranks above all nodes for which it waits, so the graph contains no cycle.
+/// An edge that would close a cycle is found before it is added.
 ///
-/// An edge can be added if the waiter ranks above the target. Otherwise the ranks of the target, and of all nodes for
-/// which the target waits, are lowered below the waiter. If the waiter is one of these nodes, the edge would close a
-/// cycle. Edges to older nodes, which are nearly all, need no search. A region of n nodes is lowered by n more than
-/// necessary, so that the next n edges of the same kind need no search either.
+/// An edge can be added if the waiter ranks above the target. Otherwise, the ranks of the target and of all nodes for
+/// which it waits are lowered below the rank of the waiter. If the waiter is one of these nodes, the edge would close a
+/// cycle.
 ///
-/// No lock is held during a search. A rank is lowered under the lock of its node, after its edges were read again. An
-/// edge is added under the lock of its waiter, after both ranks were compared. So the order holds at every moment. If
-/// two threads would close a cycle together, one finds its waiter lowered and searches again. Without a limit, each
-/// thread could revert the other's search forever. After some attempts, such threads search and add their edges one
-/// after the other: `makeEdges` adds every edge.
+/// Nearly all edges lead to older nodes and need no search. The ranks of n nodes are lowered by n more than necessary.
+/// The next n edges of the same kind then need no search either.
 ///
-/// The incremental order is that of D. J. Pearce and P. H. J. Kelly, "A Dynamic Topological Sort Algorithm for Directed
-/// Acyclic Graphs", ACM JEA 11, 2006, with a forward search only: the waiters of a node need not be known.
+/// No lock is held during a search. A rank is lowered under the lock of its node, after the node's edges were read
+/// again. An edge is added under the lock of its waiter, after both ranks were compared. The order therefore holds at
+/// every moment. If two threads would close a cycle together, one of them finds that the rank of its waiter was
+/// lowered. That thread searches again.
+///
+/// Two threads could revert each other's searches forever. After some attempts, such threads therefore search and add
+/// their edges one after the other. `makeEdges` thus adds every edge that closes no cycle.
+///
+/// This is the algorithm of D. J. Pearce and P. H. J. Kelly, "A Dynamic Topological Sort Algorithm for Directed Acyclic
+/// Graphs", ACM JEA 11, 2006. It searches only forward, so that a node need not know its waiters.
 enum WaitOrder {
-    /// Edges that are out of order: the targets do not rank below the waiter.
+    /// Edges that are out of order, because the targets have the same rank as the waiter or higher ranks.
     typealias OrderViolation = (waiter: WaitNode, targets: [WaitNode])
 
-    /// Makes edges, or returns the cycle that they would close, beginning and ending with the waiter.
+    /// Makes edges. If the edges would close a cycle, returns the cycle instead, which begins and ends with the waiter.
     ///
     /// - Parameter attempt: Makes the edges under the lock of the waiter, if the waiter ranks above the targets.
-    ///   Otherwise returns them. Throws an error if the waiter can no longer get edges. After a cycle was found, it is
-    ///   called once more, because the waiter may have started during the search. Must not perform the effects of the
-    ///   edges, because it may be called with a lock held.
+    ///   Otherwise returns these edges. Throws an error if the waiter can have no more edges. Called once more after a
+    ///   cycle was found, because the waiter may have started during the search. Must not perform the effects of the
+    ///   edges, because a lock may be held during the call.
     static func makeEdges<Failure>(_ attempt: () throws(Failure) -> OrderViolation?) throws(Failure) -> [WaitNode]? {
         var cycle: [WaitNode]?
         for _ in 0..<3 {
@@ -31,7 +35,7 @@ enum WaitOrder {
             if let cycle { return cycle }
             cycle = sink(orderViolation, in: WaitRegion())
         }
-        // The results of attempts and searches are released after the lock.
+        // The results of attempts and searches are freed after the lock is released.
         var found: [(OrderViolation, WaitRegion)] = []
         return try contended.withLock { _ throws(Failure) in
             while let orderViolation = try attempt() {
@@ -44,7 +48,7 @@ enum WaitOrder {
         }
     }
 
-    /// Makes edges from one waiter, or returns the cycle that they would close.
+    /// Makes edges from one waiter. If the edges would close a cycle, returns the cycle instead.
     ///
     /// - Parameter make: Makes the edges under the lock of the waiter, if the waiter ranks above the targets. Otherwise
     ///   returns false.
@@ -54,13 +58,14 @@ enum WaitOrder {
         try makeEdges { () throws(Failure) in try make() ? nil : (waiter, targets) }
     }
 
-    /// Held during a search and the following attempt, by threads that have interfered with each other's searches.
+    /// Held during a search and the next attempt by threads that have interfered with each other's searches.
     private static let contended = Lock(false)
 
-    /// Lowers the ranks of targets below the rank of the waiter, or returns the cycle that edges to them would close.
+    /// Lowers the ranks of targets below the rank of the waiter. If edges to these targets would close a cycle, returns
+    /// the cycle instead.
     ///
-    /// Another thread may lower the waiter at once. So the ranks must be compared again, under the waiter's lock,
-    /// before an edge is made.
+    /// Another thread may lower the rank of the waiter immediately. The caller must therefore compare the ranks again,
+    /// under the waiter's lock, before it makes an edge.
     private static func sink(_ orderViolation: OrderViolation, in region: WaitRegion) -> [WaitNode]? {
         let waiter = orderViolation.waiter
         let bound = waiter.rank

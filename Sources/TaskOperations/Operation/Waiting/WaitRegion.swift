@@ -1,4 +1,4 @@
-/// The part of the wait graph whose ranks must be lowered so that an edge can be made.
+/// The nodes whose ranks must be lowered so that an edge can be made.
 final class WaitRegion {
     private struct Member {
         let node: WaitNode
@@ -9,14 +9,15 @@ final class WaitRegion {
 
     private var members: [Member] = []
     private var index: [ObjectIdentifier: Int] = [:]
-    /// The targets of members that rank low enough.
+    /// The nodes for which members wait and whose ranks are low enough.
     private var below: [(node: WaitNode, parent: Int?)] = []
-    /// The edges that were read again, to be released with the region.
+    /// The edges that `isStill` has read. They are released together with the region.
     private var looked: [[WaitNode]] = []
 
-    /// Finds the nodes for which targets wait and whose ranks must be lowered below a bound together with the targets.
+    /// Finds the nodes whose ranks must be lowered below a bound. These are the targets, and nodes for which the
+    /// targets wait.
     ///
-    /// - Returns: The path from one of the targets to the waiter; nil if there is none.
+    /// - Returns: The path from one of the targets to the waiter; nil if there is no such path.
     func explore(from targets: [WaitNode], to waiter: WaitNode, bound: Int) -> [WaitNode]? {
         var unexplored: [(node: WaitNode, parent: Int?)] = targets.map { ($0, nil) }
         var threshold = bound
@@ -34,16 +35,16 @@ final class WaitRegion {
                 for edge in edges { unexplored.append((edge, members.count - 1)) }
             }
             if lowest(below: bound) > threshold { return nil }
-            // The ranks must be lowered below the threshold of this search. The next search goes twice as deep, so all
-            // searches together are linear.
+            // The ranks of the members must become lower than the threshold of this search. The next search therefore
+            // goes twice as deep. All searches together take linear time.
             threshold = bound - 4 * members.count - 16
             unexplored = below.filter { $0.node.rank >= threshold }
             below.removeAll { $0.node.rank >= threshold }
         }
     }
 
-    /// Lowers the ranks of all members, beginning with members that others wait for. If another thread has changed the
-    /// graph, some ranks remain.
+    /// Lowers the ranks of all members. The rank of a member is lowered after the ranks of all members for which it
+    /// waits. If another thread has changed the graph, some ranks are not lowered.
     func sink(below bound: Int) {
         let order = waitedForFirst()
         var rank = lowest(below: bound)
@@ -53,7 +54,7 @@ final class WaitRegion {
         }
     }
 
-    /// Whether the nodes after the first still wait for each other, in this order.
+    /// Whether each node after the first still waits for the next node.
     func isStill(_ path: [WaitNode]) -> Bool {
         zip(path, path.dropFirst()).dropFirst().allSatisfy { waiter, target in
             let edges = waiter.edges
@@ -62,8 +63,8 @@ final class WaitRegion {
         }
     }
 
-    /// The rank of the lowest member after sinking. Above the highest member, as many ranks remain free as there are
-    /// members.
+    /// The lowest rank of a member after `sink`. Between the highest member and the bound, as many ranks remain free as
+    /// there are members.
     private func lowest(below bound: Int) -> Int { bound - 2 * members.count }
 
     private func path(to last: Int?) -> [WaitNode] {
@@ -76,7 +77,7 @@ final class WaitRegion {
         return path.reversed()
     }
 
-    /// The members, each after all members that it waits for.
+    /// The members in an order in which each member follows all members for which it waits.
     private func waitedForFirst() -> [Int] {
         var order: [Int] = []
         var isSeen = [Bool](repeating: false, count: members.count)

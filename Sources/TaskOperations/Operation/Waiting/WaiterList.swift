@@ -1,6 +1,6 @@
 /// The tasks that await the end of an operation, in the order of arrival.
 ///
-/// Numbers increase from one waiter to the next, so that a waiter is found and removed in logarithmic time.
+/// The waiters are sorted by number, so that a waiter is found and removed in logarithmic time.
 struct WaiterList: Sendable {
     private struct Waiter {
         let number: Int
@@ -19,7 +19,7 @@ struct WaiterList: Sendable {
     /// Adds a waiter. Its number is usually above all numbers in the list.
     mutating func append(_ continuation: WaitContinuation<Bool>, number: Int, level: PriorityLevel) {
         waiters.append(Waiter(number: number, level: level, continuation: continuation))
-        // Numbers are drawn without a lock, so a waiter with a higher number may be added first.
+        // Threads draw numbers without a lock, so a waiter with a higher number may be added first.
         var position = waiters.count - 1
         while position > 0, waiters[position - 1].number > number {
             waiters.swapAt(position - 1, position)
@@ -61,13 +61,13 @@ struct WaiterList: Sendable {
         if !waiters.isEmpty { resumeAll() }
     }
 
-    // Not inlined: its generic types would be looked up even if there is nothing to do.
+    // Not inlined. Otherwise, its generic types would be looked up even if there are no waiters.
     @inline(never)
     private func resumeAll() {
         waiters.forEach { if let continuation = $0.continuation { InlineJobs.end(continuation) } }
     }
 
-    /// The first position with this number or a higher one.
+    /// The first position with this number or a higher number.
     private func position(of number: Int) -> Int {
         var (low, high) = (0, waiters.count)
         while low < high {
