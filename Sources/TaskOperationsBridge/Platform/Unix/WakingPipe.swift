@@ -1,7 +1,7 @@
 #if !os(Windows)
     internal import Foundation
 
-    /// A pipe within the process that wakes a thread that sleeps in `poll`. It is never closed.
+    /// A pipe that wakes a thread of this process from `poll`. It is never closed.
     struct WakingPipe: Sendable {
         private let readEnd: Int32
         private let writeEnd: Int32
