@@ -51,8 +51,8 @@ struct ConsumerState<Entry: Sendable>: Sendable {
 
     /// Records a pulled delivery.
     ///
-    /// - Returns: The number of the delivery, the predecessor with the same key, and the time of a check that the
-    ///   caller must plan. The time is nil if an earlier check is already planned.
+    /// - Returns: The number of the delivery, the predecessor with the same key, and the time of a check. The caller
+    ///   must plan this check. The time is nil if an earlier check is already planned.
     mutating func pulled(
         _ entry: Entry, key: String?, firstLook: Duration
     ) -> (number: Int, predecessor: Entry?, look: Duration?) {

@@ -15,7 +15,7 @@ extension TaskOperationQueue {
         OperationGraph(of: Set(queues).map(\.scheduler).sorted { $0.queueNumber < $1.queueNumber })
     }
 
-    /// A text with a line for each unfinished operation. The line has the reasons why the operation does not execute,
+    /// A text with a line for each unfinished operation. The line gives the reasons why the operation does not execute,
     /// or the waits of its body. The property takes as long as `snapshot()`.
     public var explanation: String { "\(snapshot())" }
 }

@@ -43,7 +43,7 @@ struct TraceFile: ~Copyable, Sendable {
     /// Whether the file has reached its maximum size.
     var isFull: Bool { maximumSize.map { size + bytes.count >= $0 } ?? false }
 
-    /// Adds a line. The next line begins with the comma between the two, so that the file is readable at any time.
+    /// Adds a line. The comma after the line is written with the next line. So the file is readable at any time.
     ///
     /// - Parameter add: A function that appends the line to the buffer. If it appends more than a kilobyte, it must
     ///   reserve the capacity.

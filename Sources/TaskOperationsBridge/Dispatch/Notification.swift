@@ -2,9 +2,11 @@ internal import Dispatch
 internal import TaskOperations
 internal import TaskOperationsExtras
 
-/// The queue for the bridge's own handlers. The handlers are short. The only user code that they call are the
-/// properties for the state of a Foundation operation. The queue is serial, because Dispatch has a thread for a serial
-/// queue even if blocked work occupies all threads of the global queues.
+/// The queue for the bridge's own handlers. The handlers are short. The only user code that they call is the state
+/// properties of Foundation operations.
+///
+/// The queue is serial. Dispatch has a thread for a serial queue even if blocked work occupies all threads of the
+/// global queues.
 let bridgeQueue = DispatchQueue(label: "TaskOperationsBridge", qos: .userInitiated)
 
 #if !TASK_OPERATIONS_EXPLORED

@@ -14,7 +14,7 @@ final class BridgedExecutor: HandlerExecutor {
     let threads = LegacyThreads()
     private let target: Lock<Target>
 
-    /// Runs handlers, which may be user code. Handlers do not wait for work on this executor, because Dispatch has a
+    /// Runs handlers, which may be user code. Blocked work on this executor does not delay the handlers. Dispatch has a
     /// thread for a serial queue even if blocked work occupies all threads of the global queues.
     let handlerExecutor: any TaskExecutor = DispatchQueueExecutor(
         DispatchQueue(label: "BridgedOperationQueue handlers"))

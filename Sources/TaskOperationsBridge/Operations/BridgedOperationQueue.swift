@@ -7,8 +7,8 @@ internal import TaskOperationsExtras
 /// An `OperationQueue` that is driven by a `TaskOperationQueue`, for code that requires an `OperationQueue`.
 ///
 /// Pass it to `URLSession(configuration:delegate:delegateQueue:)`, `NotificationCenter.addObserver`, or an old library.
-/// New code can add operations to this queue or to `taskQueue`. All operations share one width, order, suspension and
-/// set of barriers.
+/// New code can add operations to this queue or to `taskQueue`. The width, order, suspension and barriers apply to all
+/// operations.
 ///
 /// Blocks and operations of Foundation run on threads that may block, or on `underlyingQueue`. The queue differs from
 /// its base class as follows:
@@ -18,8 +18,8 @@ internal import TaskOperationsExtras
 /// - If an operation of the queue blocks until the queue is empty, it waits for all other operations. It does not wait
 ///   for itself. It lends its permit during the wait.
 ///
-/// If operations depend on each other in a cycle, they wait until one of them is cancelled, as in the base class. The
-/// cycle is reported to `MisuseReport`.
+/// As in the base class, operations that depend on each other in a cycle wait until one of them is cancelled. The cycle
+/// is reported to `MisuseReport`.
 ///
 /// Without the Objective-C runtime, a subclass cannot override `operations` and `operationCount`, and cannot set
 /// `OperationQueue.current`. So this class differs in three ways there:
@@ -103,8 +103,8 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
         add(TaskOperation<Void>(priority: TaskPriority(qualityOfService)) { block() })
     }
 
-    /// Adds an operation of Foundation. As in the base class, the process stops with a message if the operation was
-    /// already added to a queue, is executing or has finished. `taskQueue.addOperation` throws an error instead.
+    /// Adds an operation of Foundation. If it was already added to a queue, is executing or has finished, the process
+    /// stops with a message, as in the base class. `taskQueue.addOperation` throws an error instead.
     open override func addOperation(_ operation: Foundation.Operation) {
         addOrStop([operation])
     }

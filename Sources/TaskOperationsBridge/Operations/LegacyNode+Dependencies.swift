@@ -40,8 +40,7 @@ extension LegacyNode {
                 return (node, operation)
             }
         }
-        // In reverse order, each operation has no dependents yet, so that adding its dependencies needs no search for
-        // cycles.
+        // In reverse order, each operation has no dependents yet. Without dependents, no search for cycles is needed.
         for (node, operation) in made.reversed() { try? node.mirrorDependencies(in: operation) }
         return made[0]
     }

@@ -96,8 +96,8 @@ struct LegacyState {
 
     // MARK: Observation
 
-    /// Returns whether the caller must establish the observation. After the body has begun, only the body may establish
-    /// the observation, because the body uses it to start the operation.
+    /// Returns whether the caller must establish the observation. After the body has begun, only the body may do this.
+    /// The body uses the observation to start the operation.
     mutating func beginObservation(byBody: Bool = false) -> Bool {
         let isInPhase = byBody ? phase == .begun : phase == .submitted || phase == .abandoned
         guard observation == .none, isInPhase else { return false }

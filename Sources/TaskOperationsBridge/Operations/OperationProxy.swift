@@ -37,8 +37,8 @@ class OperationStandIn: Foundation.Operation, @unchecked Sendable {  // Its only
 
 /// The proxy of an operation of this library. It represents the operation in Foundation.
 ///
-/// The proxy has the state of the operation, with one exception. In an `OperationQueue`, the proxy of an ended
-/// operation finishes only after the queue has started the proxy, as Foundation requires.
+/// The proxy has the state of the operation, with one exception. In an `OperationQueue`, the proxy finishes only after
+/// the queue has started it, even if the operation has ended. Foundation requires this.
 final class OperationProxy: OperationStandIn, @unchecked Sendable {  // All mutable state is in `state`, a lock.
     private enum Phase: Comparable, Sendable {
         case waiting

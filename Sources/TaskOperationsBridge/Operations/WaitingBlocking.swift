@@ -4,8 +4,9 @@ extension AnyTaskOperation {
     /// Blocks the calling thread until the operation has finished. Use this in synchronous code that cannot change yet.
     /// In asynchronous code, await `waitUntilFinished()`.
     ///
-    /// On the main thread, the call blocks all code that is isolated to the main actor, possibly including the body of
-    /// the operation. If a body makes the call without a timeout, the body lends its permit meanwhile.
+    /// On the main thread, the call blocks all code that is isolated to the main actor. If the operation needs the main
+    /// actor, a call without a timeout never returns. If a body calls this without a timeout, it lends its permit
+    /// meanwhile.
     ///
     /// - Parameter timeout: The maximum time to block. If nil, the time is unlimited. A timeout does not cancel the
     ///   operation.

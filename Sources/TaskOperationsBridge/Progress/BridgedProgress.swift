@@ -72,8 +72,8 @@ extension AnyTaskOperation {
     /// }
     /// ```
     ///
-    /// The `Progress` is polled, because Foundation on Linux does not report changes. On Linux, the fraction does not
-    /// include children of the `Progress`, because they cannot be read while other threads write them.
+    /// The `Progress` is polled, because Foundation on Linux does not report changes. On Linux, children of the
+    /// `Progress` are ignored. They cannot be read while other threads write them.
     ///
     /// - Parameters:
     ///   - progress: The `Progress` to which the work reports.

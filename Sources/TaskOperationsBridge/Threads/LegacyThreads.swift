@@ -5,7 +5,7 @@ internal import TaskOperationsExtras
 /// after some idle seconds. Further work waits for a free thread. So work on these threads must not block until later
 /// work has ended.
 ///
-/// Each queue has its own limit of 64 threads, so that blocked operations of a queue do not delay another queue.
+/// Each queue has its own limit of 64 threads. So blocked operations of a queue do not delay another queue.
 final class LegacyThreads: TaskExecutor {
     /// The threads for work that belongs to no queue, such as handlers and starts of cancelled operations.
     static let shared = LegacyThreads()

@@ -59,8 +59,8 @@ public final class CompletionHandler<Success: Sendable>: Sendable {
     /// ```
     ///
     /// The cancellation handler is retained until the work is completed or cancelled. Use its parameter instead of
-    /// capturing the completion. The cancellation handler would retain a captured completion, and work that releases
-    /// the completion without a call would never end.
+    /// capturing the completion. The cancellation handler would retain a captured completion. If the work then released
+    /// the completion without a call, the operation would never end.
     public func onCancel(_ handler: @escaping @Sendable (_ completion: CompletionHandler<Success>) -> Void) {
         if call.setCancellationHandler(handler) { handler(self) }
     }

@@ -21,8 +21,8 @@ import TaskOperations
 ///   - line: The line of the call.
 ///   - start: Starts the work. It is called synchronously, and must not block.
 /// - Returns: The value that is passed to the completion.
-/// - Throws: The error that is passed to the completion, or the error that `start` throws. Throws a `CallbackError` if
-///   the completion is released without being called, or is called with neither a value nor an error.
+/// - Throws: The error that is passed to the completion, or the error that `start` throws. If the completion is
+///   released without a call, or called with neither a value nor an error, throws a `CallbackError`.
 public func withCompletionHandler<Success: Sendable>(
     name: String? = nil, file: StaticString = #fileID, line: UInt = #line,
     _ start: (_ completion: CompletionHandler<Success>) throws -> Void

@@ -20,8 +20,8 @@ public import TaskOperations
 /// - The operations of the group start after the group has started. They do not start while the group or its queue is
 ///   suspended. Executing operations continue.
 /// - Cancelling the group cancels all its operations, including operations that are added later.
-/// - The priority of a task that waits for the group raises the priority of all operations of the group. Operations
-///   without a priority have the priority of the group.
+/// - If a task waits for the group, all operations of the group inherit the task's priority. Operations without a
+///   priority have the priority of the group.
 /// - A cancelled operation is not a failure of the group, regardless of its error. An operation that exceeded its time
 ///   limit is a failure.
 /// - An operation of the group cannot wait for the group. Such a wait throws an error that names the operations.

@@ -67,9 +67,9 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
     /// - Parameters:
     ///   - key: The key.
     ///   - priority: The priority of the request. The default is the priority of the queue's defaults, or `.medium`.
-    ///   - make: A closure that creates the operation. This method calls the closure at most once, and only if it finds
-    ///     no operation to join. Then it adds the operation to the queue. If another thread has added an operation of
-    ///     the key meanwhile, this method joins that operation and discards the new one.
+    ///   - make: A closure that creates the operation. It is called at most once, and only if there is no operation to
+    ///     join. This method then adds the new operation to the queue. If another thread has meanwhile added an
+    ///     operation for the key, this method joins that operation and discards the new operation.
     /// - Returns: The request of this caller.
     /// - Throws: The errors of `TaskOperationQueue.addOperation(_:)`, such as `TaskOperationError.alreadyAdded`.
     @discardableResult

@@ -60,8 +60,7 @@ private final class EntryOfKey<Key: Hashable & Sendable>: KeyedEntry, @unchecked
 
 // MARK: - Chains
 
-// The unchecked casts are safe. Each table has keys of one type, so that each of its entries is an `EntryOfKey` with
-// keys of that type.
+// The unchecked casts are safe. A table has keys of one type only, and all its entries are `EntryOfKey`s of that type.
 
 extension KeyedEntry? {
     func shared<Key: Hashable & Sendable>(for key: Key) -> SharedOperation? {

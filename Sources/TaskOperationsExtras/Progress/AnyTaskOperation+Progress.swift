@@ -9,8 +9,8 @@ extension AnyTaskOperation {
     /// ```
     ///
     /// An operation that reports no progress has the fraction 0 until it has finished. A finished operation has the
-    /// fraction 1 with any outcome, so that progress bars are complete even after a cancellation. The progress of a
-    /// group is the combined progress of its operations.
+    /// fraction 1, with any outcome. So a progress bar is complete even after a cancellation. The progress of a group
+    /// is the combined progress of its operations.
     ///
     /// The call takes linear time in the number of dependencies. Each element takes linear time in the number of
     /// combined operations.

@@ -24,7 +24,7 @@ public struct OperationProgress: Hashable, Sendable {
     /// The progress before the first report.
     package static let none = OperationProgress(fraction: 0)
 
-    /// This progress with the fraction 1, as a finished one.
+    /// The finished form of this progress, with the fraction 1.
     var finished: OperationProgress {
         OperationProgress(fraction: 1, completed: completedUnitCount, total: totalUnitCount, isFinished: true)
     }

@@ -100,8 +100,8 @@ extension ProgressSum {
         weak let sum: ProgressSum?
     }
 
-    /// The sums, by the numbers of their queues. Addresses of queues are not unique, because a sum may outlive its
-    /// queue, and a new queue may have the same address.
+    /// The sums, by the numbers of their queues. Addresses of queues are no unique keys. A sum may outlive its queue,
+    /// and a new queue may then have the same address.
     private static let sums = Lock<[Int: WeakSum]>([:])
     /// The number of sums. If it is 0, operations skip the search.
     private static let count = Atomic(0)

@@ -155,7 +155,7 @@ extension ResultBuffer {
     /// Waits for the next finished operation, and takes it. Returns nil if no operation is left and no producer can add
     /// one.
     ///
-    /// If the task is cancelled, all operations are cancelled. The call still waits for the next one to finish.
+    /// If the task is cancelled, all operations are cancelled. The call still waits until an operation has finished.
     ///
     /// - Throws: `TaskOperationError.waitCycle` if the calling body waits for operations that cannot end before the
     ///   body does.

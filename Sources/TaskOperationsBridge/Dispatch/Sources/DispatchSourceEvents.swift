@@ -2,9 +2,9 @@ internal import Dispatch
 
 /// The events of a Dispatch source. You can iterate the sequence once.
 ///
-/// Leaving the loop cancels the source. Cancelling the iterating task cancels the source, too. Events that occur while
-/// no task waits are merged into one event, by the rules of Dispatch for this kind of source. So events do not
-/// accumulate if the iteration is slow.
+/// Leaving the loop cancels the source. Cancelling the iterating task cancels the source, too. While no task waits,
+/// Dispatch merges events into one event, in the way of this kind of source. So events do not accumulate if the
+/// iteration is slow.
 public struct DispatchSourceEvents<Element: Sendable>: AsyncSequence, Sendable {
     private let subscription: SourceSubscription<Element>
 

@@ -50,8 +50,8 @@
     }
 
     extension HandOverLine {
-        /// The line of all progresses. They need a common line, because Foundation uses no lock, and a change also
-        /// changes parents that several progresses may share. It causes no delay, because Foundation calls no
+        /// The common line of all progresses. A change of a progress also changes its parents, which several progresses
+        /// may share, and Foundation uses no lock. The common line causes no delay, because Foundation calls no
         /// observers.
         private static let shared = HandOverLine()
 

@@ -5,9 +5,9 @@
 
     /// Private fields of a Foundation operation in swift-corelibs-foundation.
     ///
-    /// The fields are the operation's state in an `OperationQueue`, the work item with which that queue starts the
-    /// operation, and the number of unfinished dependencies. If a field does not exist, its value is unknown. This has
-    /// three effects:
+    /// The fields are the state in an `OperationQueue`, the work item that starts the operation, and the number of
+    /// unfinished dependencies. If Foundation does not have these fields, their values are unknown. This has three
+    /// effects:
     ///
     /// - If an operation is in two queues, Foundation stops the process with its own message.
     /// - Operations start on threads of Dispatch.

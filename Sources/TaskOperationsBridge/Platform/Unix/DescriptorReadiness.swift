@@ -75,8 +75,8 @@
         /// Returns a sequence with an element whenever a file descriptor can be written without blocking, or writing
         /// would fail.
         ///
-        /// The sequence does not use a Dispatch source. If the reader of a full pipe is closed on Linux, a Dispatch
-        /// source reports no event and keeps a processor busy.
+        /// The sequence does not use a Dispatch source. On Linux, a Dispatch source does not report that the reader of
+        /// a full pipe was closed. Instead, it keeps a processor busy.
         ///
         /// - Parameter fileDescriptor: The descriptor. The sequence does not close it.
         public static func writeEvents(fileDescriptor: Int32) -> DescriptorReadiness {

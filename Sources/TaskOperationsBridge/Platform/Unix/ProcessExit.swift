@@ -4,9 +4,9 @@
     extension DispatchSource {
         /// Returns a sequence that delivers the identifier of a process when the process has exited, and then ends.
         ///
-        /// The process need not be a child. The sequence does not reap the process, so that its parent can still read
-        /// the exit status, for example with `waitpid`. An exited process that its parent has not reaped yet is
-        /// reported at once.
+        /// The process need not be a child of this process. The sequence does not reap the process. So the parent can
+        /// still read the exit status, for example with `waitpid`. If the process has already exited and was not
+        /// reaped, the sequence delivers it at once.
         ///
         /// On Linux, Dispatch has no source for processes. There, the sequence uses a pidfd, which requires Linux 5.3.
         ///

@@ -15,8 +15,8 @@
         /// If a signal is raised several times while no task waits, it is delivered once.
         ///
         /// On Linux, Dispatch replaces the signal's action with its own handler. This handler remains after the end of
-        /// the iteration. A signal that is raised afterwards has no effect, but is the first event of the next sequence
-        /// for this signal.
+        /// the iteration. A signal that is raised afterwards has no immediate effect. It is the first event of the next
+        /// sequence for this signal.
         ///
         /// On Apple platforms, the signal's action is performed, too. If the action would end the process, call
         /// `signal(SIGTERM, SIG_IGN)` first.
