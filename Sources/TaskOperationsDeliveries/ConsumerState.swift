@@ -37,7 +37,7 @@ struct ConsumerState<Entry: Sendable>: Sendable {
     /// - Parameters:
     ///   - width: The width of the queue.
     ///   - prefetch: The number of deliveries that may wait for their start.
-    ///   - couldStartAnother: Whether the queue would certainly start one more delivery at once.
+    ///   - couldStartAnother: Whether the queue would certainly start another delivery at once.
     ///   - hasWaited: Whether the previous step was `waitForStart`.
     func turn(width: Int, prefetch: Int, couldStartAnother: Bool, hasWaited: Bool) -> Turn {
         if isShutDown { return .end }
@@ -49,8 +49,6 @@ struct ConsumerState<Entry: Sendable>: Sendable {
         return waitingCount == 0 ? .waitForStart : .wait
     }
 
-    /// Records a pulled delivery.
-    ///
     /// - Returns: The number of the delivery, the predecessor with the same key, and the time of a check. The caller
     ///   must plan this check. The time is nil if an earlier check is already planned.
     mutating func pulled(
@@ -70,7 +68,7 @@ struct ConsumerState<Entry: Sendable>: Sendable {
     /// Records that the body of a held delivery has started, or will never start.
     mutating func stoppedWaiting() { waitingCount -= 1 }
 
-    /// Records that a delivery was settled. Returns its entry, which the caller releases after unlocking.
+    /// Records that a delivery was settled. Returns the entry, so that the caller releases it after unlocking.
     mutating func settled(_ number: Int, key: String?) -> Entry? {
         if let key, lastOfKey[key] == number { lastOfKey[key] = nil }
         return held.removeValue(forKey: number)?.entry

@@ -61,7 +61,6 @@ struct LeaseState: Sendable {
         nextLook = now + lease.duration / 3
     }
 
-    /// Records the start of the body.
     mutating func begin(at now: Duration) { start = start ?? now }
 
     /// Returns the next step of the task that extends the lease. The task checks the lease three times per duration.

@@ -3,7 +3,6 @@ import TaskOperations
 // Only this file passes the options of deliveries to the queue.
 
 extension TaskOperationQueue {
-    /// Adds the operation of a delivery.
     func add(_ operation: TaskOperation<Void>, after predecessor: AnyTaskOperation?) {
         do {
             if let predecessor { try operation.addDependency(predecessor) }

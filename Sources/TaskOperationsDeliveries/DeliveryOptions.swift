@@ -1,6 +1,6 @@
 public import TaskOperations
 
-/// The options of the deliveries of one kind.
+/// The options of a delivery.
 ///
 /// `operation` contains the options for the queue. The retry policy in `operation` repeats the body in this process,
 /// during the same delivery. `redelivery` applies after the last of these attempts.

@@ -103,7 +103,7 @@ struct InMemoryEngineState<Payload: Sendable>: Sendable {
 
     private var nextDue: Duration? { timeline.last?.due }
 
-    /// Ends the leases and delays that are due.
+    /// Ends all leases and delays that are over.
     private mutating func expire(at now: Duration) {
         while let (due, id) = timeline.last, due <= now || entries[id]?.due != due {
             timeline.removeLast()

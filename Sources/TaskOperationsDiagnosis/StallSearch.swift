@@ -143,7 +143,7 @@ extension WaitingReason {
         }
     }
 
-    /// Whether the wait ends at a point in time.
+    /// Whether the reason ends at a point in time.
     fileprivate var endsByItself: Bool {
         switch self {
         case .delay, .rate: true

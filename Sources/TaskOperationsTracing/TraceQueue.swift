@@ -25,7 +25,7 @@ struct TraceQueue: Sendable {
         self.process = process
     }
 
-    /// Takes the lowest free lane.
+    /// Takes and returns the lowest free lane.
     mutating func takeLane() -> Int {
         let word = taken.firstIndex { $0 != .max } ?? taken.count
         if word == taken.count { taken.append(0) }

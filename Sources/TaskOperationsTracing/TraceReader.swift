@@ -1,6 +1,5 @@
 import Foundation
 
-/// Reads the lines of a trace.
 struct TraceReader {
     /// A line, with the fields of all kinds of lines.
     private struct Line: Decodable {

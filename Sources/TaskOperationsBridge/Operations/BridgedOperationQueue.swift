@@ -10,8 +10,9 @@ internal import TaskOperationsExtras
 /// New code can add operations to this queue or to `taskQueue`. The width, order, suspension and barriers apply to all
 /// operations.
 ///
-/// Blocks and operations of Foundation run on threads that may block, or on `underlyingQueue`. The queue differs from
-/// its base class as follows:
+/// Blocks and operations of Foundation run on threads that may block, or on `underlyingQueue`.
+///
+/// The queue differs from its base class as follows:
 ///
 /// - An operation that is cancelled before its start finishes at once, even on a suspended queue.
 /// - No operation overtakes a barrier. A wait until the queue is empty also waits for barriers.

@@ -115,7 +115,7 @@ extension LegacyNode {
         var claims: [Claim] = []
         do {
             for legacy in legacies { claims.append(try claim(legacy, threads, reportsCycles)) }
-            // A cancelled operation does not wait for its dependencies.
+            // Cancelled operations are skipped, because they do not wait for their dependencies.
             for claim in claims where claim.node?.legacy.isCancelled == false {
                 try claim.mirrorDependencies(reportsCycles: reportsCycles)
             }

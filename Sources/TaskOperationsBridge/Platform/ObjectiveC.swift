@@ -15,7 +15,7 @@
         private let legacy: Foundation.Operation
         private let observations: Lock<[Observation]>
 
-        /// A token that ends an observation.
+        /// A token that observes one property.
         private struct Observation: @unchecked Sendable {
             // Only the thread that removes the token from `observations` uses the token.
             let token: NSKeyValueObservation

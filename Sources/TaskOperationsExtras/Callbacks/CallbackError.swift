@@ -1,6 +1,6 @@
 import TaskOperations
 
-/// The error of work whose completion handler provided no outcome. The associated value names the work.
+/// An error of work that ended without an outcome from its completion handler. The associated value names the work.
 public enum CallbackError: Error, Sendable {
     /// The completion handler was released without being called.
     case completionReleased(String)

@@ -72,7 +72,7 @@ extension CompletionHandler where Success == Void {
         call.complete(.success(()))
     }
 
-    /// Ends the work. If `error` is not nil, the work fails with it.
+    /// Ends the work. If `error` is not nil, the work fails with this error.
     public func callAsFunction(_ error: (any Error)?) {
         call.complete(error.map { .failure($0) } ?? .success(()))
     }

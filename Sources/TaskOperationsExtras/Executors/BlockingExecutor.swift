@@ -14,7 +14,7 @@ import TaskOperations
 /// let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 4, executor: files))
 /// ```
 ///
-/// Work starts in the order of submission. To order it by priority, use a queue whose width is the number of threads.
+/// Work starts in the order of submission. To order work by priority, use a queue whose width is the number of threads.
 /// Threads are started when they are needed, and end after 10 idle seconds. The threads finish all submitted work even
 /// if the executor is released meanwhile.
 ///

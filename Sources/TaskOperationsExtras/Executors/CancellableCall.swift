@@ -12,7 +12,7 @@ package final class CancellableCall<Value: Sendable>: Sendable {
 
     /// Calls a function on another thread, and waits for its result.
     ///
-    /// - Parameter submit: Receives the call and submits it to its thread.
+    /// - Parameter submit: A function that receives the call and makes another thread perform it.
     /// - Throws: The error that the function throws. If the task is cancelled before the call begins, throws
     ///   `CancellationError` and does not call the function.
     package static func make(

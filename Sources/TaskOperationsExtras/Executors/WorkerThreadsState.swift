@@ -19,7 +19,7 @@ struct WorkerThreadsState<Work: Sendable>: Sendable {
         /// Whether the lane no longer accepts work.
         var isReleased = false
 
-        /// The number of work items of the lane that may begin.
+        /// The number of work items that the lane may begin now.
         var startable: Int { min(line.count, maxCount - running) }
     }
 
@@ -28,7 +28,7 @@ struct WorkerThreadsState<Work: Sendable>: Sendable {
     private var lastLane = 0
     /// The lanes with work that may begin, in the order of their turns.
     private var turns = Deque<Int>()
-    /// The number of work items of all lanes that may begin.
+    /// The number of work items that all lanes together may begin now.
     private(set) var startable = 0
     /// The number of threads that exist or are about to be started.
     private(set) var existing = 0
@@ -43,7 +43,7 @@ struct WorkerThreadsState<Work: Sendable>: Sendable {
     /// Whether the set is closed, and all work is done.
     var hasEnded: Bool { isClosed && existing == 0 && startable == 0 }
 
-    /// Whether a thread must be started, because there is work that may begin and no idle thread for it.
+    /// Whether a thread must be started. There is work that may begin, and too few threads are idle.
     var needsThread: Bool { startable > idle && existing < maxCount }
 
     mutating func makeLane(maxCount: Int) -> Int {
@@ -58,12 +58,12 @@ struct WorkerThreadsState<Work: Sendable>: Sendable {
         removeIfDone(lane)
     }
 
-    /// Appends work to a lane. Call it only if the set has not ended.
+    /// Appends work to a lane. The caller must check that the set has not ended.
     mutating func submit(_ work: Work, to lane: Int) {
         change(lane) { $0.line.append(work) }
     }
 
-    /// Counts a new thread if one is missing. Returns whether the caller must start it.
+    /// If a thread is missing, counts a new thread and returns true. The caller must then start the thread.
     mutating func beginThread() -> Bool {
         guard needsThread else { return false }
         existing += 1

@@ -18,7 +18,7 @@ final class GroupMembers: Sendable {
         unit?.setParts(progress)
     }
 
-    /// The priority of operations that are added without one.
+    /// The priority of operations that are added without a priority.
     var priority: TaskPriority { operation.effectivePriority }
 
     func willAdd() {

@@ -13,7 +13,6 @@ final class KeyedTable: Sendable {
 
     private let state = Lock(State())
 
-    /// The number of entries.
     var count: Int { state.withLock { $0.count } }
 
     /// Returns the chain of a hash value.

@@ -14,7 +14,7 @@ final class SharedOperation: Sendable {
     private struct Requesters: Sendable {
         /// The number of requests of each level.
         private var counts = SIMD8<Int32>()
-        /// The highest level of the requests; nil if the last request was cancelled. Once it is nil, no request can
+        /// The highest level of the requests; nil after the last request was cancelled. Then no further request can
         /// join.
         private(set) var highest: PriorityLevel?
 

@@ -1,6 +1,6 @@
 @_spi(Lock) import TaskOperations
 
-/// An object that has progress and notifies listeners of its changes.
+/// An object that has a progress, and notifies listeners when the progress changes.
 protocol ProgressSource: AnyObject, Sendable {
     func add(_ listener: ProgressListener)
     func remove(_ listener: ProgressListener)

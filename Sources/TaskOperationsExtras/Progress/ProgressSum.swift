@@ -68,7 +68,7 @@ final class ProgressSum: ProgressSource, OperationCountObserver {
 
     // MARK: Counts
 
-    /// Calls may arrive out of order.
+    /// Updates the counts. Calls may arrive out of order, so that only increases are accepted.
     func countsChanged(added: Int, unfinished: Int) {
         state.withLock { state in
             state.added = max(state.added, added)

@@ -16,7 +16,6 @@ final class ChunkedRange: Sendable {
         self.stride = stride
     }
 
-    /// The number of portions.
     var total: Int { count / stride + (count % stride == 0 ? 0 : 1) }
 
     /// Returns the next portion. Returns nil if all portions were returned or `stop` was called.

@@ -21,7 +21,7 @@ final class ResultBuffer<Success: Sendable>: Sendable {
         /// The error of the first operation or producer that failed; nil after it was thrown.
         var failure: (any Error)?
         var hasFailed = false
-        /// Whether operations that are added later are cancelled.
+        /// Whether an operation is cancelled when it is added.
         var isCancelled = false
         /// The numbers of the waits for a result.
         var waits: [Int] = []
@@ -134,8 +134,6 @@ extension ResultBuffer {
         if isFirst { cancelAll(andAdded: true) }
     }
 
-    /// Cancels all unfinished operations.
-    ///
     /// - Parameter andAdded: Whether operations that are added later are also cancelled.
     func cancelAll(andAdded: Bool) {
         if andAdded { state.withLock { $0.isCancelled = true } }
@@ -201,7 +199,6 @@ extension ResultBuffer {
         }
     }
 
-    /// Waits until an operation or the producer has finished.
     private func wait(_ number: Int) async throws(TaskOperationError) {
         inherit(PriorityLevel(Task.currentPriority))
         _ = try await whole.wait(number: number, endsEarly: false) {

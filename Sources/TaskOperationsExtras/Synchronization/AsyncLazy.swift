@@ -20,7 +20,7 @@ public final class AsyncLazy<Value: Sendable>: Sendable {
 
     /// The rule for an error of the computation.
     public enum FailurePolicy: Sendable {
-        /// All calls that await the failed computation throw the error. The next call starts another computation.
+        /// All calls that await the failed computation throw its error. The next call starts another computation.
         case retry
         /// The error is kept like a value, and all later calls throw it. The computation runs only once.
         case keep
@@ -89,7 +89,7 @@ public final class AsyncLazy<Value: Sendable>: Sendable {
 // MARK: - Computing
 
 extension AsyncLazy {
-    /// Suspends until the outcome is provided. Handles cancellation and escalation of the task.
+    /// Waits for the outcome. If the task is cancelled, the wait ends. If the task is escalated, so is the computation.
     private func wait(_ number: Int, for outcome: Outcome) async -> Result<Value, any Error> {
         var result: Result<Value, any Error>?
         await withTaskCancellationHandler {

@@ -18,7 +18,7 @@
 
         var pollRequest: pollfd { pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0) }
 
-        /// Makes `pollRequest` ready. If the pipe is full, it is already ready.
+        /// Makes `pollRequest` ready. If the pipe is full, `pollRequest` is already ready.
         func wake() {
             var byte: UInt8 = 0
             _ = write(writeEnd, &byte, 1)
