@@ -43,7 +43,8 @@ struct ConsumerState<Entry: Sendable>: Sendable {
         if isShutDown { return .end }
         let isFull = held.count - prefetch >= max(1, width)
         if prefetch > 0 { return !isFull && waitingCount < prefetch ? .pull : .wait }
-        // With keys, `couldStartAnother` proves nothing. The queue may contain deliveries that wait for their keys.
+        // With keys, `couldStartAnother` is ignored. The queue may contain deliveries that wait for earlier deliveries
+        // of their keys.
         if hasWaited || couldStartAnother && lastOfKey.isEmpty { return isFull ? .wait : .pull }
         // A full consumer also waits for a start. So the queue orders the pulls of several consumers by priority.
         return waitingCount == 0 ? .waitForStart : .wait

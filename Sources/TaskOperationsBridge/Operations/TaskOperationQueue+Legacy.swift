@@ -8,8 +8,7 @@ extension TaskOperationQueue {
     /// permit until `isFinished` is true. Its priority is read during this call.
     ///
     /// A synchronous `main()` may block, because it runs on a thread for such work. If the queue has an executor,
-    /// `main()` runs on that executor and must not block its threads. On `TaskOperationQueue.main`, `main()` runs on
-    /// the main thread.
+    /// `main()` runs on that executor instead. On `TaskOperationQueue.main`, `main()` runs on the main thread.
     ///
     /// - Parameter legacy: The Foundation operation.
     /// - Returns: The operation of this library that runs the Foundation operation. Cancelling it cancels the
