@@ -1,4 +1,4 @@
-/// Decides when a consumer pulls, and lists the deliveries that the consumer holds. A pure value.
+/// The state of a consumer. It lists the held deliveries, and decides when the consumer pulls.
 struct ConsumerState<Entry: Sendable>: Sendable {
     private struct Held: Sendable {
         let entry: Entry
@@ -9,12 +9,12 @@ struct ConsumerState<Entry: Sendable>: Sendable {
     private var held: [Int: Held] = [:]
     /// The number of held deliveries whose bodies have not started.
     private(set) var waitingCount = 0
-    /// The last delivery of each key.
+    /// The number of the latest unsettled delivery of each key.
     private var lastOfKey: [String: Int] = [:]
     private var lastNumber = 0
     /// The time of the next check of leases; nil if none is planned.
     private var nextLook: Duration?
-    /// True after the queue has rejected an operation. Then the consumer no longer pulls.
+    /// Whether the queue has rejected an operation. If true, the consumer no longer pulls.
     var isShutDown = false
 
     var isIdle: Bool { held.isEmpty }
@@ -24,7 +24,7 @@ struct ConsumerState<Entry: Sendable>: Sendable {
     enum Turn: Hashable {
         /// Pull a delivery.
         case pull
-        /// Wait until the queue has started an empty operation, and then pull.
+        /// Wait until the queue has started an empty operation. Then pull.
         case waitForStart
         /// Wait for a held delivery to start or to be settled.
         case wait
@@ -37,23 +37,21 @@ struct ConsumerState<Entry: Sendable>: Sendable {
     /// - Parameters:
     ///   - width: The width of the queue.
     ///   - prefetch: The number of deliveries that may wait for their start.
-    ///   - couldStartAnother: Whether the queue would certainly start one more delivery at once.
+    ///   - couldStartAnother: Whether the queue would certainly start another delivery at once.
     ///   - hasWaited: Whether the previous step was `waitForStart`.
     func turn(width: Int, prefetch: Int, couldStartAnother: Bool, hasWaited: Bool) -> Turn {
         if isShutDown { return .end }
         let isFull = held.count - prefetch >= max(1, width)
         if prefetch > 0 { return !isFull && waitingCount < prefetch ? .pull : .wait }
-        // A delivery that waits for another delivery with the same key is in the queue, but does not have to start.
+        // With keys, `couldStartAnother` is ignored. The queue may contain deliveries that wait for earlier deliveries
+        // of their keys.
         if hasWaited || couldStartAnother && lastOfKey.isEmpty { return isFull ? .wait : .pull }
-        // A full consumer also waits for a start, so that its next pull is ordered by priority among the pulls of other
-        // consumers.
+        // A full consumer also waits for a start. So the queue orders the pulls of several consumers by priority.
         return waitingCount == 0 ? .waitForStart : .wait
     }
 
-    /// Records a pulled delivery.
-    ///
-    /// - Returns: The number of the delivery, the delivery that must end before it starts, and the time of a check to
-    ///   plan. The time is nil if an earlier check is already planned.
+    /// - Returns: The number of the delivery, the predecessor with the same key, and the time of a check. The caller
+    ///   must plan this check. The time is nil if an earlier check is already planned.
     mutating func pulled(
         _ entry: Entry, key: String?, firstLook: Duration
     ) -> (number: Int, predecessor: Entry?, look: Duration?) {
@@ -68,17 +66,17 @@ struct ConsumerState<Entry: Sendable>: Sendable {
         return (lastNumber, predecessor, plan(firstLook))
     }
 
-    /// Records that a held delivery no longer waits: its body has started, or never will.
+    /// Records that the body of a held delivery has started, or will never start.
     mutating func stoppedWaiting() { waitingCount -= 1 }
 
-    /// Records that a delivery was settled. Returns its entry, which the caller releases after unlocking.
+    /// Records that a delivery was settled. Returns the entry, so that the caller releases it after unlocking.
     mutating func settled(_ number: Int, key: String?) -> Entry? {
         if let key, lastOfKey[key] == number { lastOfKey[key] = nil }
         return held.removeValue(forKey: number)?.entry
     }
 }
 
-// MARK: - Looks at leases
+// MARK: - Checks of leases
 
 extension ConsumerState {
     private mutating func plan(_ look: Duration) -> Duration? {
@@ -87,8 +85,10 @@ extension ConsumerState {
         return look
     }
 
-    /// Performs a planned check. Returns the deliveries whose leases need a task that extends them, and the time of the
-    /// next check. One planned check serves many deliveries, because most deliveries end before their first check.
+    /// Performs a planned check. One check serves many deliveries, because most deliveries end before their first
+    /// check.
+    ///
+    /// - Returns: The deliveries that need a task for lease extensions, and the time of the next check.
     mutating func look(at now: Duration) -> (due: [Entry], next: Duration?) {
         nextLook = nil
         let due = held.filter { $0.value.firstLook.map { $0 <= now } ?? false }

@@ -17,9 +17,9 @@ final class DeliveryConsumer<Source: Delivery>: Sendable {
     }
 
     private let state = Lock(ConsumerState<Entry>())
-    /// The planned checks of leases. Each check plans the next one.
+    /// The planned checks of leases. Each check plans the next check.
     private let looks = Lock<[TimeLimit]>([])
-    /// Wakes the loop that pulls. After the cancellation of the task, the loop no longer waits.
+    /// Wakes the loop that pulls.
     private let pullSignal = ProgressListener()
     private let drainSignal = ProgressListener()
 
@@ -106,7 +106,7 @@ extension DeliveryConsumer {
     }
 }
 
-// MARK: - Looking at leases
+// MARK: - Checking leases
 
 extension DeliveryConsumer {
     private func plan(_ look: Duration) {
@@ -135,8 +135,7 @@ extension DeliveryConsumer {
 // MARK: - Draining
 
 extension DeliveryConsumer {
-    /// Waits until all deliveries are settled. After the cancellation of the task, bodies have a limited time to
-    /// finish.
+    /// Waits until all deliveries are settled. If the task is cancelled, bodies have a limited time to finish.
     func drain() async {
         defer { endLooks() }
         while !isIdle, await pullSignal.nextChange() {}
@@ -150,7 +149,7 @@ extension DeliveryConsumer {
 
     private var isIdle: Bool { state.withLock { $0.isIdle } }
 
-    /// Waits in a task that is not cancelled.
+    /// Waits until all deliveries are settled, even if the task is cancelled.
     private func waitUntilIdle() async {
         await Task.detached(executorPreference: clock.executor) { [self] in
             while !isIdle { _ = await drainSignal.nextChange() }

@@ -1,6 +1,6 @@
 /// A call of an engine.
 public enum EngineCall: Hashable, Sendable {
-    /// The next element of the sequence of deliveries.
+    /// The call of `next()` of the sequence of deliveries.
     case pull
     /// `Delivery.acknowledge()`.
     case acknowledge
@@ -14,16 +14,17 @@ public enum EngineCall: Hashable, Sendable {
 public enum DeliveryEvent<ID: Hashable & Sendable>: Sendable {
     /// The body has succeeded, and the engine has removed the payload.
     case acknowledged(ID)
-    /// The body has failed, and the payload is returned to the engine.
+    /// The operation or `onPoison` has failed, and the payload was returned to the engine.
     case rejected(ID, error: any Error, retryAfter: Duration)
-    /// The delivery did not execute, or was cancelled, and the payload is returned to the engine.
+    /// The operation was cancelled or the queue was shut down, and the payload was returned to the engine.
     case givenBack(ID)
-    /// The delivery was poison: `onPoison` has returned, and the engine has removed the payload.
+    /// The delivery was poison. `onPoison` has returned, and the engine has removed the payload.
     case poisoned(ID, error: any Error)
-    /// The lease has ended, and the engine delivers the payload again. If the body still executes, it was cancelled and
+    /// The lease has ended, and the engine delivers the payload again. A body that is still executing is cancelled, and
     /// keeps its permit until it ends.
     case leaseLost(ID)
-    /// A call of the engine failed. It is repeated after `retryAfter`, or not at all if `retryAfter` is nil. If an
-    /// acknowledgement is not repeated, the engine delivers the payload again, although its body has succeeded.
+    /// A call of the engine failed. The call is repeated after `retryAfter`. If `retryAfter` is nil, the call is not
+    /// repeated. If an acknowledgement is not repeated, the engine delivers the payload again, although its body has
+    /// succeeded.
     case engineFailed(EngineCall, ID?, error: any Error, retryAfter: Duration?)
 }

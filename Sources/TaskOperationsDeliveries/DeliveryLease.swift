@@ -3,40 +3,43 @@ import TaskOperationsExtras
 
 /// The time for which a worker may hold a delivery, and the rule for extensions.
 ///
-/// A crashed worker does not extend its lease, so another worker gets the delivery after `duration`. A worker whose
+/// A crashed worker does not extend its lease. So another worker receives the payload after `duration`. A worker whose
 /// body hangs must not extend its lease either. So `renewal` limits the extensions.
 public struct DeliveryLease: Hashable, Sendable {
-    /// The rule for extending the lease of an executing body. The lease of a delivery that waits to start is always
-    /// extended.
+    /// The rule for extending the lease of an executing body. Before the body starts, the lease is always extended.
     public enum Renewal: Hashable, Sendable {
-        /// Never. The body has a single lease.
+        /// Does not extend the lease while the body executes.
         case never
-        /// Extend if the body has reported progress since the last extension; see `AnyTaskOperation.reportProgress`. A
-        /// report that equals the previous report does not count.
+        /// Extends the lease if the progress of the body has changed since the last extension. See
+        /// `AnyTaskOperation.reportProgress`.
         case whileProgressing
-        /// Always extend, until the body has executed for a time.
+        /// Extends the lease until the body has executed for a time.
         case upTo(Duration)
     }
 
-    /// The time that the engine grants with a delivery, and that each extension requests; positive. It must equal the
-    /// value in the engine's configuration.
+    /// The duration of a lease and of each extension. It must be positive, and must equal the value in the engine's
+    /// configuration.
     public var duration: Duration
 
     /// The rule for extensions.
     public var renewal: Renewal
 
     /// Creates a lease.
+    ///
+    /// - Parameters:
+    ///   - duration: The duration of the lease and of each extension; positive.
+    ///   - renewal: The rule for extensions.
     public init(_ duration: Duration = .seconds(30), renewal: Renewal = .whileProgressing) {
         self.duration = duration
         self.renewal = renewal
     }
 }
 
-/// Decides when a lease is extended. Times are durations since a fixed moment.
+/// The state of a lease. It decides when the lease is extended. Times are durations since a fixed moment.
 struct LeaseState: Sendable {
     enum Step: Hashable {
         case sleep(until: Duration)
-        /// Request an extension. Without an answer, the lease ends at `before`.
+        /// Request an extension. If the engine does not answer, the lease ends at `before`.
         case extend(before: Duration)
         case lose
     }
@@ -47,10 +50,10 @@ struct LeaseState: Sendable {
     private(set) var nextLook: Duration
     /// The time at which the body started; nil before the start.
     private(set) var start: Duration?
-    /// The body's last progress report at the time of the last extension.
+    /// The progress of the body at the time of the last extension.
     private var extendedAt: OperationProgress
 
-    /// - Parameter progress: The progress of a body that has not reported any.
+    /// - Parameter progress: The progress before the first report.
     init(_ lease: DeliveryLease, at now: Duration, progress: OperationProgress) {
         self.lease = lease
         extendedAt = progress
@@ -58,12 +61,11 @@ struct LeaseState: Sendable {
         nextLook = now + lease.duration / 3
     }
 
-    /// Records the start of the body.
     mutating func begin(at now: Duration) { start = start ?? now }
 
-    /// Returns the next step of the task that extends the lease. The task checks three times during each lease.
+    /// Returns the next step of the task that extends the lease. The task checks the lease three times per duration.
     ///
-    /// - Parameter progress: The last progress report of the body.
+    /// - Parameter progress: The current progress of the body.
     mutating func step(at now: Duration, progress: OperationProgress) -> Step {
         if now >= end { return .lose }
         if now < nextLook { return .sleep(until: nextLook) }
@@ -82,7 +84,7 @@ struct LeaseState: Sendable {
         }
     }
 
-    /// Records that an extension requested at `time` was granted.
+    /// Records that the engine has granted the extension that was requested at `time`.
     mutating func wasExtended(at time: Duration) {
         end = time + lease.duration
         nextLook = time + lease.duration / 3

@@ -3,7 +3,6 @@ import TaskOperations
 // Only this file passes the options of deliveries to the queue.
 
 extension TaskOperationQueue {
-    /// Adds the operation of a delivery.
     func add(_ operation: TaskOperation<Void>, after predecessor: AnyTaskOperation?) {
         do {
             if let predecessor { try operation.addDependency(predecessor) }
@@ -13,17 +12,17 @@ extension TaskOperationQueue {
         }
     }
 
-    /// Whether the queue would certainly start another operation with a delivery's options at once.
+    /// Whether the queue would certainly start another operation with these options at once.
     func couldStartAnother(_ options: DeliveryOptions) -> Bool {
         options.operation.takesOnePermit && couldStartAnother
     }
 
-    /// Waits until the queue has started an empty operation with the options of a delivery. At this time the queue
-    /// could also start the delivery. The empty operation returns its token to the rate.
+    /// Waits until the queue has started an empty operation with the options of a delivery. At this time, the queue
+    /// could start the delivery, too. The empty operation returns its token to the rate.
     ///
-    /// - Returns: True if the empty operation was started. False if it was cancelled together with other operations
-    ///   of the queue; then the caller tries again.
-    /// - Throws: An error if the task is cancelled, or if the queue was shut down.
+    /// - Returns: Whether the empty operation was started. If it was cancelled with other operations of the queue,
+    ///   returns false, and the caller must try again.
+    /// - Throws: An error if the task is cancelled or the queue was shut down.
     func waitForStart(_ options: DeliveryOptions) async throws -> Bool {
         let probe = TaskOperation(options.operation.ofPlaceholder(named: "pull")) { [self] in giveBackStart() }
         do {

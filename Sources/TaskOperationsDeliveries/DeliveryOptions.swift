@@ -1,29 +1,35 @@
 public import TaskOperations
 
-/// The options of the deliveries of one kind.
+/// The options of a delivery.
 ///
-/// `operation` contains the options for the queue. Its retry policy repeats the body in this process, during the same
-/// delivery. `redelivery` applies after the last of these attempts.
+/// `operation` contains the options for the queue. The retry policy in `operation` repeats the body in this process,
+/// during the same delivery. `redelivery` applies after the last of these attempts.
 public struct DeliveryOptions: Sendable {
-    /// The options of each delivery's operation, such as its name, priority, weight and limits.
+    /// The options of the operation that executes a delivery, such as the name, priority, weight and limits.
     public var operation: OperationOptions
 
-    /// The key of a delivery; nil without an order. In this process, deliveries with the same key execute one at a
-    /// time, in the order of arrival.
+    /// The key of a delivery. Deliveries with the same key execute one at a time in this process, in the order of
+    /// arrival. Deliveries without a key have no order.
     public var key: String?
 
     /// The lease of a delivery.
     public var lease: DeliveryLease
 
-    /// The delay until the engine delivers a payload again after its body has failed. If the policy returns nil, the
-    /// delivery is poison.
+    /// The delay of the next delivery after the body has failed. If the policy returns nil, the delivery is poison.
     public var redelivery: RetryPolicy
 
-    /// The number of attempts after which a delivery is poison; at least 1. The engine counts each delivery as an
+    /// The number of attempts after which a delivery is poison, at least 1. The engine counts each delivery as an
     /// attempt, even if the worker crashed.
     public var maxAttempts: Int
 
     /// Creates options.
+    ///
+    /// - Parameters:
+    ///   - operation: The options of the operation that executes a delivery.
+    ///   - key: The key of a delivery; nil if the delivery has no order.
+    ///   - lease: The lease of a delivery.
+    ///   - redelivery: The delay of the next delivery after the body has failed.
+    ///   - maxAttempts: The number of attempts after which a delivery is poison, at least 1.
     public init(
         operation: OperationOptions = OperationOptions(), key: String? = nil, lease: DeliveryLease = DeliveryLease(),
         redelivery: RetryPolicy = .exponential(

@@ -1,13 +1,14 @@
 @_spi(Lock) import TaskOperations
 import TaskOperationsExtras
 
-/// The payload was not executed, because it was delivered more often than `DeliveryOptions.maxAttempts` allows.
+/// The error of a payload that was delivered more often than `DeliveryOptions.maxAttempts` allows. The payload is not
+/// executed again.
 public struct DeliveryAttemptsExhausted: Error, Hashable {
-    /// The number of the attempt that exceeded the maximum.
+    /// The number of the delivery that exceeded the maximum.
     public let attempt: Int
 }
 
-/// One delivery from its arrival until it is settled, with its lease and the answer to the engine.
+/// A delivery from its arrival until it is settled. It extends the lease and sends the answer to the engine.
 final class HeldDelivery<Source: Delivery>: Sendable {
     private struct State: Sendable {
         var lease: LeaseState
@@ -15,7 +16,7 @@ final class HeldDelivery<Source: Delivery>: Sendable {
         var hasStarted = false
         var hasSucceeded = false
         var isAcknowledged = false
-        /// True after the operation has ended. Then the lease is no longer extended.
+        /// Whether the operation has ended. If true, the lease is no longer extended.
         var hasEnded = false
         var isLost = false
     }
@@ -34,13 +35,13 @@ final class HeldDelivery<Source: Delivery>: Sendable {
 
     private var clock: RelativeClock { consumer.clock }
 
-    /// Whether the delivery is settled as poison, without another execution.
+    /// Whether the delivery must be settled as poison without another execution.
     var isExhausted: Bool { consumer.onPoison != nil && delivery.attempt > options.maxAttempts }
 
-    /// Executes the payload as the body of the operation, and acknowledges it.
+    /// Executes the payload and acknowledges it. This is the body of the operation.
     ///
-    /// The body makes the first attempt to acknowledge, so that most deliveries need no other task. If the attempt
-    /// fails, `settle` repeats it.
+    /// The body itself makes the first attempt to acknowledge, so that most deliveries need no other task. If this
+    /// attempt fails, `settle` repeats it.
     func execute() async throws {
         let now = clock.now
         state.withLock { state in
@@ -74,14 +75,14 @@ final class HeldDelivery<Source: Delivery>: Sendable {
             report(.acknowledged(delivery.id))
             return consumer.settled(number, key: options.key)
         }
-        // A detached task is never cancelled.
+        // A detached task, because it is never cancelled.
         Task.detached(executorPreference: clock.executor) { [self] in
             await settle(result, ended, isCancelled: isCancelled)
             consumer.settled(number, key: options.key)
         }
     }
 
-    /// Answers the engine.
+    /// Sends the answer to the engine.
     private func settle(_ result: Result<Void, any Error>, _ state: State, isCancelled: Bool) async {
         switch result {
         case _ where state.hasSucceeded: await acknowledge { .acknowledged($0) }
@@ -100,7 +101,7 @@ final class HeldDelivery<Source: Delivery>: Sendable {
 // MARK: - The lease
 
 extension HeldDelivery {
-    /// Starts the task that extends the lease. Only a delivery that is held for long needs this task.
+    /// Starts the task that extends the lease. Most deliveries are settled before they need this task.
     func startRenewal(of operation: TaskOperation<Void>) {
         let task = Task.detached(executorPreference: clock.executor, priority: .high) { await self.renew(operation) }
         let isTooLate = state.withLock { state in
@@ -189,7 +190,7 @@ extension HeldDelivery {
         await acknowledge { .poisoned($0, error: error) }
     }
 
-    /// Calls the engine, and repeats a failed call until the lease ends. Returns whether the engine has answered.
+    /// Calls the engine, and repeats a failed call until the lease ends. Returns whether a call has succeeded.
     private func call(_ call: EngineCall, _ answer: () async throws -> Void) async -> Bool {
         var attempt = 0
         while true {

@@ -2,7 +2,7 @@
 import TaskOperationsExtras
 
 /// An engine within the process, for tests and first experiments. It supports payloads, leases, redeliveries and
-/// delays, but stores nothing durably.
+/// delays. It stores payloads only in memory.
 ///
 /// ```swift
 /// let engine = InMemoryEngine<Photo>(lease: .seconds(30))
@@ -13,8 +13,8 @@ import TaskOperationsExtras
 ///
 /// With a `ManualClock` and a `SeededExecutor`, runs are repeatable. An interceptor can delay calls or make them fail.
 public final class InMemoryEngine<Payload: Sendable>: Sendable {
-    /// Called before and after each call of the engine. An error thrown before the call prevents the call. An error
-    /// thrown after it simulates a lost answer.
+    /// A function that is called before and after each call of the engine. An error that it throws before the call
+    /// prevents the call. An error that it throws after the call simulates a lost answer.
     public typealias Interceptor = @Sendable (_ worker: String, _ call: EngineCall, _ isDone: Bool) async throws -> Void
 
     private struct State: Sendable {
@@ -29,9 +29,10 @@ public final class InMemoryEngine<Payload: Sendable>: Sendable {
     /// Creates an empty engine.
     ///
     /// - Parameters:
-    ///   - lease: The time for which a worker holds a delivery; positive.
-    ///   - clock: The clock of leases and delays.
-    ///   - interceptor: Called before and after each call, to simulate delays and failures in tests.
+    ///   - lease: The time for which a worker holds a delivery. It must be positive.
+    ///   - clock: The clock that measures leases and delays.
+    ///   - interceptor: A function that is called before and after each call of the engine. It can simulate delays and
+    ///     failures in tests.
     public init(
         lease: Duration, clock: any Clock<Duration> = ContinuousClock(), interceptor: Interceptor? = nil
     ) {
@@ -44,22 +45,24 @@ public final class InMemoryEngine<Payload: Sendable>: Sendable {
     /// The number of payloads that are not acknowledged.
     public var count: Int { state.withLock { $0.core.count } }
 
-    /// The attempt that currently holds the lease of a payload; nil without a holder.
+    /// The attempt that currently holds the lease of a payload; nil if no attempt holds it.
     package func holdingAttempt(of id: Int) -> Int? {
         let now = clock.now
         return state.withLock { $0.core.holdingAttempt(of: id, at: now) }
     }
 
-    /// Adds a payload. Returns its identity.
+    /// Adds a payload.
+    ///
+    /// - Returns: The identity of the payload.
     @discardableResult
     public func send(_ payload: Payload) -> Int { change { $0.send(payload) } }
 
-    /// Closes the engine. The sequences end when all payloads are acknowledged.
+    /// Closes the engine. The sequences of deliveries end when all payloads are acknowledged.
     public func finish() { change { $0.isFinished = true } }
 
-    /// The deliveries to one worker.
+    /// Returns the deliveries to one worker.
     ///
-    /// - Parameter worker: The name of the worker, for the interceptor.
+    /// - Parameter worker: The name of the worker. The interceptor receives this name.
     public func deliveries(to worker: String = "worker") -> InMemoryDeliveries<Payload> {
         InMemoryDeliveries(engine: self, worker: worker)
     }
@@ -116,7 +119,8 @@ extension InMemoryEngine {
         return nil
     }
 
-    /// Waits for a change. The first call returns at once. Returns false if the task is cancelled.
+    /// Waits until the engine changes or the time is `due`. The first call with a listener returns at once. Returns
+    /// false if the task is cancelled.
     private func wait(for listener: ProgressListener, until due: Duration?) async -> Bool {
         await withTimeLimit(due.map { $0 - clock.now }, clock: clock.clock) {
             await listener.nextChange()
@@ -131,11 +135,14 @@ public struct InMemoryDeliveries<Payload: Sendable>: AsyncSequence, Sendable {
     fileprivate let engine: InMemoryEngine<Payload>
     fileprivate let worker: String
 
-    /// Waits for deliveries.
+    /// An iterator over the deliveries.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let deliveries: InMemoryDeliveries
 
-        /// Waits for the next delivery. Returns nil when the engine is finished, or the task is cancelled.
+        /// Waits for the next delivery. Returns nil if the task is cancelled. Also returns nil if the engine is closed
+        /// and all payloads are acknowledged.
+        ///
+        /// - Throws: The error that the interceptor throws.
         public mutating func next() async throws -> InMemoryDelivery<Payload>? {
             try await deliveries.engine.pull(for: deliveries.worker)
         }

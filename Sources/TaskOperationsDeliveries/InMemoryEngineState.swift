@@ -1,12 +1,12 @@
-/// Selects the deliveries of an engine in memory, and tracks their holders. A pure value: callers pass the current
-/// time.
+/// The state of an engine in memory. It selects the next payload, and tracks the holders of payloads. Callers pass the
+/// current time.
 struct InMemoryEngineState<Payload: Sendable>: Sendable {
-    /// The holder of a delivery. Each holder has its own number.
+    /// A number that identifies the holder of a payload. Each delivery has a new number.
     typealias Receipt = Int
 
     enum Pull: Sendable {
         case delivery(id: Int, Payload, attempt: Int, Receipt)
-        /// No payload can be delivered before this time; nil if only a call can make a payload available.
+        /// No payload is ready before this time. If nil, only another call can make a payload ready.
         case wait(until: Duration?)
         case end
     }
@@ -14,22 +14,22 @@ struct InMemoryEngineState<Payload: Sendable>: Sendable {
     private struct Entry: Sendable {
         let payload: Payload
         var attempt = 0
-        /// The holder of the payload; nil without a holder.
+        /// The holder of the payload; nil if no worker holds it.
         var receipt: Receipt?
-        /// The end of the lease, or of the delay after a rejection; nil if the payload is ready.
+        /// The end of the lease or of the delay after a rejection; nil if the payload is ready.
         var due: Duration?
     }
 
     private let lease: Duration
     private var entries: [Int: Entry] = [:]
-    /// The payloads that can be delivered, from `firstReady` on.
+    /// The ready payloads begin at `firstReady`. Earlier items were delivered.
     private var ready: [Int] = []
     private var firstReady = 0
-    /// The ends of leases and delays, the earliest last. An item can be outdated; `due` of its entry is correct.
+    /// The ends of leases and delays, the earliest last. An item is outdated if it differs from `due` of its entry.
     private var timeline: [(due: Duration, id: Int)] = []
     private var lastID = 0
     private var lastReceipt = 0
-    /// True after the engine was closed.
+    /// Whether the engine was closed.
     var isFinished = false
 
     init(lease: Duration) {
@@ -67,7 +67,7 @@ struct InMemoryEngineState<Payload: Sendable>: Sendable {
         return .delivery(id: id, entries[id]!.payload, attempt: entries[id]!.attempt, lastReceipt)
     }
 
-    /// Removes a payload. Returns it, so that the caller releases it after unlocking.
+    /// Removes and returns a payload. The caller releases the payload after unlocking.
     mutating func acknowledge(_ id: Int, _ receipt: Receipt, at now: Duration) throws(DeliveryLeaseLost) -> Payload {
         try check(id, receipt, at: now)
         return entries.removeValue(forKey: id)!.payload
@@ -96,14 +96,14 @@ struct InMemoryEngineState<Payload: Sendable>: Sendable {
 
     private mutating func setDue(_ due: Duration, of id: Int) {
         entries[id]!.due = due
-        // Linear in the number of entries that are due before this entry.
+        // This takes linear time in the number of items that are due before this entry.
         let place = timeline.lastIndex { $0.due >= due }.map { $0 + 1 } ?? 0
         timeline.insert((due, id), at: place)
     }
 
     private var nextDue: Duration? { timeline.last?.due }
 
-    /// Ends the leases and delays that are due.
+    /// Ends all leases and delays that are over.
     private mutating func expire(at now: Duration) {
         while let (due, id) = timeline.last, due <= now || entries[id]?.due != due {
             timeline.removeLast()

@@ -1,6 +1,6 @@
 internal import TaskOperations
 
-/// A type-erased clock. Its instants are durations since its creation.
+/// A type-erased clock. Its instants are durations since the clock was created.
 struct RelativeClock: Sendable {
     let clock: any Clock<Duration>
     /// The executor for tasks that use the clock; nil for the cooperative pool.
@@ -16,7 +16,7 @@ struct RelativeClock: Sendable {
 
     var now: Duration { elapsed() }
 
-    /// Sleeps for a time, or until the task is cancelled.
+    /// Sleeps until the time is up or the task is cancelled.
     func sleep(for duration: Duration) async {
         if duration > .zero { try? await clock.sleep(for: duration) }
     }

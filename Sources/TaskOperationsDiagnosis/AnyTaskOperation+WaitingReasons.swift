@@ -1,9 +1,11 @@
 public import TaskOperations
 
 extension AnyTaskOperation {
-    /// The reasons why the operation does not execute, or the waits of its executing body; never empty.
+    /// The reasons why the operation does not execute. If the body is executing, the waits of the body. The array is
+    /// never empty.
     ///
-    /// Linear in the number of operations of the queue. The queue is locked only while the operations are read.
+    /// The call takes linear time in the number of operations of the queue. The queue is locked only while the
+    /// operations are read.
     public var waitingReasons: [WaitingReason] {
         while true {
             let detail = OperationDetail(self)
@@ -22,21 +24,21 @@ extension AnyTaskOperation {
         }
     }
 
-    /// The reasons why the operation does not execute, or the waits of its body, as a sentence.
+    /// A sentence with the reasons why the operation does not execute, or with the waits of its body.
     public var waitingExplanation: String {
         "\(OperationLabel(self)) \(waitingReasons.map { "\($0)" }.joined(separator: ", and "))."
     }
 }
 
 extension OperationDetail {
-    /// The reason of an operation without a queue; nil if the operation is on a queue.
+    /// The reason for the wait of an operation without a queue; nil if the operation is on a queue.
     fileprivate var reasonWithoutQueue: WaitingReason? {
         if isFinished { return .finished }
         if isAdded || isExecuting { return nil }
         return isOutside ? .outside : .notAdded
     }
 
-    /// The label of the queue, unless the operation was started without one.
+    /// The label of the queue; nil if the operation has no queue or was started without a queue.
     var queueLabel: QueueLabel? { scheduler.flatMap { $0.isWithoutQueue ? nil : QueueLabel($0) } }
 }
 
@@ -51,7 +53,8 @@ extension QueueCapture {
     /// Returns the reasons why an operation does not execute, or the waits of its body.
     ///
     /// - Parameters:
-    ///   - reasons: The reasons of the queue.
+    ///   - slot: The slot of the operation.
+    ///   - reasons: The reasons that the queue knows.
     ///   - holders: The operations that hold permits.
     func waitingReasons(of slot: Int, _ reasons: [QueueReason], holders: [PermitHolder]) -> [WaitingReason] {
         guard let detail = details[slot] else { return [] }
@@ -90,7 +93,7 @@ extension QueueCapture {
             WaitingReason.dependency(OperationLabel($0), queue: OperationDetail($0).queueLabel)
         }
         let all = dependencies + (detail.isDelayed ? [.delay] : [])
-        // All reasons have just ended, and the queue has not been notified yet.
+        // If there are no reasons, they have just ended, and the queue was not notified yet.
         return all.isEmpty ? [.executor] : all
     }
 }

@@ -3,7 +3,10 @@ import TaskOperations
 extension OperationGraph {
     /// Captures queues at one moment.
     ///
-    /// - Parameter follows: Whether to capture also the other queues for whose operations these queues wait.
+    /// - Parameters:
+    ///   - schedulers: The schedulers of the queues.
+    ///   - follows: Whether to also capture other queues. These are the queues whose operations are awaited by captured
+    ///     operations.
     init(of schedulers: [Scheduler], follows: Bool = false) {
         var schedulers = schedulers
         var attempts = 0
@@ -27,19 +30,20 @@ extension OperationGraph {
         }
     }
 
-    /// The maximum number of captures. Queues are captured one after the other, because an addition takes only one
-    /// lock. So an operation of a later queue may depend on an operation that was added to an earlier queue after its
-    /// capture. In this case all queues are captured again. After the last capture, missing operations count as outside
-    /// of all queues.
+    /// The maximum number of attempts to capture all queues.
+    ///
+    /// Queues are captured one after the other, because an addition locks only one queue. Meanwhile an operation may be
+    /// added to a queue that was already captured. If a captured operation waits for that operation, all queues are
+    /// captured again. After the last attempt, missing operations are shown outside of all queues.
     private static var mostAttempts: Int { 1000 }
 
     fileprivate struct Builder {
         var graph: OperationGraph
         private var indices: [ObjectIdentifier: Int] = [:]
-        /// Awaited operations that are on none of the queues. They are added at the end.
+        /// Awaited operations that are on none of the captured queues. They are added at the end.
         private var others: [(operation: AnyTaskOperation, detail: OperationDetail)] = []
         private var captures: [ObjectIdentifier: QueueCapture] = [:]
-        /// Whether an operation waits for another operation that was added to a queue after its capture.
+        /// Whether an operation waits for another operation that was added to a queue after the capture of that queue.
         private(set) var isTorn = false
 
         init(_ instant: ContinuousClock.Instant) {
@@ -121,7 +125,8 @@ extension OperationGraph {
             if let target { graph.edges.append(Edge(waiter: waiter, target: target, kind: kind)) }
         }
 
-        /// The index of an operation; nil if the operation is on none of the queues and has just finished.
+        /// Returns the index of an operation. Returns nil if the operation is on none of the captured queues and has
+        /// finished.
         private mutating func index(of operation: AnyTaskOperation) -> Int? {
             let identity = ObjectIdentifier(operation)
             if let index = indices[identity] { return index }
@@ -141,7 +146,7 @@ extension OperationGraph {
 }
 
 extension QueueCapture {
-    /// The queues whose operations are awaited by operations of this queue.
+    /// The queues for which operations of this queue wait, or for whose operations they wait.
     fileprivate var otherSchedulers: [Scheduler] {
         details.values.flatMap { detail -> [Scheduler] in
             let targets = detail.bodyWaits.map { wait -> Scheduler? in

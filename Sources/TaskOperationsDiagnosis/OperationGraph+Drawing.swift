@@ -1,8 +1,8 @@
 import TaskOperations
 
 extension OperationGraph {
-    /// The graph as a Mermaid flowchart. Arrows lead from an operation to the operations that wait for it. Each queue
-    /// is a box.
+    /// The graph as a Mermaid flowchart. An arrow leads from an operation to each operation that waits for it. Each
+    /// queue is a box.
     public var mermaid: String {
         var lines = ["flowchart LR"]
         for (queue, members) in membersOfQueues.enumerated() {
@@ -19,8 +19,8 @@ extension OperationGraph {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// The graph in the Graphviz language. Arrows lead from an operation to the operations that wait for it. Each queue
-    /// is a cluster.
+    /// The graph in the Graphviz language. An arrow leads from an operation to each operation that waits for it. Each
+    /// queue is a cluster.
     public var dot: String {
         var lines = ["digraph operations {", "  rankdir=LR; node [shape=box, style=filled];"]
         for (queue, members) in membersOfQueues.enumerated() {
@@ -88,7 +88,7 @@ extension OperationGraph.Edge.Kind {
 }
 
 extension OperationGraph.State {
-    /// The states that a drawing distinguishes.
+    /// The name of the state in a drawing, which combines some states.
     fileprivate var drawnState: String {
         switch self {
         case .executing: "executing"

@@ -1,15 +1,15 @@
 public import TaskOperations
 
-/// The unfinished operations of queues, and the waits between them, at one moment.
+/// The unfinished operations of queues at one moment, and the waits between these operations.
 ///
-/// The graph also contains the operations on other queues, or on no queue, for which these operations wait. It is
-/// `Codable`, so you can store or send it. `mermaid` and `dot` draw it.
+/// If these operations wait for operations outside of the captured queues, the graph contains those, too. You can
+/// encode the graph to store or send it. `mermaid` and `dot` draw the graph.
 public struct OperationGraph: Sendable, Equatable, Codable {
     /// A queue of the graph.
     public struct Queue: Sendable, Hashable, Codable {
         /// The label of the queue.
         public let label: QueueLabel
-        /// The width.
+        /// The width of the queue.
         public let maxConcurrentOperationCount: Int
         /// The number of permits that operations hold.
         public let permitsTaken: Int
@@ -29,32 +29,32 @@ public struct OperationGraph: Sendable, Equatable, Codable {
         public let number: UInt64?
         /// The state of the operation.
         public let state: State
-        /// The priority by which its queue orders the operation.
+        /// The priority that the queue uses to order the operation.
         public let priority: TaskPriority
-        /// The number of permits that its body takes.
+        /// The number of permits that the body takes.
         public let weight: Int
         /// Whether the operation is a barrier.
         public let isBarrier: Bool
         /// Whether the operation was cancelled.
         public let isCancelled: Bool
-        /// The reasons why the operation does not execute, or the waits of its body. An operation that waits for its
-        /// turn has no other reason.
+        /// The reasons why the operation does not execute, or the waits of its body. If the operation waits for its
+        /// turn, the reasons `permits` and `executor` are omitted.
         public let reasons: [WaitingReason]
     }
 
     /// The state of an operation.
     public enum State: String, Sendable, Hashable, Codable {
-        /// Not added to a queue, and not finished.
+        /// The operation was not added to a queue and is not finished.
         case created
-        /// A dependency is unfinished.
+        /// The operation waits for a dependency or a delay.
         case waiting
-        /// Every dependency is finished. The body has not started.
+        /// All dependencies are finished, the delay is over, and the body has not started.
         case ready
         /// The body is executing and holds its permit.
         case executing
         /// The body is waiting and has lent its permit.
         case lent
-        /// The wait of the body has ended, and the body waits to get its permit back.
+        /// The wait of the body has ended. The body waits for the return of its permit.
         case returning
         /// The operation has an outcome.
         case finished
@@ -62,9 +62,9 @@ public struct OperationGraph: Sendable, Equatable, Codable {
 
     /// A wait of one operation for another.
     public struct Edge: Sendable, Hashable, Codable {
-        /// The reason for which one operation waits for another.
+        /// The reason why one operation waits for another.
         public enum Kind: String, Sendable, Hashable, Codable {
-            /// The waiting operation depends on the other.
+            /// The waiting operation depends on the target.
             case dependency
             /// One of the two operations is a barrier. The target was added before the waiting operation.
             case barrier
@@ -74,7 +74,7 @@ public struct OperationGraph: Sendable, Equatable, Codable {
 
         /// The index of the waiting operation.
         public let waiter: Int
-        /// The index of the operation for which it waits.
+        /// The index of the awaited operation.
         public let target: Int
         /// The reason for the wait.
         public let kind: Kind
@@ -84,7 +84,7 @@ public struct OperationGraph: Sendable, Equatable, Codable {
     public let instant: ContinuousClock.Instant
     /// The captured queues.
     public internal(set) var queues: [Queue] = []
-    /// The operations, in the order of the queues and of arrival, followed by the operations outside of the queues.
+    /// The operations. They are ordered by queue, then by arrival. Operations outside of the queues are last.
     public internal(set) var operations: [Operation] = []
     /// The waits between the operations.
     public internal(set) var edges: [Edge] = []

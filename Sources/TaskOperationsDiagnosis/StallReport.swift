@@ -1,30 +1,30 @@
 public import TaskOperations
 
-/// A report on a queue that has operations, but in which no operation has ended for some time.
+/// A report on the stall of a queue. A queue stalls if it has operations, but no operation has ended for some time.
 public struct StallReport: Sendable {
-    /// An operation on the chain of waits from the oldest operation of the queue to the culprit.
+    /// An operation in the chain of waits. The chain leads from the oldest operation of the queue to the culprit.
     public struct Link: Sendable, Hashable, Codable {
         /// The operation.
         public let operation: OperationLabel
-        /// The queue of the operation; nil without a queue.
+        /// The queue of the operation; nil if the operation has no queue.
         public let queue: QueueLabel?
-        /// The reason why the operation does not continue. It waits for the next link; in the last link, for the
-        /// culprit.
+        /// The reason why the operation does not continue. The operation waits for the next link. The operation of the
+        /// last link waits for the culprit.
         public let reason: WaitingReason
     }
 
     /// The cause of the stall, as far as the library can determine it.
     public enum Culprit: Sendable, Hashable, Codable {
-        /// The body of this operation, which executes its own code: it waits for an event outside of the library,
-        /// computes, or blocks.
+        /// The body of this operation. The body computes, blocks, or waits for an event outside of the library.
         case body(OperationLabel)
-        /// A semaphore that the body of this operation awaits, with its description.
+        /// A semaphore for which an operation waits. The text describes the semaphore.
         case semaphore(String, awaitedBy: OperationLabel)
-        /// A completion handler that was not called, and the operation whose body waits for the call.
+        /// A completion handler that was not called, and the operation whose body waits for the call. The text
+        /// describes the handler.
         case completionHandler(String, awaitedBy: OperationLabel)
-        /// An `AsyncGroup` that the body of this operation awaits.
+        /// An `AsyncGroup` that the body of an operation awaits. The text describes the group.
         case group(String, awaitedBy: OperationLabel)
-        /// The work inside `withPermitLent` in the body of this operation.
+        /// The work within `withPermitLent` in the body of an operation.
         case outside(awaitedBy: OperationLabel)
         /// A suspended queue.
         case suspension(QueueLabel)
@@ -34,36 +34,36 @@ public struct StallReport: Sendable {
         case notAdded(OperationLabel)
         /// Work that the library does not run, such as an operation of Foundation.
         case foreign(OperationLabel)
-        /// A completion handler of this operation. The body has already ended.
+        /// A completion handler of this operation, whose body has already ended.
         case handler(OperationLabel)
-        /// The cooperative pool, all of whose threads are blocked.
+        /// The cooperative pool. All its threads are blocked.
         case pool
-        /// An executor that has not run the task for this operation.
+        /// The executor of this operation, which has not run the operation's task yet.
         case executor(OperationLabel)
     }
 
     /// The queue that was watched.
     public let queue: QueueLabel
-    /// The time for which no operation has ended, on the clock of the watch.
+    /// The time for which no operation has ended, measured by the clock of `stalls(longerThan:clock:)`.
     public let duration: Duration
     /// The chain of waits from the oldest unfinished operation to the culprit.
     public let chain: [Link]
     /// The cause of the stall.
     public let culprit: Culprit
-    /// Whether no thread of the cooperative pool was free for a second, at the priority of the culprit. Then bodies
-    /// block all threads, or compute for that long.
+    /// Whether the cooperative pool ran no new task for a second, at the priority of the last operation in `chain`. If
+    /// true, bodies have blocked or used all its threads.
     public let isPoolBlocked: Bool
-    /// All operations of the queue, and of the queues for whose operations it waits.
+    /// All operations of the queue, and all operations of other queues for which they wait.
     public let graph: OperationGraph
 
-    /// The operations that hold permits of the queue, with their waits.
+    /// The operations that execute on the queue and hold its permits, with the waits of their bodies.
     public var holders: [OperationGraph.Operation] {
         graph.operations.filter { $0.state == .executing && $0.queue.map { graph.queues[$0].label } == queue }
     }
 }
 
 extension StallReport: CustomStringConvertible {
-    /// The report, with a line for each link of the chain.
+    /// The report as text, with a line for each link of the chain.
     public var description: String {
         var lines = ["No operation has ended on \(queue) for \(duration): \(culprit)."]
         lines += chain.map { "  \($0.operation)\($0.queue.map { " on \($0)" } ?? "") \($0.reason)" }

@@ -5,7 +5,7 @@ public struct StallReports: AsyncSequence, Sendable {
     public typealias Element = StallReport
     public typealias Failure = Never
 
-    /// Hold no lock during the access, because the result may become the last reference.
+    /// A weak reference to a scheduler. Load it without a lock, because releasing the result may free the scheduler.
     private struct WeakScheduler: Sendable {
         weak let scheduler: Scheduler?
     }
@@ -46,7 +46,7 @@ public struct StallReports: AsyncSequence, Sendable {
         }
     }
 
-    /// Watches the queue until it is released.
+    /// A watch of the queue. It ends when this object is released.
     fileprivate final class Subscription: Sendable {
         private let watch: StallWatch
         private let task: Task<Void, Never>?
@@ -64,21 +64,23 @@ public struct StallReports: AsyncSequence, Sendable {
 }
 
 extension TaskOperationQueue {
-    /// Watches the queue during the iteration. Reports a stall if the queue has operations but no operation has ended
-    /// for the time limit: the holders of permits, their waits, and the cause. While the stall lasts, reports again
-    /// each time the limit has passed.
+    /// Returns a sequence of reports on stalls of the queue. A queue stalls if it has operations, but no operation ends
+    /// within the time limit. A report contains the holders of permits, their waits, and the cause of the stall. While
+    /// the stall continues, another report is sent after each further period of the time limit.
     ///
     /// ```swift
     /// for await report in queue.stalls(longerThan: .seconds(10)) { print(report) }
     /// ```
     ///
-    /// The watch has its own thread, so it also detects bodies that block all threads of the cooperative pool. To
-    /// receive such a report, iterate on the main actor, or on an executor with its own threads. During the iteration,
-    /// the queue has an observer. Operations that only wait for delays are not reported. The sequence ends when the
-    /// queue is released, or when the task is cancelled.
+    /// The queue is watched during the iteration, by an observer and a thread. The thread also detects bodies that
+    /// block all threads of the cooperative pool. To receive such a report, iterate on the main actor, or on an
+    /// executor with its own threads.
+    ///
+    /// If all operations only wait for delays, no stall is reported. The sequence ends when the queue is released or
+    /// the iterating task is cancelled.
     ///
     /// - Parameters:
-    ///   - limit: The time after which to report if no operation ends; positive.
+    ///   - limit: The time without the end of an operation after which a stall is reported. It must be positive.
     ///   - clock: The clock that measures the limit.
     public func stalls(
         longerThan limit: Duration, clock: any Clock<Duration> = ContinuousClock()

@@ -4,7 +4,7 @@ import TaskOperations
 struct StallSearch {
     private let graph: OperationGraph
     private(set) var chain: [StallReport.Link] = []
-    /// The culprit; nil if operations wait only for delays.
+    /// The culprit; nil if the operations only wait for delays.
     private(set) var culprit: StallReport.Culprit?
     /// The priority of the last operation of the chain.
     private(set) var lastPriority = TaskPriority.medium
@@ -12,7 +12,9 @@ struct StallSearch {
     private let targets: [Int: [OperationGraph.Edge]]
     private let indices: [OperationLabel: Int]
 
-    /// - Parameter queue: The queue whose oldest operation is the start of the chain.
+    /// - Parameters:
+    ///   - graph: The operations to search.
+    ///   - queue: The queue with whose oldest operation the chain begins.
     init(_ graph: OperationGraph, from queue: QueueLabel) {
         self.graph = graph
         targets = Dictionary(grouping: graph.edges, by: \.waiter)
@@ -20,7 +22,7 @@ struct StallSearch {
             graph.operations.enumerated().map { ($1.label, $0) }, uniquingKeysWith: { first, _ in first })
         var next = oldest(of: queue)
         while let index = next, visited.insert(index).inserted { next = follow(index) }
-        // The chain is a cycle: its operations wait for each other through a wait that the library does not know.
+        // The chain is a cycle, through a wait that the library does not know.
         if culprit == nil, let index = next { culprit = .body(graph.operations[index].label) }
     }
 
@@ -34,7 +36,7 @@ struct StallSearch {
         graph.operations[index].queue.map { graph.queues[$0].label }
     }
 
-    /// Returns the operation for which an operation waits, or nil if it waits for the culprit.
+    /// Appends an operation to the chain. Returns the operation for which it waits; nil if it waits for the culprit.
     private mutating func follow(_ index: Int) -> Int? {
         let operation = graph.operations[index]
         lastPriority = operation.priority
@@ -67,7 +69,7 @@ struct StallSearch {
         return nil
     }
 
-    /// An executing operation of the same queue and the same priority.
+    /// Returns an executing operation with the same queue and priority.
     private func executing(beside index: Int) -> Int? {
         let waiting = graph.operations[index]
         return graph.operations.indices.first { other in
@@ -83,7 +85,7 @@ struct StallSearch {
             return nil
         }
         let known = holders.compactMap { indices[$0.operation] }
-        // The graph no longer contains an operation whose body has ended.
+        // A holder that is missing from the graph has ended its body. Its completion handlers are still running.
         if known.isEmpty, let holder = holders.first { culprit = .handler(holder.operation) }
         return known.first { !visited.contains($0) } ?? known.first
     }
@@ -93,7 +95,7 @@ struct StallSearch {
         case .operation(let target, _): return indices[target]
         case .room(let queue): return oldest(of: queue)
         case .endOfQueue(let queue):
-            // The waiting body may itself be on that queue, if a child task of it waits.
+            // If the wait is in a child task, the waiting body may itself be on that queue.
             let next = oldest(of: queue)
             if next == nil { culprit = .body(label) }
             return next
@@ -111,7 +113,7 @@ struct StallSearch {
         return targets.first { !visited.contains($0) } ?? targets.first
     }
 
-    /// The first operation in the order of the queue, which has the reasons for which all operations wait.
+    /// Returns the operation that the queue starts next. Its reasons also delay all later operations.
     private func firstInLine(with index: Int) -> Int? {
         graph.operations.indices.first { other in
             graph.operations[other].queue == graph.operations[index].queue
@@ -121,12 +123,12 @@ struct StallSearch {
 }
 
 extension OperationGraph.Operation {
-    /// Whether the operation waits only for a point in time.
+    /// Whether the operation only waits for points in time.
     fileprivate var isDelayed: Bool { !reasons.isEmpty && reasons.allSatisfy(\.endsByItself) }
 }
 
 extension WaitingReason {
-    /// The rank of a reason. Of several reasons, the search follows the one with the lowest rank.
+    /// The rank of a reason. If an operation has several reasons, the search follows the reason with the lowest rank.
     fileprivate var rank: Int {
         switch self {
         case .suspended: 0
@@ -141,7 +143,7 @@ extension WaitingReason {
         }
     }
 
-    /// Whether the wait ends at a point in time.
+    /// Whether the reason ends at a point in time.
     fileprivate var endsByItself: Bool {
         switch self {
         case .delay, .rate: true

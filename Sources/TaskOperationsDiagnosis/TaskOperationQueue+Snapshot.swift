@@ -1,25 +1,28 @@
 public import TaskOperations
 
 extension TaskOperationQueue {
-    /// Returns the unfinished operations of the queue, and the waits between them, at one moment.
+    /// Returns the unfinished operations of the queue at one moment, and the waits between these operations.
     ///
-    /// The queue is locked while its operations are read, which takes about 0.2 μs for each. Afterwards the call sorts
-    /// the operations, and otherwise takes linear time.
+    /// The queue is locked while its operations are read. This takes about 0.2 μs for each operation. Afterwards the
+    /// call sorts the operations. All other work takes linear time.
     public func snapshot() -> OperationGraph { OperationGraph(of: [scheduler]) }
 
-    /// Returns the unfinished operations of queues, and the waits between them, at one moment. Each queue is locked
-    /// while its operations are read.
+    /// Returns the unfinished operations of several queues at one moment, and the waits between these operations. Each
+    /// queue is locked while its operations are read.
+    ///
+    /// - Parameter queues: The queues.
     public static func snapshot(of queues: [TaskOperationQueue]) -> OperationGraph {
         OperationGraph(of: Set(queues).map(\.scheduler).sorted { $0.queueNumber < $1.queueNumber })
     }
 
-    /// A line for each unfinished operation, with the reasons why it does not execute, or the waits of its body, at one
-    /// moment. The cost is that of `snapshot()`.
+    /// A text with a line for each unfinished operation. The line gives the reasons why the operation does not execute,
+    /// or the waits of its body. The property takes as long as `snapshot()`.
     public var explanation: String { "\(snapshot())" }
 }
 
 extension OperationGraph: CustomStringConvertible {
-    /// A line for each queue, and a line for each of its operations with the reasons for the operation's wait.
+    /// A text with a line for each queue and each operation. The line of an operation has the reasons why the operation
+    /// does not execute, or the waits of its body.
     public var description: String {
         var lines: [[String]] = queues.map { ["\($0)"] }
         var others: [String] = []
@@ -35,7 +38,7 @@ extension OperationGraph: CustomStringConvertible {
 }
 
 extension OperationGraph.Queue: CustomStringConvertible {
-    /// The label and the state of the queue, as in `queue "images" (width 4, 3 permits taken, suspended)`.
+    /// The label and the state of the queue. An example is `queue "images" (width 4, 3 permits taken, suspended)`.
     public var description: String {
         let width = maxConcurrentOperationCount == .max ? "unlimited" : "\(maxConcurrentOperationCount)"
         var parts = ["width \(width)", "\(permitsTaken) \(permitsTaken == 1 ? "permit" : "permits") taken"]
@@ -46,7 +49,7 @@ extension OperationGraph.Queue: CustomStringConvertible {
 }
 
 extension OperationGraph.Operation: CustomStringConvertible {
-    /// The label, the state and the reasons, as in `"decode" (waiting) waits for "download" on queue "net"`.
+    /// The label, the state and the reasons. An example is `"decode" (waiting) waits for "download" on queue "net"`.
     public var description: String {
         let marks = ["\(state)"] + (isBarrier ? ["barrier"] : []) + (isCancelled ? ["cancelled"] : [])
         return "\(label) (\(marks.joined(separator: ", "))) \(reasons.map { "\($0)" }.joined(separator: ", and "))"

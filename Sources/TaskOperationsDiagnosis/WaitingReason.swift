@@ -2,46 +2,49 @@ public import TaskOperations
 
 /// A reason why an operation does not execute, or a wait of its executing body.
 ///
-/// An operation can have several reasons at once, and starts when no reason is left. Of the operations that wait for
-/// permits, only the first has the reasons `permits` and `executor`. The operations behind it have the reason `turn`.
+/// An operation can have several reasons at once. It starts when no reason remains. In an `OperationGraph`, only the
+/// first operation that waits for permits has the reasons `permits` and `executor`. Later operations have the reason
+/// `turn`.
 public enum WaitingReason: Sendable, Hashable, Codable {
     /// The operation was not added to a queue.
     case notAdded
-    /// The operation represents unfinished work that the library does not run, such as an operation of Foundation.
+    /// The operation represents unfinished work that the library does not run, such as a Foundation operation.
     case outside
     /// The operation waits for room in this queue, which is full.
     case room(QueueLabel)
-    /// The operation depends on this unfinished operation. The second value is the queue of the dependency; nil without
-    /// a queue.
+    /// The operation depends on this unfinished operation. `queue` is the queue of the dependency; nil if the
+    /// dependency has no queue.
     case dependency(OperationLabel, queue: QueueLabel?)
     /// The operation waits for the end of its delay.
     case delay
     /// The operation was added after this barrier, which has not finished.
     case barrier(OperationLabel)
-    /// The operation is a barrier. This number of operations that were added since the previous barrier have not
-    /// finished.
+    /// The operation is a barrier, and earlier operations are unfinished. `count` is the number of unfinished
+    /// operations since the previous barrier.
     case operationsBefore(count: Int)
     /// The queue of the operation is suspended.
     case suspended(QueueLabel)
     /// All operations of the queue are currently being cancelled.
     case cancellation
-    /// The queue serves this number of operations first: they are ready, or wait to get their permits back. With
-    /// ageing, earlier operations of the same priority that have aged less are not counted.
+    /// The operation waits for its turn. `ahead` is the number of operations that the queue serves first. With ageing,
+    /// the raised priorities determine this number.
     case turn(ahead: Int)
-    /// Too few permits of the queue are free. The values are the width and the operations that hold permits.
+    /// Too few permits of the queue are free. `width` is the width of the queue, and `holders` are the operations that
+    /// hold its permits.
     case permits(width: Int, holders: [PermitHolder])
-    /// The operations of its priority have reached this limit, which `setMaxConcurrentOperationCount(_:for:)` has set.
+    /// The number of executing operations of the same priority has reached this limit. The method
+    /// `setMaxConcurrentOperationCount(_:for:)` has set the limit.
     case priorityLimit(Int)
-    /// A semaphore that limits the operation has too few free permits. The value describes the semaphore.
+    /// A semaphore that limits the operation has too few free permits. The text describes the semaphore.
     case limit(String)
-    /// The rate of the queue allows the next start only after this time.
+    /// The rate of the queue prevents further starts for this time.
     case rate(next: Duration)
     /// The operation has a permit, but the executor has not run its task yet.
     case executor
-    /// The body of the operation, or a child task of the body, is waiting.
+    /// The body of the operation is waiting, or one of the body's child tasks is waiting.
     case body(BodyWait)
-    /// The body has executed its own code since this instant, and does not wait for an object of the library. The
-    /// instant is nil if the queue was not observed at the start.
+    /// The body executes its own code and does not wait for an object of the library. `since` is the start of the
+    /// operation; nil if the queue was not observed at the start.
     case execution(since: ContinuousClock.Instant?)
     /// The operation is finished.
     case finished
@@ -51,48 +54,48 @@ public enum WaitingReason: Sendable, Hashable, Codable {
 public struct PermitHolder: Sendable, Hashable, Codable {
     /// The operation.
     public let operation: OperationLabel
-    /// The number of permits that it holds.
+    /// The number of permits that the operation holds.
     public let weight: Int
-    /// The time at which it started; nil if the queue was not observed then.
+    /// The time at which the operation started; nil if the queue was not observed at that time.
     public let since: ContinuousClock.Instant?
 }
 
 /// A wait of the body of an operation.
 public struct BodyWait: Sendable, Hashable, Codable {
-    /// The object of a wait.
+    /// The object or event for which a body waits.
     public enum Target: Sendable, Hashable, Codable {
-        /// An operation, and its queue; nil without a queue.
+        /// The end of an operation. `queue` is the queue of that operation; nil if it has no queue.
         case operation(OperationLabel, queue: QueueLabel?)
         /// The end of all operations of a queue.
         case endOfQueue(QueueLabel)
-        /// An `AsyncSemaphore`, with its description.
+        /// An `AsyncSemaphore`. The text describes the semaphore.
         case semaphore(String)
-        /// The description of a completion handler that was not called.
+        /// A completion handler that was not called. The text describes the handler.
         case completionHandler(String)
-        /// An `AsyncGroup`, with its description.
+        /// An `AsyncGroup`. The text describes the group.
         case group(String)
-        /// The end of a pause between two attempts. The values are the number of the next attempt and the length of the
-        /// pause.
+        /// The end of a pause between two attempts. `beforeAttempt` is the number of the next attempt. `length` is the
+        /// length of the pause.
         case pause(beforeAttempt: Int, length: Duration)
         /// Room for another operation in a queue.
         case room(QueueLabel)
-        /// Work inside `withPermitLent`, for which the body lends its permit.
+        /// Work outside of the library, such as work within `withPermitLent`.
         case outside
     }
 
-    /// The object of the wait.
+    /// The object or event for which the body waits.
     public let target: Target
     /// The instant at which the wait began.
     public let since: ContinuousClock.Instant
-    /// Whether the body has lent its permit for the wait.
+    /// Whether the body has lent its permit during the wait.
     public let isPermitLent: Bool
 }
 
 // MARK: - Sentences
 
 extension WaitingReason: CustomStringConvertible {
-    /// The reason as the end of a sentence that begins with the operation's name: `waits for "download" on queue
-    /// "net"`.
+    /// The reason as the end of a sentence that begins with the operation's name. An example is
+    /// `waits for "download" on queue "net"`.
     public var description: String {
         switch self {
         case .notAdded: "was not added to a queue"

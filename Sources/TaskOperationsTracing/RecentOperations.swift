@@ -1,14 +1,13 @@
 import TaskOperations
 
-/// A value for each of the latest operations. The values are stored in two halves; when both are full, the older half
-/// is dropped.
+/// A table with values for the latest operations. The table has two halves. When both are full, it drops the older
+/// half.
 ///
-/// The collection keeps the memory of an operation, but not the value and the other objects that the operation holds.
-/// So no other operation can have the same address and be mistaken for an operation in the collection.
+/// An operation in the table may be deinitialised, but its memory is not freed. So no new operation can have the same
+/// address as an operation in the table.
 struct RecentOperations<Value: Sendable>: Sendable {
     private struct Entry: Sendable {
-        // Never read. An unowned reference keeps the operation's memory, but does not keep the objects that the
-        // operation holds.
+        // Never read. An unowned reference keeps the operation's memory, but does not retain the operation.
         unowned let operation: AnyTaskOperation
         var value: Value
     }
@@ -17,12 +16,12 @@ struct RecentOperations<Value: Sendable>: Sendable {
     private var newer: [ObjectIdentifier: Entry] = [:]
     private var older: [ObjectIdentifier: Entry] = [:]
 
-    /// - Parameter count: The maximum number of operations.
+    /// - Parameter count: The maximum number of operations in the table.
     init(count: Int) {
         halfCount = count / 2
     }
 
-    /// The value of an operation; nil if the collection has none.
+    /// The value of an operation; nil if the operation is not in the table.
     subscript(operation: AnyTaskOperation) -> Value? {
         let identity = ObjectIdentifier(operation)
         return (newer[identity] ?? older[identity])?.value

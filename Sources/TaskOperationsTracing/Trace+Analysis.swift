@@ -1,33 +1,33 @@
 extension Trace {
-    /// One operation of the critical path, and the last cause of its wait before it started.
+    /// One operation of the critical path, and the event that let it start or continue.
     public struct Step: Sendable, Hashable {
-        /// The event that determined when an operation started or continued.
+        /// The event that let an operation start or continue.
         public enum Cause: Sendable, Hashable {
-            /// The operation started as soon as it was added. The value is the last operation that ended before the
-            /// addition, because the program may have waited for it; nil if no operation had ended.
+            /// The operation started as soon as it was added. The program may have waited for another operation before
+            /// the addition. The value is the last operation that ended before the addition; nil if there was none.
             case added(after: Int?)
             /// The operation started when this dependency had finished.
             case dependency(Int)
             /// The operation started when this operation returned a permit.
             case permit(Int)
-            /// The body continued when this operation, which it awaited, had finished.
+            /// The body awaited this operation, and continued when it had finished.
             case wait(Int)
         }
 
-        /// The operation, as an index.
+        /// The index of the operation.
         public let operation: Int
-        /// The event that determined when the operation started or continued.
+        /// The event that let the operation start or continue.
         public let cause: Cause
-        /// The part of the trace's duration that the operation accounts for, in seconds: the time from the end of the
-        /// previous step to the end of the operation. If the operation had taken no time, the trace would be shorter by
-        /// at most this time.
+        /// The time from the end of the previous step to the end of the operation, in seconds. If the operation had
+        /// taken no time, the trace would be shorter by at most this time.
         public let share: Double
     }
 
-    /// The operations that determine the duration of the trace, in order. Each started or continued when the previous
-    /// one ended, and the last one ended last. Making any other operation faster would not make the trace shorter.
+    /// The operations that determine the duration of the trace, in order. Each operation started or continued when the
+    /// previous operation ended. The last operation of the path ended last in the trace. If you make other operations
+    /// faster, the trace does not become shorter.
     ///
-    /// Takes the time of a sort, plus logarithmic time for each step.
+    /// The search sorts the operations, and then takes logarithmic time for each step.
     public var criticalPath: [Step] {
         guard let last = operations.indices.max(by: { operations[$0].end < operations[$1].end }) else { return [] }
         let ends = operations.indices.sorted { operations[$0].end < operations[$1].end }
@@ -48,13 +48,13 @@ extension Trace {
         return steps.reversed()
     }
 
-    /// The last cause of the wait of an operation.
+    /// Returns the last event that let an operation start or continue.
     private func cause(of index: Int, _ ends: [Int]) -> Step.Cause {
         let operation = operations[index]
         let awaited = operation.awaited.max { operations[$0].end < operations[$1].end }
         if let awaited, operations[awaited].end > operation.start { return .wait(awaited) }
         let dependency = operation.dependencies.max { operations[$0].end < operations[$1].end }
-        // Changes in one step of the queue have the same time. The tolerance of a microsecond allows for two steps.
+        // Changes in one step of the queue have the same time. The tolerance of a microsecond covers two steps.
         let isHeldUp = operation.waitedForPermit > 1e-6
         if !isHeldUp, let dependency, operations[dependency].end > operation.added - 1e-6 {
             return .dependency(dependency)
@@ -68,7 +68,7 @@ extension Trace {
         return .added(after: lastEnd(in: nil, before: operation.added, except: index, ends))
     }
 
-    /// The operation that ended last before a time, on one queue or on any.
+    /// Returns the operation that ended last before a time. If `queue` is nil, it can be on any queue.
     private func lastEnd(in queue: Int?, before time: Double, except index: Int, _ ends: [Int]) -> Int? {
         var (low, high) = (0, ends.count)
         while low < high {
@@ -78,8 +78,11 @@ extension Trace {
         return ends[..<low].last { (queue == nil || operations[$0].queue == queue) && $0 != index }
     }
 
-    /// Returns the utilization of a queue's permits between the first start and the last end, from 0 to 1. If the width
-    /// is unknown, the maximum number of permits in use replaces it.
+    /// Returns the utilization of a queue's permits between the first start and the last end. If the width is unknown,
+    /// the maximum number of permits in use replaces the width.
+    ///
+    /// - Parameter queue: The index of the queue.
+    /// - Returns: The utilization, from 0 to 1.
     public func utilization(ofQueue queue: Int) -> Double {
         let members = operations.filter { $0.queue == queue }
         guard let first = members.map(\.start).min(), let last = members.map(\.end).max(), last > first else {
@@ -90,7 +93,8 @@ extension Trace {
         return members.reduce(0) { $0 + $1.executed } / (last - first) / Double(width)
     }
 
-    /// The indices of the operations that waited longest for a permit, at most ten, the longest wait first.
+    /// The indices of the operations that waited longest for a permit. The longest wait is first. There are at most ten
+    /// indices.
     public var longestWaits: [Int] {
         operations.indices.sorted { operations[$0].waitedForPermit > operations[$1].waitedForPermit }
             .prefix(10).filter { operations[$0].waitedForPermit > 0 }

@@ -1,6 +1,6 @@
 extension Trace {
-    /// The analysis of the trace as text: the activity of each queue, the critical path and the changes that would have
-    /// shortened it, and the longest waits.
+    /// The analysis of the trace as text. It describes the activity of each queue, the critical path and the longest
+    /// waits.
     public var explanation: String {
         if operations.isEmpty { return "The trace contains no operation that executed.\n" }
         var lines = [
@@ -26,7 +26,7 @@ extension Trace {
             }
     }
 
-    /// The steps with the largest shares, in the order of the path.
+    /// The rows of the steps with the largest shares, in the order of the path.
     private var pathRows: [[String]] {
         let path = criticalPath
         let largest = path.indices.sorted { path[$0].share > path[$1].share }.prefix(10).sorted()

@@ -1,15 +1,14 @@
 extension Trace {
-    /// Returns a chart of the trace. It has a row for each permit of each queue, with the operations that held the
-    /// permit. A graph above the rows shows the number of operations that waited for a permit. The critical path is
+    /// Returns a chart of the trace, as an SVG image. Each permit of a queue has a row with the operations that held
+    /// the permit. A graph above the rows shows the number of operations that waited for a permit. The critical path is
     /// highlighted. The chart adapts to light and dark pages.
     ///
-    /// - Parameter width: The width in pixels; at least 400.
+    /// - Parameter width: The width in pixels. A number below 400 is replaced by 400.
     public func timelineSVG(width: Int = 1200) -> String {
         Timeline(self, width: max(400, width)).text
     }
 }
 
-/// Draws the chart of a trace.
 private struct Timeline {
     private let trace: Trace
     private let width: Double
@@ -74,7 +73,7 @@ private struct Timeline {
         return ticks
     }
 
-    /// A round interval of time, of which approximately eight fill the chart.
+    /// The time between two lines of the grid, in seconds. It is a round number, and gives up to eight lines.
     private var tick: Double {
         let rough = max(trace.duration, 1e-9) / 8
         var power = 1e-9
@@ -130,7 +129,7 @@ private struct Timeline {
         )
     }
 
-    /// Draws an area for the number of operations that were ready and had no permit.
+    /// Draws a graph of the number of ready operations without a permit.
     private mutating func drawWaiting(_ members: [Int], height: Double) {
         let columns = Int(width - left - right)
         var changes = [Int](repeating: 0, count: columns + 1)
@@ -215,7 +214,6 @@ private struct Timeline {
     }
 }
 
-/// Formats times for display.
 enum TimeText {
     /// Formats a time in seconds as `1.25 s`, `340 ms` or `12 μs`.
     static func text(_ seconds: Double) -> String {

@@ -1,12 +1,12 @@
 public import Foundation
 
-/// The content of a file that a `TraceRecorder` has written: the waits and executions of operations.
+/// The content of a file that a `TraceRecorder` has written. It contains the waits and executions of operations.
 public struct Trace: Sendable {
     /// A queue of the trace.
     public struct Queue: Sendable, Hashable {
         /// The name of the queue.
         public let name: String
-        /// The number of permits, if it was known when the queue first appeared.
+        /// The number of permits; nil if it was unknown when the recorder received the first event of the queue.
         public let width: Int?
         /// The maximum number of permits in use at once.
         public internal(set) var laneCount = 0
@@ -14,11 +14,11 @@ public struct Trace: Sendable {
 
     /// A period in which an operation had a permit.
     public struct Slice: Sendable, Hashable {
-        /// Seconds since the beginning of the trace.
+        /// The start, in seconds since the beginning of the trace.
         public let start: Double
-        /// Seconds since the beginning of the trace.
+        /// The end, in seconds since the beginning of the trace.
         public let end: Double
-        /// The number of the permit in its queue, from 0.
+        /// The number of the permit in the queue, from 0.
         public let lane: Int
     }
 
@@ -38,21 +38,21 @@ public struct Trace: Sendable {
     public struct Operation: Sendable, Hashable {
         /// The name of the operation.
         public let name: String
-        /// The queue, as an index.
+        /// The index of the queue.
         public let queue: Int
-        /// The number of the operation in its queue: the first that was added has 1.
+        /// The number of the operation in its queue. The first added operation has the number 1.
         public let number: Int
         /// The time at which the operation was added.
         public let added: Double
-        /// The time at which the operation's last dependency had finished; equal to `added` without dependencies.
+        /// The time at which all dependencies of the operation had finished. Without dependencies, it equals `added`.
         public let ready: Double
         /// The periods in which the operation had a permit, in order.
         public internal(set) var slices: [Slice]
         /// The outcome.
         public internal(set) var outcome: Outcome
-        /// The operations that it depended on, as indices.
+        /// The indices of the operation's dependencies.
         public internal(set) var dependencies: [Int] = []
-        /// The operations whose ends its body awaited, as indices.
+        /// The indices of the operations that the body awaited.
         public internal(set) var awaited: [Int] = []
 
         /// The time at which the body started.
@@ -73,12 +73,13 @@ public struct Trace: Sendable {
     public internal(set) var operations: [Operation] = []
     /// The number of operations that were cancelled.
     public internal(set) var cancellationCount = 0
-    /// Whether the recorder closed the file. Otherwise up to the last half second is missing.
+    /// Whether the recorder closed the file. If false, events of up to the last half second are missing.
     public internal(set) var isComplete = false
 
     /// Reads a file that a `TraceRecorder` has written.
     ///
-    /// - Throws: `TraceError.file` if the file cannot be read; `TraceError.line` if a line is invalid or incomplete.
+    /// - Parameter url: The file.
+    /// - Throws: `TraceError.file` if the file cannot be read, or `TraceError.line` if a line is invalid or incomplete.
     public init(contentsOf url: URL) throws(TraceError) {
         let data: Data
         do {

@@ -1,6 +1,6 @@
-/// A buffer of bytes for a file. The type is custom, because a recorder has only half a microsecond for each event.
+/// A fast buffer of bytes for a file. A recorder has only half a microsecond for each event.
 struct TraceBytes: ~Copyable, @unchecked Sendable {
-    // A single value owns the memory, and never shares it.
+    // The value cannot be copied, so that it is the only owner of the memory.
 
     private var bytes: UnsafeMutablePointer<UInt8>
     private var capacity: Int
@@ -21,7 +21,7 @@ struct TraceBytes: ~Copyable, @unchecked Sendable {
         try body(UnsafeRawBufferPointer(start: bytes, count: count))
     }
 
-    /// Reserves capacity for more bytes. Bytes can be added without this call only within the reserved capacity.
+    /// Reserves capacity for more bytes. The caller must reserve capacity before it adds bytes.
     mutating func reserve(_ additional: Int) {
         if count + additional <= capacity { return }
         capacity = max(2 * capacity, count + additional)
@@ -48,7 +48,7 @@ struct TraceBytes: ~Copyable, @unchecked Sendable {
         addDigits(number.magnitude)
     }
 
-    /// Writes the digits into unused memory, last digit first, and then moves them to their position.
+    /// Writes the digits of a number. Writes them into unused memory in reverse order, and then moves them.
     private mutating func addDigits(_ number: UInt) {
         var (place, rest) = (count + 32, number)
         repeat {
@@ -65,7 +65,7 @@ struct TraceBytes: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Adds a time in nanoseconds as microseconds with three decimals.
+    /// Appends a time as text, in microseconds with three decimals.
     mutating func addMicroseconds(_ nanoseconds: Int) {
         let whole = nanoseconds / 1000
         let rest = nanoseconds &- whole &* 1000
@@ -76,7 +76,7 @@ struct TraceBytes: ~Copyable, @unchecked Sendable {
         add(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10))
     }
 
-    /// Adds text between quotation marks, with the escapes that JSON requires. Reserves the capacity itself.
+    /// Appends text as a JSON string with quotation marks and escapes. Reserves the capacity that it needs.
     mutating func addQuoted(_ text: String) {
         var text = text
         text.withUTF8 { source in

@@ -1,14 +1,15 @@
 import Foundation
 
-/// The file of a recorder, and the bytes that are not written yet.
+/// The file of a recorder, and a buffer of bytes that are not written yet.
 struct TraceFile: ~Copyable, Sendable {
     private let url: URL
     private let maximumSize: Int?
     private var handle: FileHandle?
     private var bytes = TraceBytes(capacity: TraceFile.bufferSize + 4096)
     private var isFirst = true
-    /// The number of bytes written to the current file. `sizeBefore` counts those in earlier files.
+    /// The number of bytes that were written to the current file.
     private var size = 0
+    /// The number of bytes that were written to earlier files.
     private var sizeBefore = 0
     private(set) var error: TraceError?
 
@@ -39,13 +40,13 @@ struct TraceFile: ~Copyable, Sendable {
 
     var byteCount: Int { sizeBefore + size + bytes.count }
 
-    /// Whether it is time to begin a new file.
+    /// Whether the file has reached its maximum size.
     var isFull: Bool { maximumSize.map { size + bytes.count >= $0 } ?? false }
 
-    /// Adds a line. The comma after the line is written with the next line, so that the file can be read at any time.
+    /// Adds a line. The comma after the line is written with the next line. So the file is readable at any time.
     ///
-    /// - Parameter add: A function that adds at most a kilobyte. Only functions that reserve capacity themselves may
-    ///   add more.
+    /// - Parameter add: A function that appends the line to the buffer. If it appends more than a kilobyte, it must
+    ///   reserve the capacity.
     @inline(__always)
     mutating func addLine(_ add: (inout TraceBytes) -> Void) {
         bytes.reserve(1024)
@@ -68,7 +69,7 @@ struct TraceFile: ~Copyable, Sendable {
         bytes.removeAll()
     }
 
-    /// Closes the file, renames it, and creates a new one.
+    /// Closes and renames the file, and creates a new file.
     mutating func rotate() {
         let wasOpen = handle != nil
         close()
@@ -86,7 +87,7 @@ struct TraceFile: ~Copyable, Sendable {
         begin()
     }
 
-    /// Ends the array and closes the file.
+    /// Ends the JSON array and closes the file.
     mutating func close() {
         guard handle != nil else { return }
         bytes.reserve(1024)

@@ -1,6 +1,6 @@
-/// The state that a recorder keeps for a queue.
+/// A recorder's state for a queue.
 struct TraceQueue: Sendable {
-    /// An operation that executes, or has lent its permit.
+    /// An operation that is executing or has lent its permit.
     struct Started: Sendable {
         let added: Int
         let ready: Int
@@ -17,7 +17,7 @@ struct TraceQueue: Sendable {
     /// A bit for each lane, set while an operation uses the lane.
     private var taken: [UInt64] = []
     var started: [UInt64: Started] = [:]
-    /// The times at which the other operations were added and ready.
+    /// The times at which the operations that have not started were added and ready.
     var waiting = TimeTable()
     var lastCount = Int.min
 
@@ -25,7 +25,7 @@ struct TraceQueue: Sendable {
         self.process = process
     }
 
-    /// Takes the lowest free lane.
+    /// Takes and returns the lowest free lane.
     mutating func takeLane() -> Int {
         let word = taken.firstIndex { $0 != .max } ?? taken.count
         if word == taken.count { taken.append(0) }
@@ -39,8 +39,8 @@ struct TraceQueue: Sendable {
     }
 }
 
-/// The times at which operations of a queue were added and ready, by the operations' numbers. Each operation takes 16
-/// bytes. A chunk is freed when all operations in it have started.
+/// The times at which operations of a queue were added and ready, by operation number. Each operation takes 16 bytes. A
+/// chunk is freed when all its operations have started.
 struct TimeTable: Sendable {
     fileprivate struct Chunk: Sendable {
         var times = [(added: Int, ready: Int)](repeating: (-1, -1), count: TimeTable.chunkSize)
@@ -61,7 +61,7 @@ struct TimeTable: Sendable {
         chunks[number / UInt64(Self.chunkSize)]?.times[Int(number % UInt64(Self.chunkSize))].ready = time
     }
 
-    /// Removes the times of an operation; nil if there are none.
+    /// Removes and returns the times of an operation; nil if the table has no times of the operation.
     mutating func remove(_ number: UInt64) -> (added: Int, ready: Int)? {
         let key = number / UInt64(Self.chunkSize)
         guard let times = chunks[key]?.remove(Int(number % UInt64(Self.chunkSize))) else { return nil }

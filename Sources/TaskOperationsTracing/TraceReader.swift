@@ -1,8 +1,7 @@
 import Foundation
 
-/// Reads the lines of a trace.
 struct TraceReader {
-    /// The possible fields of a line.
+    /// A line, with the fields of all kinds of lines.
     private struct Line: Decodable {
         struct Arguments: Decodable {
             var name: String?
@@ -139,10 +138,10 @@ struct TraceReader {
         arrows.append((from, to, line.cat == "wait"))
     }
 
-    /// Replaces numbers with indices, and sorts the operations by their start.
+    /// Sets the dependencies and waits of the operations, and sorts the operations by their start.
     private mutating func connect() {
         for arrow in arrows {
-            // The slice of one operation may be in the previous file.
+            // One of the two operations may be missing, because its slice may be in the previous file.
             guard let dependency = indices[arrow.from], let dependent = indices[arrow.to] else { continue }
             if arrow.isWait {
                 trace.operations[dependent].awaited.append(dependency)

@@ -2,8 +2,8 @@ internal import Dispatch
 public import Foundation
 @_spi(Lock) public import TaskOperations
 
-/// Writes the events of operations to a file in the Trace Event Format, which `ui.perfetto.dev`, `chrome://tracing` and
-/// `Trace` can read.
+/// Writes the events of operations to a file in the Trace Event Format. You can read the file with `ui.perfetto.dev`,
+/// `chrome://tracing` and `Trace`.
 ///
 /// ```swift
 /// let recorder = try TraceRecorder(writingTo: URL(filePath: "trace.json"))
@@ -13,11 +13,12 @@ public import Foundation
 /// try recorder.finish()
 /// ```
 ///
-/// Each queue is a process of the trace, and each permit is a lane of the process. One slice shows the time for which
-/// an operation held the permit, another slice its waiting time, and arrows lead from its dependencies. Buffered events
-/// are written every half second. A file that ends in a crash can still be opened.
+/// Each queue is a process of the trace, and each permit is a thread of the process. An operation has one slice for the
+/// time of its permit, and another slice for its waiting time. Arrows lead from its dependencies to the operation.
 ///
-/// The recorder uses 16 bytes for each operation that has not started, and a few megabytes for everything else.
+/// Buffered events are written every half second. You can open the file even if the process has crashed.
+///
+/// The recorder uses 16 bytes for each operation that has not started. Its other state takes a few megabytes.
 public final class TraceRecorder: TaskOperationObserver {
     private let writer: Lock<TraceWriter>
     private let timer = Lock<FlushTimer?>(nil)
@@ -26,9 +27,9 @@ public final class TraceRecorder: TaskOperationObserver {
     ///
     /// - Parameters:
     ///   - url: The file.
-    ///   - maximumFileSize: The number of bytes after which a new file begins, at least 1; nil for no limit. The
-    ///     previous file is renamed with the suffix `.1` and replaces an earlier file of that name. Each of the two
-    ///     files can be opened separately.
+    ///   - maximumFileSize: The size in bytes at which a new file begins, at least 1. If nil, the size is unlimited.
+    ///     The full file is renamed with the suffix `.1`, and replaces an earlier file of that name. You can open each
+    ///     of the two files separately.
     /// - Throws: `TraceError.file` if the file cannot be created.
     public init(writingTo url: URL, maximumFileSize: Int? = nil) throws(TraceError) {
         if let maximumFileSize {
@@ -49,7 +50,6 @@ public final class TraceRecorder: TaskOperationObserver {
         writer.withLock { $0.record(event, width: width) }
     }
 
-    /// Writes the buffered events.
     private func flush() {
         writer.withLock { $0.flush() }
     }
@@ -67,13 +67,13 @@ public final class TraceRecorder: TaskOperationObserver {
         if let error { throw error }
     }
 
-    /// The number of events that were written, and their size in bytes.
+    /// The number of recorded events, and their size in bytes.
     package var written: (events: Int, bytes: Int) { writer.withLock { ($0.eventCount, $0.byteCount) } }
 }
 
 /// Calls a function every half second, on its own queue.
 private final class FlushTimer: @unchecked Sendable {
-    // A constant. Any thread may use a dispatch source.
+    // `source` is constant, and any thread may use a Dispatch source.
     private let source = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "TraceRecorder"))
 
     init(_ action: @escaping @Sendable () -> Void) {
@@ -85,7 +85,7 @@ private final class FlushTimer: @unchecked Sendable {
     deinit { source.cancel() }
 }
 
-/// An error of writing or reading a trace.
+/// An error that occurred while a trace was written or read.
 public enum TraceError: Error, Sendable {
     /// A file could not be opened, written or read.
     case file(path: String, reason: String)

@@ -1,6 +1,6 @@
 import TaskOperations
 
-// The lines of a trace: events of the Trace Event Format.
+// The lines of a trace. Each line is an event of the Trace Event Format.
 
 extension TraceWriter {
     mutating func addProcess(_ process: Int, _ label: QueueLabel, _ width: Int?) {
@@ -32,7 +32,7 @@ extension TraceWriter {
         addSlice(event.operationNumber, started, on: place, until: time, end: end) { $0.addName(event) }
     }
 
-    /// Adds a slice that ends with the recording, for an operation that still executes.
+    /// Adds the slice of an operation that is still executing at the end of the recording.
     mutating func addRest(_ number: UInt64, _ started: TraceQueue.Started, _ queue: TraceQueue, until time: Int) {
         guard let lane = started.lane else { return }
         let place = (queue.process, queue.threads[lane])
@@ -84,7 +84,7 @@ extension TraceWriter {
 
     /// Adds an arrow from the end of an operation to the start of its dependent.
     mutating func addArrow(_ number: Int, from end: Place, to start: Place) {
-        // The arrow must begin inside the slice of the finished operation.
+        // The arrow must begin within the slice of the finished operation.
         let time = max(0, end.time - 1)
         let name: StaticString = start.isWait ? "wait" : "dependency"
         addArrowEnd("{\"ph\":\"s\",\"pid\":", name, number, end, at: time) { _ in }
@@ -127,7 +127,7 @@ extension TraceWriter {
         }
     }
 
-    /// Adds the numbers of waiting and executing operations, at most once a millisecond.
+    /// Adds the numbers of waiting and executing operations. Adds them at most once in a millisecond.
     mutating func count(_ queue: inout TraceQueue, at time: Int) {
         if time < queue.lastCount &+ 1_000_000, queue.lastCount != .min { return }
         queue.lastCount = time
@@ -155,9 +155,9 @@ extension TaskOperationEvent.Outcome {
 }
 
 extension TraceBytes {
-    /// Begins an event, with its process, thread and time.
+    /// Appends the beginning of an event, with its process, thread and time.
     ///
-    /// - Parameter start: The text of the event up to the number of the process.
+    /// - Parameter start: The text before the number of the process.
     @inline(__always)
     fileprivate mutating func addHead(
         _ start: StaticString, _ process: Int, thread: Int? = nil, at time: Int? = nil
@@ -178,7 +178,7 @@ extension TraceBytes {
         if let name = event.operation.name { addQuoted(name) } else { addName(event.operationNumber) }
     }
 
-    /// Adds the name of an operation whose number alone is known.
+    /// Appends a name for an operation of which only the number is known.
     fileprivate mutating func addName(_ number: UInt64) {
         add("\"#")
         add(Int(number))

@@ -12,10 +12,11 @@ extension DispatchQueue {
     ///
     /// - Parameters:
     ///   - qos: The quality of service of the block.
-    ///   - flags: `.barrier` runs the block alone on a concurrent queue: after earlier blocks and before later ones.
-    ///   - work: The block. It does not run in a task, so it can read neither task locals nor a cancellation.
-    /// - Throws: The error that the block throws, or `CancellationError` if the task is cancelled before the block
-    ///   starts. In that case, the block is not run.
+    ///   - flags: The flags of the block. `.barrier` runs the block alone on a concurrent queue, after all earlier
+    ///     blocks and before all later blocks.
+    ///   - work: The block. It does not run in a task. It cannot read task locals, and it cannot notice a cancellation.
+    /// - Throws: The error that the block throws. If the task is cancelled before the block starts, throws
+    ///   `CancellationError` and does not run the block.
     public func run<Value: Sendable>(
         qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [],
         execute work: @escaping @Sendable () throws -> Value

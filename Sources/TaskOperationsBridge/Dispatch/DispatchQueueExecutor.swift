@@ -4,14 +4,14 @@ public import TaskOperations
 /// An executor that runs tasks on a Dispatch queue. Each part of a task between two suspensions is one block on the
 /// queue.
 ///
-/// On a serial queue these parts run one at a time, but parts of other tasks, and other blocks, can run between them.
-/// To run bodies one after the other, use a `TaskOperationQueue` of width 1. On a concurrent queue, only the Dispatch
-/// queue limits the number of parts that run at once.
+/// On a serial queue, one block runs at a time. While a task is suspended, parts of other tasks can run. To run whole
+/// bodies one after the other, use a `TaskOperationQueue` of width 1. On a concurrent queue, Dispatch limits the number
+/// of blocks that run at once.
 public final class DispatchQueueExecutor: TaskExecutor {
     /// The Dispatch queue.
     public let queue: DispatchQueue
 
-    /// Creates an executor for a queue. Other code may use the queue, too.
+    /// Creates an executor for a Dispatch queue. Other code may also use the queue.
     public init(_ queue: DispatchQueue) {
         self.queue = queue
     }
@@ -24,11 +24,12 @@ public final class DispatchQueueExecutor: TaskExecutor {
 }
 
 extension TaskOperationQueue {
-    /// Creates an empty queue whose bodies run on a Dispatch queue, unless they are isolated to an actor.
+    /// Creates an empty queue that runs bodies on a Dispatch queue. Bodies that are isolated to an actor run on that
+    /// actor.
     ///
     /// - Parameters:
     ///   - underlyingQueue: The Dispatch queue on which bodies run.
-    ///   - configuration: The configuration, whose executor is replaced. Without a name, the queue has the label of the
+    ///   - configuration: The configuration of the queue. Its executor is ignored. The default name is the label of the
     ///     Dispatch queue.
     public convenience init(underlyingQueue: DispatchQueue, _ configuration: Configuration = Configuration()) {
         var configuration = configuration

@@ -3,28 +3,32 @@ public import Dispatch
 extension DispatchSemaphore {
     /// Takes a permit when one is free, without blocking the calling thread. This is the async form of `wait()`.
     ///
-    /// Dispatch can wait for a semaphore only by blocking. So one thread blocks for all tasks that wait for the same
-    /// semaphore; it ends within a second after the last wait. Tasks are served in the order of arrival. Between these
-    /// tasks and threads that block in `wait()`, Dispatch decides. If only new code uses the semaphore, use
-    /// `AsyncSemaphore` instead, which needs no thread.
+    /// Dispatch can wait for a semaphore only by blocking a thread. So one thread blocks for all tasks that wait for
+    /// the same semaphore. The thread stops waiting within a second after the last task has stopped waiting.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled before it has the permit. It has none then.
+    /// Waiting tasks receive permits in the order of arrival. If threads also block in `wait()`, Dispatch decides
+    /// whether a task or a thread receives the next permit. If only new code uses the semaphore, use `AsyncSemaphore`,
+    /// which needs no thread.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled during the wait. No permit is taken then.
     public func acquire() async throws(CancellationError) {
         _ = try await SemaphoreLine.acquire(self, timeout: nil)
     }
 
-    /// Takes a permit, if one becomes free before the time is up.
+    /// Takes a permit if one becomes free before the time is up.
     ///
     /// - Parameter timeout: The time at which the wait ends.
-    /// - Returns: Whether the permit was taken.
-    /// - Throws: `CancellationError` if the task is cancelled before it has the permit. It has none then.
+    /// - Returns: `.success` if a permit was taken.
+    /// - Throws: `CancellationError` if the task is cancelled during the wait. No permit is taken then.
     public func acquire(timeout: DispatchTime) async throws(CancellationError) -> DispatchTimeoutResult {
         try await SemaphoreLine.acquire(self, timeout: timeout)
     }
 
-    /// Calls a function with a permit, and returns the permit afterwards, even if the function throws.
+    /// Takes a permit, calls a function, and returns the permit. The permit is also returned if the function throws.
     ///
-    /// - Throws: The error that `body` throws, or `CancellationError` if the task is cancelled before it has the
+    /// - Parameter body: The function to call with the permit.
+    /// - Returns: The value that `body` returns.
+    /// - Throws: The error that `body` throws, or `CancellationError` if the task is cancelled while it waits for the
     ///   permit.
     public func withPermit<Value>(_ body: () async throws -> Value) async throws -> Value {
         try await acquire()

@@ -2,32 +2,35 @@ public import Dispatch
 public import TaskOperations
 
 extension DispatchWorkItem {
-    /// Waits until the item has run, or was skipped because it was cancelled, without blocking a thread. If the item
-    /// has not been submitted, the wait continues until it is submitted and has run.
+    /// Waits until the item has run, without blocking a thread. The wait also ends if Dispatch skips the item because
+    /// it was cancelled. An item that has not been submitted yet must first be submitted and run.
     ///
-    /// Cancelling the task ends neither the wait nor the item. To cancel the item, call `cancel()`.
+    /// Cancelling the task does not end the wait, and does not cancel the item. To cancel the item, call `cancel()`.
     public func finished() async {
         _ = await waitForNotification(timeout: nil) { notify(queue: bridgeQueue, execute: $0) }
     }
 
-    /// Waits until the item has run, or was skipped, or the time is up, without blocking a thread.
+    /// Waits until the item has run or was skipped, or the time is up, without blocking a thread.
     ///
     /// - Parameter timeout: The time at which the wait ends.
-    /// - Returns: Whether the item was done in time.
+    /// - Returns: `.success` if the item had run or was skipped in time.
     public func finished(timeout: DispatchTime) async -> DispatchTimeoutResult {
         await waitForNotification(timeout: timeout) { notify(queue: bridgeQueue, execute: $0) }
     }
 }
 
 extension TaskOperation where Success == Void {
-    /// Creates an operation that submits a work item to a Dispatch queue when it starts, and finishes when the item has
-    /// run. Cancelling the executing operation cancels the item. If the item is cancelled, by any code, the operation
-    /// fails with `CancellationError`.
+    /// Creates an operation for a work item. When the operation starts, it submits the item to a Dispatch queue. It
+    /// finishes when the item has run.
+    ///
+    /// Cancelling the executing operation cancels the item. If any code cancels the item, the operation fails with
+    /// `CancellationError`.
     ///
     /// - Parameters:
-    ///   - workItem: The item. Old code can still cancel, await and observe it; only this operation may submit it.
+    ///   - workItem: The item. Old code can still cancel, await and observe the item. Only this operation may submit
+    ///     it.
     ///   - queue: The Dispatch queue on which the item runs.
-    ///   - options: The options.
+    ///   - options: The options of the operation.
     public convenience init(
         _ workItem: DispatchWorkItem, on queue: DispatchQueue, _ options: OperationOptions = OperationOptions()
     ) {

@@ -2,21 +2,23 @@ internal import Dispatch
 internal import TaskOperations
 internal import TaskOperationsExtras
 
-/// The queue of the bridge's own handlers. They are short. The only user code that they call are the properties for the
-/// state of a Foundation operation. The queue is serial, so it gets a thread even if blocked work holds all threads of
-/// the global queues.
+/// The queue for the bridge's own handlers. The handlers are short. The only user code that they call is the state
+/// properties of Foundation operations.
+///
+/// The queue is serial. Dispatch has a thread for a serial queue even if blocked work occupies all threads of the
+/// global queues.
 let bridgeQueue = DispatchQueue(label: "TaskOperationsBridge", qos: .userInitiated)
 
 #if !TASK_OPERATIONS_EXPLORED
-    /// Runs the bridge's own tasks on this queue. They only wait.
+    /// Runs the bridge's own tasks, which only wait, on `bridgeQueue`.
     let bridgeExecutor = DispatchQueueExecutor(bridgeQueue)
 #endif
 
 /// Waits for a notification of a Dispatch object, without blocking a thread.
 ///
 /// - Parameters:
-///   - timeout: The time at which the wait ends; nil for no limit.
-///   - subscribe: Registers the handler that it gets, to be called on `bridgeQueue`.
+///   - timeout: The time at which the wait ends. If nil, the wait is unlimited.
+///   - subscribe: Registers its argument, so that Dispatch calls it on `bridgeQueue`.
 func waitForNotification(
     timeout: DispatchTime?, subscribe: (_ handler: @escaping @Sendable () -> Void) -> Void
 ) async -> DispatchTimeoutResult {

@@ -3,29 +3,29 @@ internal import Foundation
 @_spi(Lock) internal import TaskOperations
 internal import TaskOperationsExtras
 
-/// The tasks that wait for one Dispatch semaphore, and the thread that blocks for them.
+/// The tasks that wait for one Dispatch semaphore, and the thread that blocks for these tasks.
 ///
-/// Only the semaphore itself can wake that thread. So the thread blocks for at most a second at a time, and then checks
-/// whether a task still waits. A permit for which no task waits is returned.
+/// Only the semaphore can wake this thread. So the thread blocks for at most a second, and then checks whether a task
+/// still waits. If it receives a permit while no task waits, it returns the permit.
 final class SemaphoreLine: Sendable {
     /// The outcome of a wait; nil if the task was cancelled.
     private typealias Waiter = Promise<DispatchTimeoutResult?>
 
-    /// The lines that have a thread. A line is in this table exactly as long as its thread serves it.
+    /// The lines that have a thread, by semaphore.
     private static let lines = Lock<[ObjectIdentifier: SemaphoreLine]>([:])
 
-    /// One for each semaphore that tasks wait for.
+    /// The threads. Each semaphore for which tasks wait needs one thread.
     private static let threads = WorkerThreads(name: "semaphore", maxCount: .max, idleTime: 1)
 
     private let semaphore: DispatchSemaphore
-    /// The waiters in the order of arrival. Waiters that were cancelled or timed out may still be in the list.
+    /// The waiters in the order of arrival. The list may still contain waiters that were cancelled or timed out.
     private let waiters = Lock(Deque<Waiter>())
 
     private init(_ semaphore: DispatchSemaphore) {
         self.semaphore = semaphore
     }
 
-    /// Whether a thread serves tasks that wait for a semaphore.
+    /// Whether a thread blocks for tasks that wait for a semaphore.
     static func hasThread(for semaphore: DispatchSemaphore) -> Bool {
         lines.withLock { $0[ObjectIdentifier(semaphore)] != nil }
     }
@@ -48,7 +48,7 @@ final class SemaphoreLine: Sendable {
         return result
     }
 
-    /// Takes an available permit, unless tasks wait for one.
+    /// Takes an available permit. Returns false if no permit is available or other tasks wait.
     private static func tryAcquire(_ semaphore: DispatchSemaphore) -> Bool {
         !hasThread(for: semaphore) && semaphore.wait(timeout: .now()) == .success
     }
@@ -76,7 +76,7 @@ extension SemaphoreLine {
         } while !endIfUnused(sweeping: !hasPermit)
     }
 
-    /// Hands a permit to the first waiting task. Returns false if no task waits.
+    /// Passes a permit to the first waiting task. Returns false if no task waits.
     private func servePermit() -> Bool {
         while let waiter = waiters.withLock({ $0.popFirst() }) {
             if waiter.provide(.success) { return true }
@@ -84,9 +84,10 @@ extension SemaphoreLine {
         return false
     }
 
-    /// Returns true if no task waits, so that the thread must end.
+    /// If no task waits, removes this line and returns true. The thread must then stop serving the line.
     ///
-    /// - Parameter sweeping: Whether to remove tasks that no longer wait. Linear in the number of waiters.
+    /// - Parameter sweeping: Whether to remove tasks that no longer wait. This takes linear time in the number of
+    ///   waiters.
     private func endIfUnused(sweeping: Bool) -> Bool {
         Self.lines.withLock { lines in
             waiters.withLock { waiters in

@@ -1,8 +1,8 @@
 internal import Dispatch
 @_spi(Lock) internal import TaskOperations
 
-/// Runs the jobs of a `BridgedOperationQueue`: on its Dispatch queue if one was set, otherwise on threads that may
-/// block.
+/// Runs the jobs of a `BridgedOperationQueue`. By default, the jobs run on threads that may block. The queue can have a
+/// Dispatch queue or an executor instead.
 final class BridgedExecutor: HandlerExecutor {
     private enum Target: Sendable {
         case threads(LegacyThreads)
@@ -10,12 +10,12 @@ final class BridgedExecutor: HandlerExecutor {
         case executor(any TaskExecutor)
     }
 
-    /// The queue's own threads.
+    /// The threads of the bridged queue.
     let threads = LegacyThreads()
     private let target: Lock<Target>
 
-    /// Runs handlers, which may be user code. They do not wait for work on this executor. Dispatch has a thread for a
-    /// serial queue even if blocked work occupies all threads of the global queues.
+    /// Runs handlers, which may be user code. Blocked work on this executor does not delay the handlers. Dispatch has a
+    /// thread for a serial queue even if blocked work occupies all threads of the global queues.
     let handlerExecutor: any TaskExecutor = DispatchQueueExecutor(
         DispatchQueue(label: "BridgedOperationQueue handlers"))
 
@@ -26,7 +26,7 @@ final class BridgedExecutor: HandlerExecutor {
         set { setTarget(newValue.map { .queue($0) } ?? .threads(threads)) }
     }
 
-    /// Runs all jobs on an executor, if no job may block.
+    /// Makes all jobs run on an executor. The jobs must not block.
     func run(on executor: any TaskExecutor) { setTarget(.executor(executor)) }
 
     private func setTarget(_ new: Target) {

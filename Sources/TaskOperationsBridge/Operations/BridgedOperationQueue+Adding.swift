@@ -3,7 +3,7 @@ internal import TaskOperations
 internal import TaskOperationsExtras
 
 extension BridgedOperationQueue {
-    /// Adds an operation of this library that no other code can reach.
+    /// Adds a new operation of this library. No other code has a reference to the operation.
     func add(_ operation: TaskOperation<Void>) {
         list(operation)
         taskQueue.addNew(operation)
@@ -11,14 +11,14 @@ extension BridgedOperationQueue {
 
     /// Adds an operation of this library.
     ///
-    /// - Throws: The errors of `TaskOperationQueue.addOperation`.
+    /// - Throws: The errors of `TaskOperationQueue.addOperation(_:)`.
     func add(_ operation: AnyTaskOperation) throws(TaskOperationError) {
         try taskQueue.addOperation(operation)
         list(operation)
     }
 
-    /// Adds operations of Foundation in one step. If this closes a cycle, the cycle is reported, and its operations
-    /// wait until one of them is cancelled.
+    /// Adds operations of Foundation in one step. If they close a cycle, the cycle is reported. The operations of the
+    /// cycle then wait until one of them is cancelled.
     ///
     /// - Throws: The errors of `TaskOperationQueue.addOperations`, except `TaskOperationError.dependencyCycle`.
     func add(_ legacies: [Foundation.Operation]) throws {
@@ -36,9 +36,10 @@ extension BridgedOperationQueue {
         for claim in claims { list(claim.operation, original: claim.node?.legacy) }
     }
 
-    /// Adds operations that close a cycle with barriers of the queue, or with bodies that wait until it is empty.
-    /// Operations that close a cycle by themselves are added without their dependencies; the others are added when the
-    /// queue is empty.
+    /// Adds operations that close a cycle with a barrier, or with a body that waits until the queue is empty.
+    ///
+    /// Each operation loses its dependencies, and waits for its `isReady` instead. If an operation still closes a
+    /// cycle, it is added when the queue is empty.
     private func addLater(_ claims: [LegacyNode.Claim]) {
         for claim in claims {
             claim.dropDependencies()
@@ -53,8 +54,8 @@ extension BridgedOperationQueue {
 }
 
 extension TaskOperationQueue {
-    /// Adds an operation, or returns true if it would close a cycle. An operation that was cancelled meanwhile has
-    /// ended.
+    /// Adds an operation. Returns true if the operation would close a cycle and was not added. Ignores all other
+    /// errors, because an operation that was cancelled meanwhile has ended.
     fileprivate func isCycleClosed(by operation: AnyTaskOperation) -> Bool {
         do {
             try addOperation(operation)

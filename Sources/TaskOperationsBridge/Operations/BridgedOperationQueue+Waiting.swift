@@ -3,16 +3,16 @@ internal import Foundation
 internal import TaskOperationsExtras
 
 extension BridgedOperationQueue {
-    /// Waits until the queue is empty. If an operation of the queue makes the call, waits until it is the only one.
+    /// Waits until the queue is empty. If an operation of the queue makes the call, waits for all other operations.
     func allFinished() async { await allFinished(except: own) }
 
-    /// Blocks until the queue is empty. If an operation of the queue makes the call, blocks until it is the only one.
+    /// Blocks until the queue is empty. If an operation of the queue makes the call, blocks for all other operations.
     func blockUntilEmpty() {
         let own = own
         block { await self.allFinished(except: own) }
     }
 
-    /// The operation of the queue that makes the call; nil if none does.
+    /// The current operation, if it is on this queue; otherwise nil.
     private var own: AnyTaskOperation? { TaskOperationQueue.current === taskQueue ? .current : nil }
 
     private func allFinished(except own: AnyTaskOperation?) async {
@@ -27,7 +27,7 @@ extension BridgedOperationQueue {
         }
     }
 
-    /// Waits for all other operations, except those that wait for this one.
+    /// Waits for all other operations. Skips operations that wait for `own`.
     private func othersFinished(than own: AnyTaskOperation) async {
         var mayBeMore = true
         while mayBeMore {
@@ -37,15 +37,16 @@ extension BridgedOperationQueue {
                     try await operation.waitToTheEnd()
                     mayBeMore = true
                 } catch {
-                    continue  // It waits for `own`.
+                    continue  // `operation` waits for `own`.
                 }
             }
         }
     }
 
-    /// Blocks the thread while a task waits. If an operation makes the call, it lends its permit.
+    /// Blocks the calling thread while a new task waits. If an operation makes the call, the operation lends its
+    /// permit.
     private func block(_ wait: @escaping @Sendable () async -> Void) {
-        // `wait` throws no error.
+        // `block()` throws only the error of `wait`, which throws none.
         _ = try? BlockingWait(isUnlimited: true, wait).block()
     }
 }
@@ -55,7 +56,7 @@ extension BridgedOperationQueue {
 extension BridgedOperationQueue {
     private static let known = Lock<[ObjectIdentifier: WeakReference<BridgedOperationQueue>]>([:])
 
-    /// The bridged queue of the operation whose body is running; otherwise nil.
+    /// The bridged queue of the operation whose body is running; nil if there is none.
     static var bridged: BridgedOperationQueue? {
         guard let taskQueue = TaskOperationQueue.current else { return nil }
         return known.withLock { $0[ObjectIdentifier(taskQueue)]?.object }
@@ -73,8 +74,8 @@ extension BridgedOperationQueue {
 
 // MARK: - Waits that could never end
 
-/// Waits on behalf of a caller that cannot throw. If a body waits for an operation that cannot end before the body
-/// does, the cycle is reported, and the wait lasts until an operation of the cycle is cancelled.
+/// Waits on behalf of a caller that cannot throw. If the wait closes a cycle, the cycle is reported. The wait then
+/// lasts until an operation of the cycle is cancelled.
 func reportingCycles(_ wait: @escaping @Sendable () async throws(TaskOperationError) -> Void) async {
     do {
         try await wait()
@@ -84,7 +85,7 @@ func reportingCycles(_ wait: @escaping @Sendable () async throws(TaskOperationEr
     }
 }
 
-/// Waits in a task that belongs to no body, so that the wait is not refused.
+/// Waits in a task that belongs to no body. Such a wait closes no cycle, so it throws no error.
 func outsideOfBody(_ wait: @escaping @Sendable () async throws(TaskOperationError) -> Void) async {
     await Task.detached(executorPreference: bridgeExecutor) { try? await wait() }.value
 }

@@ -7,32 +7,38 @@ internal import TaskOperationsExtras
 /// An `OperationQueue` that is driven by a `TaskOperationQueue`, for code that requires an `OperationQueue`.
 ///
 /// Pass it to `URLSession(configuration:delegate:delegateQueue:)`, `NotificationCenter.addObserver`, or an old library.
-/// New code adds to this queue or to `taskQueue`, and shares its width, order, suspension and barriers.
+/// New code can add operations to this queue or to `taskQueue`. The width, order, suspension and barriers apply to all
+/// operations.
 ///
-/// Blocks and operations of Foundation run on threads that may block, or on `underlyingQueue`. The queue differs from
-/// its base class as follows:
+/// Blocks and operations of Foundation run on threads that may block, or on `underlyingQueue`.
+///
+/// The queue differs from its base class as follows:
 ///
 /// - An operation that is cancelled before its start finishes at once, even on a suspended queue.
-/// - No operation overtakes a barrier. Waits for the queue include barriers.
-/// - An operation of the queue that blocks until the queue is empty waits for the other operations and lends its
-///   permit. It does not wait for itself.
+/// - No operation overtakes a barrier. A wait until the queue is empty also waits for barriers.
+/// - If an operation of the queue blocks until the queue is empty, it waits for all other operations. It does not wait
+///   for itself. It lends its permit during the wait.
 ///
-/// Operations that depend on each other in a cycle wait until one of them is cancelled, as in the base class, and are
-/// reported to `MisuseReport`.
+/// As in the base class, operations that depend on each other in a cycle wait until one of them is cancelled. The cycle
+/// is reported to `MisuseReport`.
 ///
-/// Without the Objective-C runtime, a subclass cannot override `operations` and `operationCount`, or set
-/// `OperationQueue.current`. There, `operations` lists a proxy for each operation, with its state, name and `cancel()`.
-/// The proxy is equal to the operation but not identical. `BridgedOperationQueue.current` returns this queue. The
-/// operations that the base class lists retain this queue. So, like an `OperationQueue`, a suspended queue with
-/// operations exists until it is resumed or its operations are cancelled. A `TaskOperationQueue` would resume when it
-/// is released.
-open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All that changes is behind locks.
-    /// The queue that runs the operations. Operations that are added to it directly are not listed in `operations`.
+/// Without the Objective-C runtime, a subclass cannot override `operations` and `operationCount`, and cannot set
+/// `OperationQueue.current`. So this class differs in three ways there:
+///
+/// - `operations` lists a proxy for each operation. The proxy has the state, name and `cancel()` of its operation. It
+///   is equal to the operation, but not identical.
+/// - `BridgedOperationQueue.current` returns this queue, but `OperationQueue.current` does not.
+/// - The listed operations retain this queue. So a suspended queue with operations exists until it is resumed or its
+///   operations are cancelled. An `OperationQueue` behaves in the same way. A `TaskOperationQueue` would resume when it
+///   is released.
+open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All mutable state is in locks.
+    /// The queue that runs the operations. Without the Objective-C runtime, `operations` does not list operations that
+    /// are added directly to `taskQueue`.
     public let taskQueue: TaskOperationQueue
 
     let executor: BridgedExecutor
     let settings: Lock<Settings>
-    /// The operations that the base class lists.
+    /// The operations in the list of the base class.
     let members = AsyncGroup()
 
     struct Settings: Sendable {
@@ -50,7 +56,8 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
     ///
     /// - Parameters:
     ///   - name: The name in messages and descriptions.
-    ///   - maxConcurrentOperationCount: The width; `OperationQueue.defaultMaxConcurrentOperationCount` for no limit.
+    ///   - maxConcurrentOperationCount: The maximum number of operations that execute at once.
+    ///     `OperationQueue.defaultMaxConcurrentOperationCount` selects no limit.
     public init(
         name: String?, maxConcurrentOperationCount: Int = OperationQueue.defaultMaxConcurrentOperationCount
     ) {
@@ -62,9 +69,12 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
         makeKnown()
     }
 
-    /// Creates an empty queue with the configuration of a `TaskOperationQueue`. If the configuration has an executor,
-    /// it runs all jobs of the queue, so blocks and operations of Foundation must not block. Without an executor, they
-    /// run on threads of the queue.
+    /// Creates an empty queue with the configuration of a `TaskOperationQueue`.
+    ///
+    /// If the configuration has an executor, blocks and operations of Foundation run on that executor and must not
+    /// block. Otherwise they run on threads of the queue.
+    ///
+    /// - Parameter configuration: The configuration of `taskQueue`.
     public init(_ configuration: TaskOperationQueue.Configuration) {
         (taskQueue, executor) = Self.parts(configuration)
         settings = Lock(
@@ -94,19 +104,20 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
         add(TaskOperation<Void>(priority: TaskPriority(qualityOfService)) { block() })
     }
 
-    /// Adds an operation of Foundation. If it was already added to a queue, is executing or has finished, the program
+    /// Adds an operation of Foundation. If it was already added to a queue, is executing or has finished, the process
     /// stops with a message, as in the base class. `taskQueue.addOperation` throws an error instead.
     open override func addOperation(_ operation: Foundation.Operation) {
         addOrStop([operation])
     }
 
-    /// Adds operations of Foundation in one step. With `waitUntilFinished`, blocks the thread until they have finished.
+    /// Adds operations of Foundation in one step. If `waitUntilFinished` is true, blocks the calling thread until they
+    /// have finished.
     open override func addOperations(_ operations: [Foundation.Operation], waitUntilFinished wait: Bool) {
         addOrStop(operations)
         if wait { blockUntilFinished(operations) }
     }
 
-    // Some subclasses override `addOperations` to call `addOperation`, and others the reverse.
+    // The two methods above do not call each other. Subclasses may override one of them to call the other.
     private func addOrStop(_ operations: [Foundation.Operation]) {
         do {
             try add(operations)
@@ -115,14 +126,15 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
         }
     }
 
-    /// Adds a block that runs alone: after everything before it, and before everything after it.
+    /// Adds a block that runs alone. It runs after all operations that were added earlier, and before all operations
+    /// that are added later.
     open override func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) {
         taskQueue.addBarrier(.priority(TaskPriority(qualityOfService))) { barrier() }
     }
 
     // MARK: Control
 
-    /// The number of operations that may execute at once.
+    /// The maximum number of operations that execute at once.
     open override var maxConcurrentOperationCount: Int {
         get { settings.withLock { $0.width } }
         set {
@@ -132,23 +144,23 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
         }
     }
 
-    /// Whether the queue is suspended and starts no operation.
+    /// Whether the queue is suspended. A suspended queue starts no operation.
     open override var isSuspended: Bool {
         get { taskQueue.isSuspended }
         set { taskQueue.isSuspended = newValue }
     }
 
-    /// Cancels every operation that is not finished.
+    /// Cancels all unfinished operations.
     open override func cancelAllOperations() {
         let legacies = taskQueue.operations.compactMap { LegacyTable.node(of: $0)?.legacy }
         taskQueue.cancelAllOperations()
-        // The operations are cancelled asynchronously in any case. Cancelling them here makes `isCancelled` true at
-        // once.
+        // The nodes cancel these operations asynchronously. Cancelling them here sets `isCancelled` before this call
+        // returns.
         for legacy in legacies where !legacy.isCancelled { legacy.cancel() }
     }
 
-    /// Blocks until the queue is empty. The call also waits for operations that are added meanwhile. In an operation of
-    /// this queue, the call waits for all other operations.
+    /// Blocks until the queue is empty. Also waits for operations that are added meanwhile. If an operation of this
+    /// queue makes the call, waits for all other operations.
     @available(*, noasync, message: "await finished() instead")
     open override func waitUntilAllOperationsAreFinished() {
         blockUntilEmpty()
@@ -171,7 +183,7 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
         set { settings.withLock { $0.service = newValue } }
     }
 
-    /// The Dispatch queue on which blocks and operations of Foundation run, instead of on threads of this queue.
+    /// The Dispatch queue on which blocks and operations of Foundation run. If nil, they run on threads of this queue.
     open override unowned(unsafe) var underlyingQueue: DispatchQueue? {
         get { executor.underlyingQueue }
         set {
@@ -182,19 +194,20 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
         }
     }
 
-    /// The number of operations that were added, and the number of these that have ended. Cancelling the progress
-    /// cancels all operations.
+    /// The progress of the queue. It counts added operations and ended operations. Cancelling the progress cancels all
+    /// operations.
     open override var progress: Progress { taskQueue.progress }
 
     #if canImport(ObjectiveC)
-        /// The operations that are not finished.
+        /// The unfinished operations.
         open override var operations: [Foundation.Operation] { taskQueue.operations.map(\.asOperation) }
 
-        /// The number of operations that are not finished.
+        /// The number of unfinished operations.
         open override var operationCount: Int { taskQueue.operationCount }
     #endif
 
-    /// The bridged queue of the calling operation; otherwise the value of `OperationQueue`.
+    /// The bridged queue whose operation makes the call. Outside of such operations, the value of
+    /// `OperationQueue.current`.
     open override class var current: OperationQueue? { bridged ?? super.current }
 
     /// The state of the queue, and the state and waits of each operation.

@@ -1,5 +1,5 @@
-/// The threads that run tasks by default, one for each processor. A task that blocks one of them delays all other
-/// tasks.
+/// The threads that run tasks by default. There is one thread for each processor. A task that blocks one of these
+/// threads delays other tasks.
 ///
-/// The pool is made of Dispatch queues, which `isCurrent` recognizes by their label.
+/// The pool uses Dispatch queues. `isCurrent` recognizes these queues by their labels.
 enum CooperativePool {}

@@ -3,16 +3,17 @@ internal import Foundation
 
 /// Calls a handler once when an operation has finished.
 ///
-/// It is an operation that depends on the watched one, in its own `OperationQueue`. On every platform, Foundation
-/// starts a dependent operation after its dependencies. Key-value observation is no substitute on Apple platforms: an
-/// observer that is registered while another thread changes the value is not notified of that change
-/// (swiftlang/swift#59363).
+/// The watcher is an operation in its own `OperationQueue`. It depends on the watched operation. On every platform,
+/// Foundation starts an operation after its dependencies have finished.
 ///
-/// One queue for all watchers would take time linear in its length for each operation that finishes.
+/// Key-value observation would miss changes on Apple platforms. An observer that is registered while another thread
+/// changes the value is not notified of that change (swiftlang/swift#59363).
+///
+/// All watchers in one queue would be slow. Each finished operation would take linear time in the number of watchers.
 final class FinishWatcher: Foundation.Operation, @unchecked Sendable {  // `handler` is a lock.
     private let handler: Lock<(@Sendable () -> Void)?>
 
-    /// - Parameter handler: Called on `bridgeQueue`, or by `watch` if the operation is finished.
+    /// - Parameter handler: Called on `bridgeQueue`. If the operation is already finished, `watch` may call it.
     init(onFinish handler: @escaping @Sendable () -> Void) {
         self.handler = Lock(handler)
     }
@@ -26,11 +27,11 @@ final class FinishWatcher: Foundation.Operation, @unchecked Sendable {  // `hand
         if operation.isFinished { fire() }
     }
 
-    /// A queue starts a cancelled operation at once, and so releases this one.
+    /// Ends the observation. The queue starts the cancelled watcher at once, and then releases it.
     func stop(watching operation: Foundation.Operation) {
         _ = handler.withLock { $0.take() }
         cancel()
-        // Foundation without the Objective-C runtime does not retain dependents.
+        // Foundation without the Objective-C runtime does not retain dependents, and would access a freed watcher.
         removeDependency(operation)
     }
 

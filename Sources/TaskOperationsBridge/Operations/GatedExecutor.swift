@@ -1,9 +1,9 @@
 @_spi(Lock) internal import TaskOperations
 
-/// Runs jobs on the cooperative pool once it is open. Until then, it keeps the jobs and reports the first one.
+/// Runs jobs on the cooperative pool after it was opened. Before that, it keeps the jobs and reports the first job.
 ///
-/// With it, an `OperationQueue` decides when an operation of this library starts: the first job is enqueued when the
-/// operation is ready.
+/// An `OperationQueue` opens it to start an operation of this library. The first job is enqueued when the operation is
+/// ready.
 final class GatedExecutor: TaskExecutor {
     private struct State: Sendable {
         var isOpen = false
@@ -18,7 +18,7 @@ final class GatedExecutor: TaskExecutor {
         self.onWanted = onWanted
     }
 
-    /// Whether the operation is ready, so it can use the slot.
+    /// Whether a job was enqueued. If true, the operation is ready.
     var isWanted: Bool { state.withLock { $0.isWanted } }
 
     func open() {

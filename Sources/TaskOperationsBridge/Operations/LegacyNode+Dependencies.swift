@@ -3,7 +3,10 @@ internal import TaskOperations
 internal import TaskOperationsExtras
 
 extension Foundation.Operation {
-    /// The operation of this library that represents this one, or that this one represents.
+    /// The operation of this library that is linked to this operation.
+    ///
+    /// If this is a proxy of an operation of this library, returns that operation. Otherwise returns the operation of
+    /// this operation's node.
     var counterpart: AnyTaskOperation {
         if let placeholder = self as? OperationStandIn { return placeholder.operation }
         let (node, operation) = LegacyNode.pair(for: self)
@@ -11,7 +14,7 @@ extension Foundation.Operation {
         return operation
     }
 
-    /// The counterpart, if it was already requested.
+    /// The counterpart, if it already exists; otherwise nil.
     var knownCounterpart: AnyTaskOperation? {
         if let placeholder = self as? OperationStandIn { return placeholder.operation }
         return LegacyTable.knownNode(of: self)?.knownOperation
@@ -19,8 +22,10 @@ extension Foundation.Operation {
 }
 
 extension LegacyNode {
-    /// The node of an operation of Foundation, with its operation. If it is created, nodes are also created for all
-    /// operations on which this one depends. So cycles through them are found, and they inherit priorities.
+    /// Returns the node of a Foundation operation, and the operation of the node.
+    ///
+    /// If the node's operation is new, also creates nodes for all direct and indirect dependencies. So cycles through
+    /// these dependencies are found, and the dependencies inherit priorities.
     static func pair(for legacy: Foundation.Operation) -> (node: LegacyNode, operation: AnyTaskOperation) {
         var made: [(node: LegacyNode, operation: AnyTaskOperation)] = []
         var unexplored = [legacy]
@@ -35,19 +40,19 @@ extension LegacyNode {
                 return (node, operation)
             }
         }
-        // An operation without dependents needs no search for a cycle, so the dependencies are added in reverse order.
+        // In reverse order, each operation has no dependents yet. Without dependents, no search for cycles is needed.
         for (node, operation) in made.reversed() { try? node.mirrorDependencies(in: operation) }
         return made[0]
     }
 
-    /// The node of an operation, which is created if there is none.
+    /// Returns the node of an operation. Creates the node if there is none.
     static func node(of legacy: Foundation.Operation) -> LegacyNode {
         LegacyTable.knownNode(of: legacy) ?? LegacyTable.node(of: legacy, orInsert: LegacyNode(of: legacy))
     }
 
-    /// Gives the node's operation the current dependencies of the operation of Foundation.
+    /// Updates the dependencies of the node's operation to the current dependencies of the Foundation operation.
     ///
-    /// - Throws: `TaskOperationError.dependencyCycle`, and `.alreadyStarted`.
+    /// - Throws: `TaskOperationError.dependencyCycle` or `TaskOperationError.alreadyStarted`.
     func mirrorDependencies(in operation: AnyTaskOperation) throws(TaskOperationError) {
         let dependencies = legacy.unfinishedDependencies.map(\.counterpart)
         let wanted = Set(dependencies.map { ObjectIdentifier($0) })
@@ -69,13 +74,14 @@ extension LegacyNode {
 }
 
 extension Foundation.Operation {
-    /// Foundation keeps finished dependencies, with all that they depended on.
+    /// The unfinished dependencies. Foundation's `dependencies` also lists finished dependencies.
     var unfinishedDependencies: [Foundation.Operation] { dependencies.filter { !$0.isFinished } }
 
-    /// Like `isReady`, but also correct if a dependency was removed before its end. Foundation without the Objective-C
-    /// runtime counts such a dependency forever, so the operation would never be ready.
+    /// Like `isReady`, but also correct if an unfinished dependency was removed. Foundation without the Objective-C
+    /// runtime counts such a dependency forever, so that the operation would never be ready.
     ///
-    /// Not for an operation that an `OperationQueue` has: `dependencies` does not list the queue's barriers.
+    /// Do not call this for an operation in an `OperationQueue`, because `dependencies` does not list the queue's
+    /// barriers.
     var isReadyNow: Bool {
         if isReady { return true }
         guard let count = FoundationFields.dependencyCount(of: self), unfinishedDependencies.isEmpty else {
@@ -85,7 +91,7 @@ extension Foundation.Operation {
         return isReady
     }
 
-    /// Whether Foundation counts a dependency that was removed.
+    /// Whether Foundation still counts a dependency that was removed.
     var countsRemovedDependencies: Bool {
         FoundationFields.dependencyCount(of: self).map { $0 > unfinishedDependencies.count } ?? false
     }
@@ -94,26 +100,26 @@ extension Foundation.Operation {
 // MARK: - Claims
 
 extension LegacyNode {
-    /// Claims operations of Foundation for a queue of this library. Each claim is followed by `wasSubmitted` or
-    /// `refuse`.
+    /// Claims operations of Foundation for a queue of this library. The caller must call `wasSubmitted` or `refuse` for
+    /// each claim.
     ///
     /// - Parameters:
-    ///   - threads: The threads on which the operations may block, unless the queue has its own executor.
-    ///   - reportsCycles: Whether to report a cycle instead of throwing an error. An operation on a cycle then waits only
-    ///     for its own `isReady`.
-    /// - Throws: `BridgeError` if one of them cannot be run, and `TaskOperationError.dependencyCycle`. If the call
-    ///   throws, no operation is claimed.
+    ///   - threads: The threads on which the operations may block. They are not used if the queue has an executor.
+    ///   - reportsCycles: Whether to report a cycle instead of throwing an error. An operation of the cycle then waits
+    ///     only for its own `isReady`.
+    /// - Throws: `BridgeError` if a queue cannot run one of the operations, or `TaskOperationError.dependencyCycle`. If
+    ///   the call throws, no operation is claimed.
     static func claim(
         _ legacies: [Foundation.Operation], threads: LegacyThreads, reportsCycles: Bool = false
     ) throws -> [Claim] {
         var claims: [Claim] = []
         do {
             for legacy in legacies { claims.append(try claim(legacy, threads, reportsCycles)) }
-            // A cancelled operation does not wait for its dependencies.
+            // Cancelled operations are skipped, because they do not wait for their dependencies.
             for claim in claims where claim.node?.legacy.isCancelled == false {
                 try claim.mirrorDependencies(reportsCycles: reportsCycles)
             }
-            // This is read last, because in some subclasses the read has side effects.
+            // This step reads `isReady`. It is the last step, because `isReady` has side effects in some subclasses.
             for claim in claims { claim.node?.willBeSubmitted() }
         } catch {
             for claim in claims { claim.refuse() }
@@ -159,7 +165,7 @@ extension LegacyNode {
         operation.acceptSubmission()
     }
 
-    /// Undoes a claim.
+    /// Withdraws a claim.
     fileprivate func refuse() {
         let (operation, readiness) = apply { state in
             state.life.refuse()
@@ -170,10 +176,10 @@ extension LegacyNode {
         watch()
     }
 
-    /// An operation that a queue of this library is about to accept.
+    /// An operation that is about to be added to a queue of this library.
     struct Claim: Sendable {
         let operation: AnyTaskOperation
-        /// Nil if the operation of Foundation represents an operation of this library.
+        /// The node of the Foundation operation; nil if the Foundation operation is a proxy.
         let node: LegacyNode?
 
         func refuse() { node?.refuse() }
@@ -187,8 +193,8 @@ extension LegacyNode {
             }
         }
 
-        /// Makes the operation of Foundation wait only for its `isReady`, and not for dependencies of the node's
-        /// operation.
+        /// Removes the mirrored dependencies of the node's operation. It then waits only for the `isReady` of the
+        /// Foundation operation.
         func dropDependencies() {
             guard let node else { return }
             for dependency in node.legacy.unfinishedDependencies {

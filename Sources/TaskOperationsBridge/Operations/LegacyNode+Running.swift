@@ -2,20 +2,19 @@ internal import Foundation
 internal import TaskOperations
 internal import TaskOperationsExtras
 
-// Nodes whose operation of Foundation was added to a queue of this library.
+// Running Foundation operations that were added to a queue of this library.
 
 extension LegacyNode {
-    /// The body of the node's operation. It ends when the operation of Foundation has finished, which may be long after
-    /// its start.
+    /// The body of the node's operation. Starts the Foundation operation, and waits until it has finished.
     ///
     /// - Parameter isolation: The actor on which bodies of the queue run.
-    /// - Throws: `CancellationError` if the operation was cancelled, `BridgeError.inOperationQueue` if it is also in an
-    ///   `OperationQueue`, and `TaskOperationError.waitCycle` if it waits for an operation that waits for it, unless
-    ///   cycles are reported.
+    /// - Throws: `CancellationError` if the Foundation operation was cancelled.
+    ///   - `BridgeError.inOperationQueue` if the Foundation operation is also in an `OperationQueue`.
+    ///   - `TaskOperationError.waitCycle` if the operation waits in a cycle and `reportsCycles` is false.
     func run(isolation: isolated (any Actor)? = #isolation) async throws {
         await begin()
         try await withTaskCancellationHandler {
-            _ = isolation  // A closure that does not use it would leave the actor.
+            _ = isolation  // A closure that does not use `isolation` would leave the actor.
             try await startWhenReady()
             await waitUntilFinished()
         } onCancel: {
@@ -46,8 +45,10 @@ extension LegacyNode {
         }
     }
 
-    /// Waits for an operation that is not ready although the queue has started it: its class overrides `isReady`, or it
-    /// got a dependency late. The body lends its permit during the wait.
+    /// Waits until the Foundation operation is ready. The body lends its permit during the wait.
+    ///
+    /// The operation can be unready in its body for two reasons. Its class may override `isReady`, or a dependency may
+    /// have been added late.
     private func waitUntilReady() async throws {
         let readiness = TaskOperation.placeholder(name: "isReady of \(legacy.title)")
         for dependency in legacy.unfinishedDependencies {
@@ -77,10 +78,10 @@ extension LegacyNode {
         return try result.get()
     }
 
-    /// Starts the operation on this thread. Returns false if it turns out not to be ready.
+    /// Starts the Foundation operation on this thread. Returns false if it is not ready.
     ///
-    /// The observation starts it, because it may get a dependency at any moment, and an operation must be ready when
-    /// `start()` is called.
+    /// The operation must be ready when `start()` is called, but other threads may add dependencies at any time. So the
+    /// observation checks the readiness and calls `start()`.
     private func startHere() throws -> Bool {
         observe(byBody: apply { $0.life.phase == .begun })
         let (previous, observation) = apply { ($0.life.start(), $0.observation) }
@@ -97,12 +98,14 @@ extension LegacyNode {
 
     // MARK: Cancellation before the start
 
-    /// Handles the end of the node's operation. If that never started the operation of Foundation, cancels the latter
-    /// and starts it: only then does it finish, without running its `main()`.
+    /// Handles the end of the node's operation.
+    ///
+    /// If the Foundation operation was never started, it must still finish. So this method cancels it, and then starts
+    /// it. A cancelled operation finishes at its start without running `main()`.
     func operationEnded() {
         guard apply({ $0.life.isLeftUnstarted }) else { return }
         LegacyThreads.shared.run { [self] in
-            // A start before the cancellation would run `main()`.
+            // Cancelled before the start, because otherwise the start would run `main()`.
             cancelLegacy()
             guard apply({ $0.life.nodeEnded() }) else { return }
             if !legacy.isReadyNow { observe() }
@@ -110,25 +113,25 @@ extension LegacyNode {
         }
     }
 
-    /// Starts a cancelled operation. This does not use its queue's threads, because all of them may be blocked until
-    /// the operation has finished.
+    /// Starts a cancelled operation. Uses the shared threads, because all threads of the operation's queue may be
+    /// blocked until the operation has finished.
     func startAbandoned() {
-        // If the operation is also in an `OperationQueue`, that queue finishes it.
+        // If the operation is also in an `OperationQueue`, the call throws, and that queue finishes the operation.
         LegacyThreads.shared.run { [self] in _ = try? startHere() }
     }
 
-    /// Cancels the operation of Foundation, unless it is already cancelled: a subclass may count the calls.
+    /// Cancels the Foundation operation, unless it is already cancelled. A subclass may count the calls of `cancel()`.
     private func cancelLegacy() {
         if !legacy.isCancelled { legacy.cancel() }
     }
 
     // MARK: Observation
 
-    /// Called before a queue gets the operation. If the Foundation operation is not ready, the operation of the node
-    /// waits until it is.
+    /// Prepares the node's operation before it is added to a queue. If the Foundation operation is not ready, makes the
+    /// node's operation wait until it is ready.
     func willBeSubmitted() {
         if legacy.isReadyNow { return }
-        // Foundation would not report the ends of the other dependencies.
+        // In this case, Foundation would not report the ends of the other dependencies. The body checks the readiness.
         if legacy.countsRemovedDependencies { return }
         guard let operation = knownOperation else { return }
         let readiness = TaskOperation.placeholder(name: "isReady of \(legacy.title)")
@@ -136,7 +139,7 @@ extension LegacyNode {
         try? operation.addDependency(readiness)
     }
 
-    /// A queue has accepted the operation. From now on, cancellation and readiness are observed.
+    /// Begins to observe cancellation and readiness. Called after a queue has accepted the operation.
     func wasSubmitted() {
         observe()
         look()

@@ -1,35 +1,36 @@
 internal import Foundation
 @_spi(Lock) internal import TaskOperations
 
-/// The counterpart of an operation of Foundation in this library. Each operation has one node for as long as an
-/// operation or task of this library waits for it or runs it.
+/// Links a Foundation operation to an operation of this library. The latter is called the node's operation.
 ///
-/// The node's operation ends when the operation of Foundation finishes, whichever queue runs it. Once a queue of this
-/// library has the operation, the body of the node's operation runs it. So dependencies, cycles, priorities and
-/// cancellation are handled in one place, regardless of the order of events.
+/// A Foundation operation has one node while code of this library waits for it or runs it. The node's operation ends
+/// when the Foundation operation finishes, regardless of the queue that runs it. If the Foundation operation is added
+/// to a queue of this library, the body of the node's operation runs it. So dependencies, cycles, priorities and
+/// cancellation are handled in one place.
 final class LegacyNode: Sendable {
     let legacy: Foundation.Operation
     private let state = Lock(State())
 
     struct State: Sendable {
         var life = LegacyState()
-        /// The operation. Its dependents and waiters retain it. While a queue has it, this node retains it, too,
-        /// because its body retains the node.
+        /// The node's operation. Its dependents and waiters retain it.
         var operation: WeakReference<AnyTaskOperation>?
+        /// A strong reference to the node's operation. It is set when the operation is claimed for a queue.
         var kept: AnyTaskOperation?
         var watcher: FinishWatcher?
         var observation: LegacyObservation?
-        /// An operation that ends when the operation of Foundation is ready; nil if nothing waits for that.
+        /// An operation that ends when the Foundation operation is ready; nil if no operation waits for the readiness.
         var readiness: AnyTaskOperation?
         var waitsForObservation: CheckedContinuation<Void, Never>?
         var waitsForFinish: [CheckedContinuation<Void, Never>] = []
-        /// The dependencies of the operation of Foundation that the node's operation also has. They are not retained,
+        /// The counterparts of Foundation dependencies that were added to the node's operation. They are not retained,
         /// because a chain of nodes would be freed recursively.
         var mirrored: Set<ObjectIdentifier> = []
         var hasHandler = false
-        /// The threads on which the operation of Foundation may block.
+        /// The threads on which the Foundation operation may block.
         var threads = LegacyThreads.shared
-        /// True if a cycle is reported instead of thrown, because Foundation's own function added the operation.
+        /// Whether a cycle is reported instead of thrown. True if a function of Foundation, which cannot throw, added
+        /// the operation.
         var reportsCycles = false
     }
 
@@ -45,7 +46,7 @@ final class LegacyNode: Sendable {
 
     func apply<Result: Sendable>(_ event: (inout State) -> Result) -> Result { state.withLock { event(&$0) } }
 
-    /// The node's operation, and whether this call has created it. A new operation has no dependencies yet.
+    /// Returns the node's operation, and whether this call has created it. A new operation has no dependencies yet.
     func operation() -> (AnyTaskOperation, isNew: Bool) {
         if let operation = knownOperation { return (operation, false) }
         let made = TaskOperation<Void>(name: legacy.name, priority: TaskPriority(legacy)) { try await self.run() }
@@ -64,7 +65,7 @@ final class LegacyNode: Sendable {
 
     var knownOperation: AnyTaskOperation? { apply { $0.operation?.object } }
 
-    /// Whether the operation is on no queue of this library.
+    /// Whether the Foundation operation is on no queue of this library.
     var isForeign: Bool { apply { $0.life.phase == .foreign } }
 
     var readiness: AnyTaskOperation? { apply { $0.readiness } }
@@ -73,7 +74,7 @@ final class LegacyNode: Sendable {
 // MARK: - The end
 
 extension LegacyNode {
-    /// Reports the end of an operation that no queue of this library runs to its node.
+    /// Watches the end of the Foundation operation, which may be on any queue.
     func watch() {
         let watcher = FinishWatcher { [weak self] in self?.look() }
         let isNew = apply { state in
@@ -84,7 +85,7 @@ extension LegacyNode {
         if isNew { watcher.watch(legacy) }
     }
 
-    /// Waits until the operation of Foundation itself is finished, which may be later than its node.
+    /// Waits until the Foundation operation is finished. It may finish after the node's operation.
     func waitUntilFinished() async {
         if apply({ $0.life.phase == .finished }) { return }
         watch()
@@ -98,12 +99,12 @@ extension LegacyNode {
         }
     }
 
-    /// Examines the operation after a possible change, and performs the resulting commands. A concurrent call makes the
-    /// first caller examine it again.
+    /// Examines the Foundation operation after a possible change, and performs the resulting commands. If another
+    /// thread is already examining the operation, makes that thread examine it again.
     func look() {
         guard apply({ $0.life.look() }) else { return }
         while apply({ $0.life.beginLook() }) {
-            // Some subclasses have side effects in `isReady`, so it is read only when needed.
+            // `isReady` has side effects in some subclasses, so it is read only when it is needed.
             let isReady = apply { $0.life.phase.isReadinessWanted } && legacy.isReadyNow
             let sight = LegacyState.Sight(
                 isReady: isReady, isCancelled: legacy.isCancelled, isFinished: legacy.isFinished)

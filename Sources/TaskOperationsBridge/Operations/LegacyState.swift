@@ -1,39 +1,41 @@
-/// The state of an operation of Foundation, as its node sees it, and the commands that follow from an event. A pure
-/// value: `LegacyNode` performs the returned commands with no lock held.
+/// The state of a Foundation operation, as its node knows it. Each event returns the resulting commands. `LegacyNode`
+/// performs the commands after unlocking.
 struct LegacyState {
     enum Phase: Comparable, Sendable {
-        /// The operation is on no queue of this library. Only its end matters.
+        /// The operation is on no queue of this library. Only its end is observed.
         case foreign
-        /// A queue of this library will run it.
+        /// A queue of this library will run the operation.
         case submitted
-        /// The node's body runs, and has not started it.
+        /// The body of the node's operation is running, and has not started the operation yet.
         case begun
-        /// The node has ended without starting it. It is now started as a cancelled operation, which finishes it.
+        /// The node's operation has ended without starting the operation. The operation is cancelled, and must be
+        /// started to finish.
         case abandoned
-        /// It was started.
+        /// The operation was started.
         case started
         case finished
 
-        /// Whether the readiness of the operation has an effect in this phase.
+        /// Whether a change of the operation's readiness has an effect in this phase.
         var isReadinessWanted: Bool { self == .submitted || self == .begun || self == .abandoned }
     }
 
-    /// The observed properties of the operation. Its notifications do not say which property has changed.
+    /// The observed properties of the operation. All are read, because a notification does not name the changed
+    /// property.
     struct Sight: Sendable {
         var isReady: Bool
         var isCancelled: Bool
         var isFinished: Bool
     }
 
-    /// The commands that follow from an observation.
+    /// A command for the node.
     enum Command: Sendable {
-        /// The node ends as a cancelled operation.
+        /// Cancels the node's operation.
         case cancelNode
         /// Ends the operation that represents readiness, so that its waiters continue.
         case endReadiness
-        /// The operation is started, to finish.
+        /// Starts a cancelled operation, so that it finishes.
         case startAbandoned
-        /// The node ends if it has not begun, and waiters for the end of the operation continue.
+        /// Ends the node's operation if its body has not begun, and resumes all waiters for the end.
         case finish(wasOurs: Bool)
     }
 
@@ -41,35 +43,36 @@ struct LegacyState {
 
     private(set) var phase = Phase.foreign
     private var observation = Observation.none
-    /// Whether a thread is examining the operation, and whether it must examine it again.
+    /// Whether a thread is examining the operation.
     private var isLooking = false
+    /// Whether the operation must be examined again after a possible change.
     private var mustLookAgain = false
 
     // MARK: The life
 
-    /// Records that a queue of this library will have the operation. Returns false if a queue already has it.
+    /// Records that the operation will be added to a queue of this library. Returns false if it was already added.
     mutating func claim() -> Bool {
         if phase != .foreign { return false }
         phase = .submitted
         return true
     }
 
-    /// The queue has refused the operation.
+    /// Records that the queue has refused the operation.
     mutating func refuse() {
         if phase == .submitted { phase = .foreign }
     }
 
-    /// The body begins. Returns false if it has to wait until the observation is established.
+    /// Records that the body begins. Returns false if the body must wait until the observation is established.
     mutating func begin() -> Bool {
         if phase == .submitted { phase = .begun }
         return observation != .beginning
     }
 
-    /// Whether the operation must still be finished after its node has ended.
+    /// Whether the operation was added to a queue of this library but never started.
     var isLeftUnstarted: Bool { phase == .submitted || phase == .begun }
 
-    /// The node has ended, and the operation is cancelled, so it may now be started. Returns whether it must still be
-    /// finished.
+    /// Records that the node's operation has ended and the operation is cancelled. Returns true if the operation must
+    /// still be started to finish.
     mutating func nodeEnded() -> Bool {
         guard isLeftUnstarted else { return false }
         phase = .abandoned
@@ -78,22 +81,23 @@ struct LegacyState {
 
     // MARK: The start
 
-    /// Returns the phase from which the caller must start the operation; nil if it must not.
+    /// Records the start of the operation, and returns the previous phase. Returns nil if the caller must not start the
+    /// operation.
     mutating func start() -> Phase? {
         guard phase == .begun || phase == .abandoned, observation != .beginning else { return nil }
         defer { phase = .started }
         return phase
     }
 
-    /// Foundation considered the operation not ready, so it was not started.
+    /// Records that the operation was not started, because it was not ready.
     mutating func undoStart(from previous: Phase) {
         if phase == .started { phase = previous }
     }
 
     // MARK: Observation
 
-    /// Returns whether the caller must establish the observation. After the body has begun, only the body establishes
-    /// it, because it starts the operation through it.
+    /// Returns whether the caller must establish the observation. After the body has begun, only the body may do this.
+    /// The body uses the observation to start the operation.
     mutating func beginObservation(byBody: Bool = false) -> Bool {
         let isInPhase = byBody ? phase == .begun : phase == .submitted || phase == .abandoned
         guard observation == .none, isInPhase else { return false }
@@ -105,8 +109,8 @@ struct LegacyState {
 
     // MARK: Looking
 
-    /// Records a possible change. Returns true if the caller must examine the operation, and repeat this until
-    /// `beginLook` returns false.
+    /// Records a possible change. If it returns true, the caller must examine the operation after each `beginLook` that
+    /// returns true.
     mutating func look() -> Bool {
         if phase == .finished { return false }
         mustLookAgain = true
@@ -114,7 +118,7 @@ struct LegacyState {
         return !isLooking
     }
 
-    /// Returns false if there was no change since the last examination began.
+    /// Begins an examination. Returns false if no change was recorded since the last examination began.
     mutating func beginLook() -> Bool {
         isLooking = mustLookAgain && phase != .finished
         mustLookAgain = false

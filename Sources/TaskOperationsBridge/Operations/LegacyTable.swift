@@ -1,16 +1,13 @@
 internal import Foundation
 @_spi(Lock) internal import TaskOperations
 
-/// Maps operations of Foundation to operations of this library and back, because an operation of Foundation has no
-/// field for such a reference.
+/// Finds the node of a Foundation operation, and the node or the proxy of an operation of this library.
 ///
-/// The entry of an operation of Foundation is its node. An operation of this library has an entry if it represents an
-/// operation of Foundation, or if an `OperationProxy` represents it. Entries are weak. A lookup returns the found object
-/// from the locked section, because its release may call this table.
+/// A table is needed because a Foundation operation has no field for its node. Entries are weak. A lookup returns the
+/// found object from the locked section, because releasing the object may call this table.
 enum LegacyTable {
-    /// The counterpart of an operation of this library in Foundation.
+    /// The node or the proxy of an operation of this library.
     private enum Appearance: Sendable {
-        /// The operation belongs to a node.
         case node(WeakReference<LegacyNode>)
         case face(WeakReference<OperationProxy>)
 
@@ -19,10 +16,10 @@ enum LegacyTable {
     }
 
     private struct State: Sendable {
-        /// The nodes, by the operation of Foundation. The identity distinguishes a node that is being released from its
+        /// The nodes, by Foundation operation. The identity distinguishes a node that is being released from its
         /// replacement.
         var nodes: [ObjectIdentifier: (reference: WeakReference<LegacyNode>, identity: ObjectIdentifier)] = [:]
-        /// The entries by the operation of this library.
+        /// The nodes and proxies, by operation of this library.
         var appearances: [ObjectIdentifier: Appearance] = [:]
     }
 
@@ -36,7 +33,7 @@ extension LegacyTable {
         state.withLock { $0.nodes[ObjectIdentifier(legacy)]?.reference.object }
     }
 
-    /// Returns the existing node of an operation, or inserts and returns the new one.
+    /// Returns the existing node of an operation. If there is none, inserts and returns `made`.
     static func node(of legacy: Foundation.Operation, orInsert made: LegacyNode) -> LegacyNode {
         state.withLock { state in
             if let node = state.nodes[ObjectIdentifier(legacy)]?.reference.object { return node }
@@ -49,7 +46,7 @@ extension LegacyTable {
         state.withLock { $0.appearances[ObjectIdentifier(operation)] = .node(WeakReference(node)) }
     }
 
-    /// Removes a node that is being released, unless another node has replaced it.
+    /// Removes a node that is being released. Does nothing if another node has replaced it.
     static func remove(_ node: LegacyNode, for operation: ObjectIdentifier?) {
         state.withLock { state in
             let key = ObjectIdentifier(node.legacy)
@@ -59,17 +56,17 @@ extension LegacyTable {
         }
     }
 
-    /// Returns the node to which an operation of this library belongs.
+    /// Returns the node of an operation of this library; nil if the operation has no node.
     static func node(of operation: AnyTaskOperation) -> LegacyNode? {
         let node = state.withLock { $0.appearances[ObjectIdentifier(operation)]?.node }
         return node?.knownOperation === operation ? node : nil
     }
 }
 
-// MARK: - Faces
+// MARK: - Proxies
 
 extension LegacyTable {
-    /// Returns the existing face of an operation, or inserts and returns the new one.
+    /// Returns the existing proxy of an operation. If there is none, inserts and returns `made`.
     static func face(of operation: AnyTaskOperation, orInsert made: OperationProxy?) -> OperationProxy? {
         state.withLock { state in
             let appearance = state.appearances[ObjectIdentifier(operation)]
@@ -81,7 +78,7 @@ extension LegacyTable {
         }
     }
 
-    /// Removes a face that is being released, unless another face has replaced it.
+    /// Removes a proxy that is being released. Does nothing if another proxy has replaced it.
     static func removeFace(_ face: OperationProxy, of operation: ObjectIdentifier) {
         state.withLock { state in
             guard case .face(let reference)? = state.appearances[operation] else { return }

@@ -3,18 +3,20 @@ public import Foundation
 internal import TaskOperationsExtras
 
 extension AnyTaskOperation {
-    /// A Foundation operation that represents this operation. Other operations can depend on it, and you can add it to
-    /// an `OperationQueue`. The property returns the same object while that object is retained. If this operation runs
-    /// an operation of Foundation, the property returns that operation.
+    /// A Foundation operation that represents this operation, called its proxy. Foundation operations can depend on the
+    /// proxy, and you can add the proxy to an `OperationQueue`. While the proxy is retained, the property returns the
+    /// same object. If this operation runs a Foundation operation, the property returns that operation instead.
     ///
-    /// It has the state of this operation, and cancelling either cancels both. If you add it to an `OperationQueue`,
-    /// that queue starts this operation, unless it is already on a queue, and counts it in its width until it has
-    /// finished.
+    /// The proxy has the state of this operation. Cancelling one of the two cancels both.
+    ///
+    /// If you add the proxy to an `OperationQueue`, that queue starts this operation. If this operation is already on a
+    /// queue of this library, that queue starts it instead. In both cases, the proxy occupies a place in the width of
+    /// the `OperationQueue` until this operation has finished.
     public var asOperation: Foundation.Operation {
         LegacyTable.node(of: self)?.legacy ?? face
     }
 
-    /// The face of this operation.
+    /// The proxy of this operation.
     var face: OperationProxy {
         if let face = LegacyTable.face(of: self, orInsert: nil) { return face }
         let made = OperationProxy(for: self)
@@ -24,8 +26,8 @@ extension AnyTaskOperation {
     }
 }
 
-/// An operation of Foundation that represents an operation of this library.
-class OperationStandIn: Foundation.Operation, @unchecked Sendable {  // All it has is constant.
+/// A Foundation operation that represents an operation of this library.
+class OperationStandIn: Foundation.Operation, @unchecked Sendable {  // Its only property is constant.
     let operation: AnyTaskOperation
 
     init(for operation: AnyTaskOperation) {
@@ -33,11 +35,11 @@ class OperationStandIn: Foundation.Operation, @unchecked Sendable {  // All it h
     }
 }
 
-/// The face of an operation of this library: its representation for Foundation.
+/// The proxy of an operation of this library. It represents the operation in Foundation.
 ///
-/// Its state follows that of the operation, with one exception: in an `OperationQueue`, an operation that ended before
-/// its start finishes only when the queue starts it, as Foundation requires.
-final class OperationProxy: OperationStandIn, @unchecked Sendable {  // All that changes is in `state`, a lock.
+/// The proxy has the state of the operation, with one exception. In an `OperationQueue`, the proxy finishes only after
+/// the queue has started it, even if the operation has ended. Foundation requires this.
+final class OperationProxy: OperationStandIn, @unchecked Sendable {  // All mutable state is in `state`, a lock.
     private enum Phase: Comparable, Sendable {
         case waiting
         case executing
@@ -46,19 +48,20 @@ final class OperationProxy: OperationStandIn, @unchecked Sendable {  // All that
 
     private struct State: Sendable {
         var phase = Phase.waiting
-        /// Whether the face was started, by an `OperationQueue` or by hand.
+        /// Whether the proxy was started, by an `OperationQueue` or by hand.
         var isStarted = false
-        /// Whether the changes to executing and to finished have begun.
+        /// Whether the change to executing has begun.
         var hasBegun = false
+        /// Whether the change to finished has begun.
         var isEnding = false
-        /// Whether a dependency will report its end.
+        /// Whether the proxy waits for a report that a dependency has ended.
         var isWatching = false
-        /// The executor that holds the operation back until an `OperationQueue` starts the face.
+        /// The executor that delays the operation until an `OperationQueue` starts the proxy.
         var slot: GatedExecutor?
         var dependencies: [Foundation.Operation] = []
 
-        /// Whether the face is in an `OperationQueue` that has not started it. Until the start, it must seem neither
-        /// executing nor finished.
+        /// Whether the proxy is in an `OperationQueue` that has not started it. Before the start, the proxy must seem
+        /// neither executing nor finished.
         func isHeldBack(isQueued: Bool) -> Bool { !isStarted && (slot != nil || isQueued) }
     }
 
@@ -73,7 +76,7 @@ final class OperationProxy: OperationStandIn, @unchecked Sendable {  // All that
 
     deinit { LegacyTable.removeFace(self, of: ObjectIdentifier(operation)) }
 
-    /// Follows the operation. The references are weak, because the state of a face without owner cannot be observed.
+    /// Makes the proxy follow the operation. The references are weak, so that the operation does not retain the proxy.
     func attach() {
         _ = operation.addStartHandler { [weak self] in self?.begin() }
         operation.addCompletionHandler(on: LegacyThreads.shared) { [weak self] in self?.end() }
@@ -87,7 +90,7 @@ final class OperationProxy: OperationStandIn, @unchecked Sendable {  // All that
     override var isCancelled: Bool { operation.isCancelled }
 
     override var isReady: Bool {
-        // Foundation itself adds dependencies on its barriers without calling `addDependency`.
+        // This also covers Foundation's barriers, on which the proxy depends without a call of `addDependency`.
         guard super.isReady else { return false }
         if operation.isFinished { return true }
         if let slot = state.withLock({ $0.slot }) { return slot.isWanted }
@@ -106,7 +109,7 @@ final class OperationProxy: OperationStandIn, @unchecked Sendable {  // All that
         didChangeValue(forKey: "isReady")
     }
 
-    /// Makes Foundation read `isReady` again when a dependency has finished. One such dependency at a time is enough.
+    /// Makes Foundation read `isReady` again after a dependency has finished. Watches one dependency at a time.
     private func tellReadiness(after dependency: AnyTaskOperation) {
         let isNew = state.withLock { state in
             defer { state.isWatching = true }
@@ -123,7 +126,7 @@ final class OperationProxy: OperationStandIn, @unchecked Sendable {  // All that
 
     // MARK: Dependencies and priority
 
-    /// The dependencies of the operation, and those that were added here.
+    /// The dependencies of the operation, and the dependencies that were added to the proxy.
     override var dependencies: [Foundation.Operation] {
         let added = state.withLock { $0.dependencies }
         let others = operation.dependencies.map(\.asOperation)
@@ -137,9 +140,9 @@ final class OperationProxy: OperationStandIn, @unchecked Sendable {  // All that
                 if !state.dependencies.contains(where: { $0 === dependency }) { state.dependencies.append(dependency) }
             }
         } catch TaskOperationError.alreadyStarted {
-            // As in Foundation, the dependency is too late to have an effect.
+            // As in Foundation, a dependency that is added after the start has no effect.
         } catch {
-            // Foundation's function cannot throw the error. No state has changed.
+            // Foundation's method cannot throw the error. No state has changed.
             MisuseReport.report("\(error)")
         }
         tellReadiness()
@@ -169,7 +172,7 @@ final class OperationProxy: OperationStandIn, @unchecked Sendable {  // All that
 
 extension OperationProxy {
     /// Makes the operation wait until an `OperationQueue` starts the proxy. Returns false if the operation has already
-    /// ended, so no start is needed.
+    /// ended, so that no start is needed.
     ///
     /// - Throws: `TaskOperationError.alreadyAdded`.
     func reserve(for queue: OperationQueue) throws(TaskOperationError) -> Bool {
@@ -189,7 +192,7 @@ extension OperationProxy {
         return !hasEnded
     }
 
-    /// Starts the operation for a queue that starts the face.
+    /// Starts the operation. Called when the proxy is started.
     fileprivate func run() {
         let isFirst = state.withLock { state in
             defer { state.isStarted = true }
@@ -201,12 +204,13 @@ extension OperationProxy {
         if let slot = state.withLock({ $0.slot }) {
             slot.open()
         } else {
-            // If the operation is on a queue of this library, that queue runs it, and the face only waits.
+            // If the operation is on a queue of this library, the call throws. That queue runs the operation, and the
+            // proxy only waits.
             try? TaskOperationQueue(name: name, maxConcurrentOperationCount: 1).addOperation(operation)
         }
     }
 
-    /// The body begins, or a queue has started the face.
+    /// Makes the proxy executing. Called when the body begins or the proxy is started.
     fileprivate func begin() {
         let isQueued = FoundationFields.isQueued(self)
         let isFirst = state.withLock { state in
@@ -220,7 +224,7 @@ extension OperationProxy {
         didChangeValue(forKey: "isExecuting")
     }
 
-    /// The operation has ended.
+    /// Makes the proxy finished. Called after the operation has ended.
     fileprivate func end() {
         let isQueued = FoundationFields.isQueued(self)
         let (isHeldBack, isFirst) = state.withLock { state in

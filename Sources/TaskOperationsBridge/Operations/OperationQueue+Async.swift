@@ -4,14 +4,13 @@ internal import Synchronization
 internal import TaskOperationsExtras
 
 extension OperationQueue {
-    /// Waits, without blocking a thread, until the queue is empty, including barriers. The call also waits for
-    /// operations that are added meanwhile. On a suspended queue with operations, the wait lasts until the queue is
-    /// resumed.
+    /// Waits until the queue is empty, without blocking a thread. Also waits for barriers, and for operations that are
+    /// added meanwhile. On a suspended queue with operations, the wait lasts until the queue is resumed.
     public func finished() async {
         if let bridged = self as? BridgedOperationQueue { return await bridged.allFinished() }
         repeat {
             for operation in operations { await operation.finished() }
-            // `operations` does not list barriers, so only another barrier can wait for them.
+            // `operations` does not list barriers. Only another barrier can wait for a barrier.
             if operations.isEmpty {
                 let isReached = Promise<Void>()
                 addBarrierBlock { isReached.provide(()) }
@@ -20,12 +19,16 @@ extension OperationQueue {
         } while !operations.isEmpty
     }
 
-    /// Runs a closure as an operation of the queue, on its thread, and waits for the value without blocking one.
+    /// Runs a synchronous closure as an operation of the queue, and waits for the value without blocking a thread.
     ///
-    /// Cancelling the calling task cancels the operation. If it has not started, the closure never runs, and the call
-    /// throws at once, even on a suspended queue.
+    /// Cancelling the calling task cancels the operation. If the operation has not started, the closure never runs, and
+    /// the call throws at once, even on a suspended queue.
     ///
-    /// - Throws: The error that the closure throws; `CancellationError` if the operation was cancelled before its
+    /// - Parameters:
+    ///   - name: The name of the operation.
+    ///   - body: The closure.
+    /// - Returns: The value that the closure returns.
+    /// - Throws: The error that the closure throws, or `CancellationError` if the operation was cancelled before its
     ///   start.
     public func run<Value: Sendable>(
         name: String? = nil, _ body: @escaping @Sendable () throws -> Value
@@ -40,13 +43,17 @@ extension OperationQueue {
         }
     }
 
-    /// Runs an asynchronous closure as an operation of the queue, and waits for the value. The queue counts the
-    /// operation in its width until the closure has ended. The closure runs on the cooperative pool, or on the actor
-    /// that it is isolated to.
+    /// Runs an asynchronous closure as an operation of the queue, and waits for the value. The operation occupies a
+    /// place in the queue's width until the closure has ended. The closure runs on its actor, or on the cooperative
+    /// pool if it has no actor.
     ///
-    /// Cancelling the task that calls this cancels the operation.
+    /// Cancelling the calling task cancels the operation.
     ///
-    /// - Throws: The error that the closure throws; `CancellationError` if the operation was cancelled before its
+    /// - Parameters:
+    ///   - name: The name of the operation.
+    ///   - body: The closure.
+    /// - Returns: The value that the closure returns.
+    /// - Throws: The error that the closure throws, or `CancellationError` if the operation was cancelled before its
     ///   start.
     public func run<Value: Sendable>(
         name: String? = nil, _ body: @escaping @Sendable () async throws -> Value
@@ -61,7 +68,7 @@ extension OperationQueue {
     }
 }
 
-/// A closure as an operation, with its outcome.
+/// An operation that runs a closure and provides the outcome.
 private final class QueuedRun<Value: Sendable>: Foundation.Operation, @unchecked Sendable {  // `body` is a lock.
     private let body: Lock<(@Sendable () throws -> Value)?>
     let outcome = Promise<Result<Value, any Error>>()

@@ -1,4 +1,4 @@
-// The one table of priorities:
+// The table that converts priorities:
 //
 // | `TaskPriority`          | `Operation.QueuePriority` | `QualityOfService`  | `DispatchQoS`                  |
 // |-------------------------|---------------------------|---------------------|--------------------------------|
@@ -8,9 +8,9 @@
 // | `.low` (17)             | `.low`                    | `.utility`          | `.utility`                     |
 // | `.background` (9)       | `.veryLow`                | `.background`       | `.background`                  |
 //
-// It is read in both directions. A `TaskPriority` between two rows counts as the lower one, as in a queue. A value
-// above the first row counts as the first, and a value below the last row as the last. The relative priority of a
-// `DispatchQoS` has no counterpart and is dropped.
+// Conversions use the table in both directions. A `TaskPriority` between two rows is rounded down to the lower row, as
+// in a queue. A value above the first row belongs to the first row. A value below the last row belongs to the last row.
+// The relative priority of a `DispatchQoS` is ignored.
 
 public import Dispatch
 public import Foundation
@@ -39,28 +39,29 @@ private struct PriorityRow: Sendable {
 }
 
 extension TaskPriority {
-    /// The priority of the same row as a priority in an `OperationQueue`.
+    /// Creates the task priority that corresponds to a priority in an `OperationQueue`.
     public init(_ priority: Foundation.Operation.QueuePriority) {
         self = (PriorityRow.table.first { $0.queue == priority } ?? .medium).task
     }
 
-    /// The priority of the same row as a quality of service.
+    /// Creates the task priority that corresponds to a quality of service.
     public init(_ service: QualityOfService) {
         self = (PriorityRow.table.first { $0.service == service } ?? .medium).task
     }
 
-    /// The priority of the same row as a quality of service of Dispatch.
+    /// Creates the task priority that corresponds to a quality of service of Dispatch.
     public init(_ service: DispatchQoS) {
         self.init(service.qosClass)
     }
 
-    /// The priority of the same row as a class of quality of service of Dispatch.
+    /// Creates the task priority that corresponds to a class of Dispatch's quality of service.
     public init(_ service: DispatchQoS.QoSClass) {
         self = (PriorityRow.table.first { $0.dispatch == service } ?? .medium).task
     }
 
-    /// The priority of an operation of Foundation: that of its `queuePriority` if one was set, and of its
-    /// `qualityOfService` otherwise. On Linux, Foundation orders a queue only by `queuePriority`.
+    /// Creates the task priority that corresponds to the priority of a Foundation operation. If the operation's
+    /// `queuePriority` is `.normal`, its `qualityOfService` is used. Otherwise its `queuePriority` is used. On Linux,
+    /// Foundation orders a queue only by `queuePriority`.
     public init(_ operation: Foundation.Operation) {
         let priority = operation.queuePriority
         self = priority == .normal ? TaskPriority(operation.qualityOfService) : TaskPriority(priority)
@@ -68,17 +69,17 @@ extension TaskPriority {
 }
 
 extension Foundation.Operation.QueuePriority {
-    /// The priority in an `OperationQueue` of the same row as a task priority.
+    /// Creates the priority in an `OperationQueue` that corresponds to a task priority.
     public init(_ priority: TaskPriority) { self = PriorityRow.row(of: priority).queue }
 }
 
 extension QualityOfService {
-    /// The quality of service of the same row as a task priority.
+    /// Creates the quality of service that corresponds to a task priority.
     public init(_ priority: TaskPriority) { self = PriorityRow.row(of: priority).service }
 }
 
 extension DispatchQoS {
-    /// The quality of service of the same row as a task priority.
+    /// Creates the quality of service that corresponds to a task priority.
     public init(_ priority: TaskPriority) {
         self.init(qosClass: PriorityRow.row(of: priority).dispatch, relativePriority: 0)
     }

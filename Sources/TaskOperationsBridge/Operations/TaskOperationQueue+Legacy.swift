@@ -2,27 +2,31 @@ public import Foundation
 public import TaskOperations
 
 extension TaskOperationQueue {
-    /// Runs an operation of Foundation, of any subclass, unchanged.
+    /// Adds a Foundation operation to the queue. Its class needs no changes.
     ///
-    /// The operation starts when its own dependencies are finished and the queue has a permit for it. It holds the
-    /// permit until `isFinished`. A synchronous `main()` may block, because it runs on a thread for such work. If the
-    /// queue has an executor, it runs there instead; on `TaskOperationQueue.main` it runs on the main thread. The
-    /// priority is read at the time of this call.
+    /// The Foundation operation starts when its own dependencies are finished and the queue has a permit. It holds the
+    /// permit until `isFinished` is true. Its priority is read during this call.
     ///
-    /// - Returns: The operation that runs it. It can be awaited, depended on and cancelled; cancelling it cancels the
-    ///   operation of Foundation. It fails with `CancellationError` if either of the two was cancelled.
-    /// - Throws: `BridgeError` if the operation was already added to a queue, is executing or has finished. If it
-    ///   represents an operation of this library, the errors of `addOperation` for that operation.
+    /// A synchronous `main()` may block, because it runs on a thread for such work. If the queue has an executor,
+    /// `main()` runs on that executor instead. On `TaskOperationQueue.main`, `main()` runs on the main thread.
+    ///
+    /// - Parameter legacy: The Foundation operation.
+    /// - Returns: The operation of this library that runs the Foundation operation. Cancelling it cancels the
+    ///   Foundation operation. It fails with `CancellationError` if one of the two was cancelled.
+    /// - Throws: `BridgeError` if the Foundation operation was already added to a queue, is executing or has finished.
+    ///   If the Foundation operation is a proxy, throws the errors of `addOperation` for the represented operation.
     @discardableResult
     public func addOperation(_ legacy: Foundation.Operation) throws -> AnyTaskOperation {
         try addOperations([legacy])[0]
     }
 
-    /// Runs operations of Foundation, which may depend on each other. They are added in one step: no operation starts
-    /// before the priorities of all are compared.
+    /// Adds Foundation operations to the queue in one step. They may depend on each other. The queue compares the
+    /// priorities of all operations before it starts one of them.
     ///
-    /// - Throws: The errors for one operation, and `TaskOperationError.dependencyCycle` if they depend on each other in
-    ///   a cycle. If the call throws, no operation is added.
+    /// - Parameter legacies: The Foundation operations.
+    /// - Returns: The operations of this library that run the Foundation operations, in the same order.
+    /// - Throws: The errors of `addOperation(_:)`, or `TaskOperationError.dependencyCycle` if the operations depend on
+    ///   each other in a cycle. If the call throws, no operation is added.
     @discardableResult
     public func addOperations(_ legacies: [Foundation.Operation]) throws -> [AnyTaskOperation] {
         let claims = try LegacyNode.claim(legacies, threads: LegacyThreads.threads(of: self))
@@ -37,7 +41,7 @@ extension TaskOperationQueue {
 }
 
 extension OperationOptions {
-    /// Adds operations of Foundation that must finish, with any outcome, before this operation starts.
+    /// Adds dependencies on Foundation operations. They must finish, with any outcome, before the operation starts.
     public static func legacyDependencies(_ dependencies: [Foundation.Operation]) -> OperationOptions {
         .dependencies(dependencies.map(\.counterpart))
     }
@@ -46,9 +50,9 @@ extension OperationOptions {
 extension TaskOperationQueue {
     /// Adds claimed operations in one step.
     ///
-    /// - Throws: The errors of `addOperations`. The caller must then refuse the claims.
+    /// - Throws: The errors of `addOperations`. If the call throws, the caller must refuse the claims.
     func add(_ claims: [LegacyNode.Claim]) throws(TaskOperationError) {
-        // Adding one operation need not take the queue's lock.
+        // `addOperation` need not take the queue's lock.
         if claims.count == 1 {
             try addOperation(claims[0].operation)
         } else {

@@ -1,15 +1,18 @@
 public import TaskOperations
 
 extension AnyTaskOperation {
-    /// Blocks the calling thread until the operation has finished. Use it in synchronous callers that cannot change
-    /// yet. Asynchronous callers await `waitUntilFinished()`.
+    /// Blocks the calling thread until the operation has finished. Use this in synchronous code that cannot change yet.
+    /// In asynchronous code, await `waitUntilFinished()`.
     ///
-    /// On the main thread it blocks all code that is isolated to the main actor, including the operation's body. In a
-    /// body that runs on a thread that may block, the permit is lent meanwhile, unless a timeout is given.
+    /// On the main thread, the call blocks all code that is isolated to the main actor. If the operation needs the main
+    /// actor, a call without a timeout never returns. If a body calls this without a timeout, it lends its permit
+    /// meanwhile.
     ///
-    /// - Parameter timeout: The maximum time to block; nil for no limit. The operation continues afterwards.
-    /// - Throws: `BridgeError.blockingCooperativePool`, at once, on a thread of the cooperative pool;
-    ///   `BridgeError.timedOut`; `TaskOperationError.waitCycle` in a body that the operation waits for.
+    /// - Parameter timeout: The maximum time to block. If nil, the time is unlimited. A timeout does not cancel the
+    ///   operation.
+    /// - Throws: `BridgeError.timedOut` if the time is up.
+    ///   - `BridgeError.blockingCooperativePool` at once, on a thread of the cooperative pool.
+    ///   - `TaskOperationError.waitCycle` if the operation waits for the calling body.
     @available(*, noasync, message: "await waitUntilFinished() instead")
     public func waitUntilFinishedBlocking(timeout: Duration? = nil) throws {
         if isFinished { return }
@@ -20,12 +23,14 @@ extension AnyTaskOperation {
 }
 
 extension TaskOperationQueue {
-    /// Blocks the calling thread until the queue is empty. Use it in synchronous callers that cannot change yet.
-    /// Asynchronous callers await `waitUntilAllOperationsAreFinished()`.
+    /// Blocks the calling thread until the queue is empty. Use this in synchronous code that cannot change yet. In
+    /// asynchronous code, await `waitUntilAllOperationsAreFinished()`.
     ///
-    /// - Parameter timeout: The maximum time to block; nil for no limit. The operations continue afterwards.
-    /// - Throws: `BridgeError.blockingCooperativePool`, at once, on a thread of the cooperative pool;
-    ///   `BridgeError.timedOut`; `TaskOperationError.waitCycle` in a body of this queue.
+    /// - Parameter timeout: The maximum time to block. If nil, the time is unlimited. A timeout does not cancel the
+    ///   operations.
+    /// - Throws: `BridgeError.timedOut` if the time is up.
+    ///   - `BridgeError.blockingCooperativePool` at once, on a thread of the cooperative pool.
+    ///   - `TaskOperationError.waitCycle` in a body of this queue.
     @available(*, noasync, message: "await waitUntilAllOperationsAreFinished() instead")
     public func waitUntilAllOperationsAreFinishedBlocking(timeout: Duration? = nil) throws {
         if operationCount == 0 { return }
@@ -36,9 +41,10 @@ extension TaskOperationQueue {
     }
 }
 
-/// Blocks the calling thread until a wait is over. It must not be a thread of the cooperative pool.
+/// Blocks the calling thread until a wait is over.
 ///
-/// - Throws: `BridgeError`, or the error that the wait throws.
+/// - Throws: `BridgeError.timedOut`, or the error that the wait throws. On a thread of the cooperative pool, throws
+///   `BridgeError.blockingCooperativePool`.
 private func block(
     until target: String, timeout: Duration?, _ wait: @escaping @Sendable () async throws(TaskOperationError) -> Void
 ) throws {

@@ -1,10 +1,10 @@
 /// A weak reference to an object.
 ///
-/// It is a class because without optimisation Swift 6.3 miscompiles the read of a weak property of a structure through
-/// an optional chain.
+/// This is a class because of a fault in unoptimised builds with Swift 6.3. They miscompile an optional chain that
+/// reads a weak property of a structure.
 final class WeakReference<Object: AnyObject & Sendable>: Sendable {
     private weak let reference: Object?
-    /// The identity of the object. It is unique while the reference is in use, even while the object is being released.
+    /// The identity of the object. It can be compared even in the `deinit` of the object, when `object` is already nil.
     let identity: ObjectIdentifier
 
     init(_ object: Object) {

@@ -2,7 +2,7 @@
     internal import Dispatch
     internal import Foundation
 
-    /// A process whose exit a Dispatch source reports.
+    /// A process. A Dispatch source reports its exit.
     final class WatchedProcess: Sendable {
         let identifier: pid_t
         private let events: DispatchSourceEvents<pid_t>
@@ -15,7 +15,7 @@
                 SourceSubscription(source, isWatched: true, isSingle: true) { _ in identifier })
         }
 
-        /// Returns false if the task is cancelled.
+        /// Waits until the process has exited. Returns false if the task is cancelled.
         func waitForExit() async throws(SystemCallError) -> Bool {
             var iterator = events.makeAsyncIterator()
             return await iterator.next() != nil

@@ -1,16 +1,17 @@
-// Types that replace others in a controlled build. Foundation notifies through Dispatch, whose threads are not
-// controlled. In a controlled build, an operation notifies on the thread that changes it. See the article Exploration.
+// Replacements for types in a controlled build. Foundation sends notifications through Dispatch, whose threads are not
+// controlled. In a controlled build, an operation sends notifications on the thread that changes it. See the article
+// Exploration.
 #if TASK_OPERATIONS_EXPLORED
     public import Foundation
     @_spi(Lock) internal import TaskOperations
 
     let bridgeExecutor = globalConcurrentExecutor
 
-    /// An operation of Foundation whose changes can be seen in a controlled build.
-    open class ControlledOperation: Foundation.Operation, @unchecked Sendable {  // The variable is a lock.
+    /// A Foundation operation that sends notifications of its changes in a controlled build.
+    open class ControlledOperation: Foundation.Operation, @unchecked Sendable {  // `listeners` is a lock.
         private let listeners = Lock<[(owner: ObjectIdentifier, onChange: @Sendable () -> Void)]>([])
 
-        /// Calls the listeners. A subclass calls it after a change of its own.
+        /// Calls the listeners. A subclass must call this after it has changed a property.
         public func notify() {
             for listener in listeners.withLock({ $0 }) { listener.onChange() }
         }
@@ -21,7 +22,7 @@
         }
 
         fileprivate func removeListener(_ owner: AnyObject) {
-            // The closures are returned from the lock, since their release may call this object.
+            // Frees the closures after unlocking, because freeing a closure may call this object.
             _ = listeners.withLock { listeners in
                 defer { listeners.removeAll { $0.owner == ObjectIdentifier(owner) } }
                 return listeners

@@ -1,7 +1,7 @@
 #if os(Linux) || os(Android)
     internal import Foundation
 
-    /// A kernel descriptor for a process. It identifies that process even after the reuse of its identifier.
+    /// A process, identified by a kernel descriptor. The descriptor stays valid if the process identifier is reused.
     final class WatchedProcess: Sendable {
         let identifier: pid_t
         private let fileDescriptor: Int32
@@ -13,7 +13,7 @@
 
         deinit { close(fileDescriptor) }
 
-        /// Returns false if the task is cancelled.
+        /// Waits until the process has exited. Returns false if the task is cancelled.
         func waitForExit() async throws(SystemCallError) -> Bool {
             try await DescriptorPoller.shared.wait(for: .readable, on: fileDescriptor) != nil
         }
@@ -26,9 +26,10 @@
         }
     }
 
-    /// The C library's `syscall`, which Swift does not import because it is variadic. Glibc has a wrapper for the call
-    /// only since version 2.36, and a static program cannot look it up. On Linux, integer arguments are passed to a
-    /// variadic function as to any other, in C as in Swift.
+    /// The C library's `syscall`. Swift does not import it, because it is variadic.
+    ///
+    /// Glibc has a `pidfd_open` function only since version 2.36, and a static program cannot look it up. On Linux, C
+    /// and Swift pass integer arguments to variadic functions in the same way as to other functions.
     @_silgen_name("syscall")
     private func systemCall(_ number: Int, _ identifier: Int, _ flags: Int) -> Int
 #endif

@@ -4,25 +4,24 @@
     @_spi(Lock) internal import TaskOperations
     internal import TaskOperationsExtras
 
-    // The parts that are specific to Foundation on Apple platforms. `Corelibs` has the same names for all other
-    // platforms.
+    // Code for Foundation on Apple platforms. The folder `Corelibs` declares the same names for other platforms.
 
-    /// Observes when an operation may have become ready or cancelled, and starts it.
+    /// Observes when an operation may have become ready or cancelled, and starts the operation.
     ///
-    /// These two properties have no notification except key-value observation. If an observer is registered while
-    /// another thread is between the two notifications of a change, the observer misses that change. So the state is
-    /// examined again when the queue has a permit for the operation. `FinishWatcher` does not depend on observation.
+    /// Only key-value observation reports changes of these two properties. An observer misses a change if it is
+    /// registered while another thread is making the change. So the node examines the operation again when the queue
+    /// has a permit for it. `FinishWatcher` does not use key-value observation.
     final class LegacyObservation: Sendable {
         private let legacy: Foundation.Operation
         private let observations: Lock<[Observation]>
 
-        /// A token that ends an observation.
+        /// A token that observes one property.
         private struct Observation: @unchecked Sendable {
-            // Only the thread that takes the token out of its lock uses it: two threads may not end one observation.
+            // Only the thread that removes the token from `observations` uses the token.
             let token: NSKeyValueObservation
         }
 
-        /// - Parameter onChange: Called by the thread that changes a property, or calls `init`.
+        /// - Parameter onChange: Called by the thread that changes a property.
         init(of legacy: Foundation.Operation, onChange: @escaping @Sendable () -> Void) {
             self.legacy = legacy
             observations = Lock(
@@ -47,7 +46,8 @@
         }
     }
 
-    /// Foundation raises an exception with a reason if an operation is in two queues, and counts dependencies correctly.
+    /// Foundation on Apple platforms needs none of these workarounds. It counts dependencies correctly, and raises an
+    /// exception with a reason if an operation is in two queues.
     enum FoundationFields {
         static func dependencyCount(of operation: Foundation.Operation) -> Int? { nil }
         static func resetDependencyCount(of operation: Foundation.Operation, from seen: Int) {}
@@ -55,22 +55,22 @@
     }
 
     extension Foundation.Operation {
-        /// Foundation of Apple platforms does not need it.
+        /// Does nothing, because Foundation on Apple platforms retains dependents.
         func forgetDependencies() {}
 
-        /// A subclass that changes `isFinished` must notify observers itself.
+        /// Does nothing, because a subclass must itself notify observers of `isFinished`.
         func tellFinish() {}
     }
 
     extension BridgedOperationQueue {
-        // The overridden properties ask `taskQueue`.
+        // The list of the base class is not used. The overridden properties read `taskQueue`.
         func prepareList() {}
         func list(_ operation: AnyTaskOperation, original: Foundation.Operation? = nil) {}
         func waitForList() async {}
     }
 
     extension CooperativePool {
-        /// Whether the label of the current Dispatch queue is that of a queue of the pool.
+        /// Whether the current Dispatch queue has the label of one of the pool's queues.
         static var isCurrent: Bool {
             let label = String(cString: __dispatch_queue_get_label(nil))
             return label.hasPrefix("com.apple.root.") && label.hasSuffix(".cooperative")
@@ -78,12 +78,12 @@
     }
 
     extension Progress {
-        /// Returns the fraction of the progress, including its children.
+        /// Reports the fraction of the progress, which includes its children, to an operation.
         func report(to operation: AnyTaskOperation) { operation.reportProgress(fractionCompleted) }
     }
 
     extension HandOverLine {
-        /// The queue of changes for one progress. Foundation calls observers, so a shared queue could delay other
+        /// Returns a new line for one progress. Foundation calls observers, so that a shared line could delay other
         /// progresses.
         static func forProgress() -> HandOverLine { HandOverLine() }
     }

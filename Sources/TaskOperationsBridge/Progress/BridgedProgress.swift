@@ -5,11 +5,11 @@ internal import TaskOperationsExtras
 // MARK: - From an operation to Foundation
 
 extension AnyTaskOperation {
-    /// Creates a `Progress` that follows the operation's `progress`. It counts the operation's own units if `progress`
-    /// has them, and thousandths otherwise. Cancelling it cancels the operation.
+    /// Creates a `Progress` that follows the operation's `progress`. If the operation reports units, the `Progress`
+    /// counts these units. Otherwise it counts thousandths. Cancelling the `Progress` cancels the operation.
     ///
-    /// It can be the child of another progress. It can be read from other threads under the same rules as the
-    /// `progress` of a queue.
+    /// The `Progress` can be the child of another `Progress`. For reads on other threads, the rules of
+    /// `TaskOperationQueue.progress` apply.
     ///
     /// ```swift
     /// total.addChild(download.foundationProgress(), withPendingUnitCount: 10)
@@ -21,9 +21,8 @@ extension AnyTaskOperation {
     }
 }
 
-/// Follows the progress of an operation.
 private final class BridgedProgress: CountedProgress, @unchecked Sendable {
-    // `operation` is constant, and `task` is set once, before any other code has the object.
+    // `operation` is constant. `task` is set once, before other code receives the object.
     private let operation: AnyTaskOperation
     private var task: Task<Void, Never>?
 
@@ -64,8 +63,8 @@ private final class BridgedProgress: CountedProgress, @unchecked Sendable {
 // MARK: - From Foundation to an operation
 
 extension AnyTaskOperation {
-    /// Runs work that reports to a `Progress`, and reports its fraction as the progress of the operation of the calling
-    /// body. If the calling task is cancelled, so is the `Progress`.
+    /// Runs work that reports to a `Progress`, and reports the fraction of this `Progress` to the current operation. If
+    /// the calling task is cancelled, the `Progress` is cancelled, too.
     ///
     /// ```swift
     /// let archive = queue.addOperation {
@@ -73,12 +72,12 @@ extension AnyTaskOperation {
     /// }
     /// ```
     ///
-    /// The `Progress` is polled, because not every Foundation reports changes. Foundation on Linux does not. There,
-    /// only the counts of the `Progress` itself can be read while other threads write them, not those of its children.
+    /// The `Progress` is polled, because Foundation on Linux does not report changes. On Linux, children of the
+    /// `Progress` are ignored. They cannot be read while other threads write them.
     ///
     /// - Parameters:
-    ///   - progress: The `Progress` that the work reports to.
-    ///   - interval: The time between two readings; positive.
+    ///   - progress: The `Progress` to which the work reports.
+    ///   - interval: The time between two reads. It must be positive.
     ///   - clock: The clock that measures the interval.
     ///   - work: The work. After its end, the `Progress` is read once more.
     /// - Returns: The value that `work` returns.
@@ -110,9 +109,9 @@ extension AnyTaskOperation {
     }
 }
 
-/// Reads a progress that others write.
+/// Reads a progress while other threads write it.
 private struct ProgressReader: @unchecked Sendable {
-    // Foundation documents that a progress can be used from any thread. `report` lists the properties that are read.
+    // Foundation documents that any thread can use a progress. `report` reads only properties that are safe to read.
     private let progress: Progress
 
     init(_ progress: Progress) {

@@ -4,13 +4,13 @@ internal import TaskOperationsExtras
 
 /// A progress whose counts any thread can set.
 ///
-/// One thread at a time passes the counts to Foundation, with no lock held, because Foundation calls observers.
+/// One thread at a time passes the counts to Foundation. It holds no lock, because Foundation calls observers.
 class CountedProgress: Progress, @unchecked Sendable {  // `counts` is a lock.
     private struct Counts: Sendable {
         var total: Int64 = 0
         var completed: Int64 = 0
         var isTotalSet = false
-        /// True if the counts have changed since they were handed over. The progress is then in the line.
+        /// Whether the counts have changed since they were passed to Foundation. If true, the progress is in the line.
         var hasNews = false
     }
 
@@ -42,9 +42,9 @@ class CountedProgress: Progress, @unchecked Sendable {  // `counts` is a lock.
 
     override var isIndeterminate: Bool { counts.withLock { $0.total <= 0 } }
 
-    /// Changes the counts. A total that was set by the user does not change.
+    /// Changes the counts. Keeps a total that was set through `totalUnitCount`.
     ///
-    /// - Parameter canOvertake: Whether calls may arrive out of order, so that the largest numbers count.
+    /// - Parameter canOvertake: Whether calls may arrive out of order. If true, the counts never decrease.
     func setCounts(total: Int64, completed: Int64, canOvertake: Bool) {
         change { counts in
             if !counts.isTotalSet { counts.total = canOvertake ? max(counts.total, total) : total }
@@ -72,11 +72,11 @@ class CountedProgress: Progress, @unchecked Sendable {  // `counts` is a lock.
     }
 }
 
-/// A queue of progresses. One thread at a time passes their counts to Foundation, in the order of the changes.
+/// A line of changed progresses. One thread at a time passes their counts to Foundation, in the order of the changes.
 final class HandOverLine: Sendable {
     private struct State: Sendable {
         var waiting = Deque<CountedProgress>()
-        /// True while a thread passes counts to Foundation. Before it ends, it checks for more.
+        /// Whether a thread passes counts to Foundation. Before that thread stops, it checks for further progresses.
         var isBusy = false
     }
 

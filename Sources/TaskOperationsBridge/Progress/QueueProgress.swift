@@ -3,25 +3,28 @@ public import TaskOperations
 internal import TaskOperationsExtras
 
 extension TaskOperationQueue {
-    /// The number of operations ever added to the queue, and the number of these that have ended, with any outcome.
-    /// Always the same object.
+    /// The progress of all operations that were ever added to the queue. `completedUnitCount` is the number of ended
+    /// operations, with any outcome. The property always returns the same object.
     ///
-    /// Cancelling it cancels all operations of the queue that are not finished. It can be the child of another
-    /// progress. The total grows with each operation that is added, so the progress may seem finished before the last
-    /// operation is added. If you know the number, set `totalUnitCount`, which then no longer changes automatically.
+    /// Cancelling the progress cancels all unfinished operations of the queue. The progress can be the child of another
+    /// progress.
     ///
-    /// The progress may lag behind the queue: waiters for an operation or for all may continue before it is counted.
+    /// The total increases with each added operation. So the progress may seem finished before the last operation is
+    /// added. If you know the final number, set `totalUnitCount`. Afterwards it does not change automatically.
     ///
-    /// Its counts, `isFinished` and `isIndeterminate` can be read from any thread, and several progresses of this library
-    /// can have a parent in common. Foundation without the Objective-C runtime guards nothing else: while operations are
-    /// added or end, no other thread may read `fractionCompleted`, of this progress or of a parent, nor change a parent.
-    /// Otherwise Foundation may stop the process. Divide the counts instead.
+    /// The counts may be late. A task that waits for an operation may continue before the operation is counted.
+    ///
+    /// Any thread can read the counts, `isFinished` and `isIndeterminate`. Several progresses of this library can have
+    /// the same parent.
+    ///
+    /// Foundation without the Objective-C runtime is not safe for other accesses while operations are added or end.
+    /// Other threads must not read `fractionCompleted` of this progress or a parent, and must not change a parent.
+    /// Otherwise Foundation may stop the process. Divide the counts instead of reading `fractionCompleted`.
     public var progress: Progress {
         observer { QueueProgress(of: self) }
     }
 }
 
-/// Counts the operations of a queue.
 final class QueueProgress: CountedProgress, OperationCountObserver, @unchecked Sendable {  // `queue` is constant.
     private weak let queue: TaskOperationQueue?
 

@@ -1,18 +1,18 @@
 internal import Dispatch
 @_spi(Lock) internal import TaskOperations
 
-/// A wait of a task, on whose result a thread blocks.
+/// A wait by a new task, while the calling thread blocks.
 ///
-/// The task runs on the bridge's own queue, because all threads of the cooperative pool, and all threads on which
-/// blocking is allowed, may block in such waits.
+/// The task runs on the bridge's own queue. Other threads may all be blocked in such waits.
 final class BlockingWait: Sendable {
     private let isOver = DispatchSemaphore(value: 0)
     private let error = Lock<TaskOperationError?>(nil)
 
     /// Begins a wait.
     ///
-    /// - Parameter isUnlimited: Whether the thread will block until the wait is over. Only then the task waits on
-    ///   behalf of the body. Otherwise it may still wait when the body has continued, and the permit would be missing.
+    /// - Parameter isUnlimited: Whether the thread will block until the wait is over. If true, the task waits on behalf
+    ///   of the calling body, which lends its permit. With a time limit, the body could continue before the wait is
+    ///   over, without its permit.
     init(isUnlimited: Bool, _ wait: @escaping @Sendable () async throws(TaskOperationError) -> Void) {
         let body = isUnlimited ? AnyTaskOperation.awaiting : nil
         Task.detached(executorPreference: bridgeExecutor) { await self.perform(for: body, wait) }

@@ -1,19 +1,20 @@
 @_spi(Lock) internal import TaskOperations
 internal import TaskOperationsExtras
 
-/// Threads on which old code may block. There are at most 64 at once; they are started when they are needed, and end
-/// after some seconds without work. Further work waits in line, so work on these threads must not wait for it.
+/// Threads on which old code may block. At most 64 threads run at once. They are started when they are needed, and end
+/// after some idle seconds. Further work waits for a free thread. So work on these threads must not block until later
+/// work has ended.
 ///
-/// Each queue has its own 64, so that a queue whose operations block does not delay another queue.
+/// Each queue has its own limit of 64 threads. So blocked operations of a queue do not delay another queue.
 final class LegacyThreads: TaskExecutor {
-    /// The threads for work that belongs to no queue: handlers, and starts of cancelled operations.
+    /// The threads for work that belongs to no queue, such as handlers and starts of cancelled operations.
     static let shared = LegacyThreads()
 
-    /// The threads for operations of Foundation on queues, by the number of the queue. The operations keep them, maybe
-    /// longer than the queue exists.
+    /// The threads for Foundation operations on queues, by the number of the queue. The operations retain the threads,
+    /// possibly after the queue is released.
     private static let ofQueues = Lock<[Int: WeakReference<LegacyThreads>]>([:])
 
-    /// Each lane has its own limit.
+    /// The pool of all threads. Each lane limits its own threads.
     private static let pool = WorkerThreads(name: "legacy", maxCount: .max, idleTime: 5)
 
     private let lane = pool.makeLane(maxCount: 64)
@@ -28,7 +29,7 @@ final class LegacyThreads: TaskExecutor {
         Self.ofQueues.withLock { if $0[queue]?.identity == ObjectIdentifier(self) { $0[queue] = nil } }
     }
 
-    /// Returns the threads for operations of Foundation on a queue.
+    /// Returns the threads for Foundation operations on a queue.
     static func threads(of queue: TaskOperationQueue) -> LegacyThreads {
         let key = queue.number
         if let known = ofQueues.withLock({ $0[key]?.object }) { return known }

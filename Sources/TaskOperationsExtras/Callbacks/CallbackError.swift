@@ -1,11 +1,11 @@
 import TaskOperations
 
-/// The error of work whose completion handler provided no outcome. The associated value names the work.
+/// An error of work that ended without an outcome from its completion handler. The associated value names the work.
 public enum CallbackError: Error, Sendable {
-    /// The completion was released without a call.
+    /// The completion handler was released without being called.
     case completionReleased(String)
 
-    /// The completion was called with neither a value nor an error.
+    /// The completion handler was called with neither a value nor an error.
     case noOutcome(String)
 }
 

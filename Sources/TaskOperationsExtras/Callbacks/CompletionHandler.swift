@@ -1,10 +1,12 @@
 import TaskOperations
 
-/// A completion handler for an API that takes one. Calling it ends the operation, or the call of
-/// `withCompletionHandler`, that created it.
+/// A completion handler for an API that reports with a callback.
 ///
-/// Only the first call has an effect. Later calls are ignored, and the misuse is reported once to `MisuseReport`, with
-/// the name of the work. If the completion is released without a call, the outcome is a failure with
+/// An operation or a call of `withCompletionHandler` creates the completion handler. Calling the handler ends that
+/// operation or call.
+///
+/// Only the first call has an effect. Later calls are ignored. The first ignored call is reported to `MisuseReport`,
+/// with the name of the work. If the handler is released without being called, the work fails with
 /// `CallbackError.completionReleased`.
 public final class CompletionHandler<Success: Sendable>: Sendable {
     private let call: PendingCallback<Success>
@@ -36,17 +38,18 @@ public final class CompletionHandler<Success: Sendable>: Sendable {
         call.complete(.failure(error))
     }
 
-    /// Ends the work with an optional value and an optional error, as many APIs pass them. If both are non-nil, the
-    /// error counts. If both are nil, the outcome is a failure with `CallbackError.noOutcome`.
+    /// Ends the work with an optional value and an optional error, as many APIs pass them. If the error is not nil, the
+    /// value is ignored. If both are nil, the work fails with `CallbackError.noOutcome`.
     public func callAsFunction(_ value: Success?, _ error: (any Error)?) {
         call.complete(value: value, error: error)
     }
 
-    /// Sets a handler that is called once if the work is cancelled before it is completed. If the work is already
-    /// cancelled, the handler is called within this call. A later handler replaces an earlier one.
+    /// Sets a cancellation handler. It is called once if the work is cancelled before the completion is called. If the
+    /// work is already cancelled, `onCancel` calls the handler and then returns. A later handler replaces an earlier
+    /// one.
     ///
-    /// The handler stops the work, which then calls the completion. If stopped work does not call the completion, the
-    /// handler must call it.
+    /// The cancellation handler must stop the work. If the stopped work does not call the completion, the cancellation
+    /// handler must call the completion.
     ///
     /// ```swift
     /// completion.onCancel { completion in
@@ -55,8 +58,9 @@ public final class CompletionHandler<Success: Sendable>: Sendable {
     /// }
     /// ```
     ///
-    /// The handler is kept until the work is completed or cancelled. It gets the completion as a parameter, because a
-    /// handler that captured the completion would keep it: a dropped completion would then never end the work.
+    /// The cancellation handler is retained until the work is completed or cancelled. Use its parameter instead of
+    /// capturing the completion. The cancellation handler would retain a captured completion. If the work then released
+    /// the completion without a call, the operation would never end.
     public func onCancel(_ handler: @escaping @Sendable (_ completion: CompletionHandler<Success>) -> Void) {
         if call.setCancellationHandler(handler) { handler(self) }
     }
@@ -68,7 +72,7 @@ extension CompletionHandler where Success == Void {
         call.complete(.success(()))
     }
 
-    /// Ends the work. If `error` is not nil, the work fails with it.
+    /// Ends the work. If `error` is not nil, the work fails with this error.
     public func callAsFunction(_ error: (any Error)?) {
         call.complete(error.map { .failure($0) } ?? .success(()))
     }

@@ -1,18 +1,18 @@
 @_spi(Lock) import TaskOperations
 
-/// Reports misuse that does not stop the process and that no call can throw, such as a completion that is called
-/// twice.
+/// Reports misuse that neither stops the process nor throws an error. An example is a completion that is called twice.
 public enum MisuseReport {
-    /// A function that receives a message that names the misused object. It is called on the thread of the misuse.
+    /// A function that receives a message. The message names the misused object. The function is called on the thread
+    /// of the misuse.
     public typealias Handler = @Sendable (_ message: String) -> Void
 
     private static let current = Lock<Handler>(printMessage)
 
-    /// The handler for all messages of the process. The default handler prints them on standard error.
+    /// The handler for all messages in the process. The default handler prints each message on standard error.
     public static var handler: Handler {
         get { current.withLock { $0 } }
         set {
-            // The former handler is freed after the lock is released, because freeing it may run any code.
+            // Frees the former handler after unlocking, because freeing a closure may run any code.
             _ = current.withLock { handler in
                 defer { handler = newValue }
                 return handler

@@ -1,7 +1,9 @@
 @_spi(Lock) import TaskOperations
 
-/// A completion that has not been called yet. The waiting side retains this object. Only the calling side retains the
-/// `CompletionHandler`. If the handler is released, the completion can never be called.
+/// The state of a `CompletionHandler`.
+///
+/// The waiting task retains this object, but not the `CompletionHandler`. Only the work retains the handler. If the
+/// work releases the handler, nothing can call it any more.
 final class PendingCallback<Success: Sendable>: Sendable {
     typealias CancellationHandler = @Sendable (CompletionHandler<Success>) -> Void
 
@@ -10,7 +12,7 @@ final class PendingCallback<Success: Sendable>: Sendable {
         var isCancelled = false
         var wasReported = false
         var cancellationHandler: CancellationHandler?
-        /// The argument of the handler. Loaded under the lock, and never released there.
+        /// The argument of the cancellation handler. Load it under the lock, but release it after unlocking.
         weak var completion: CompletionHandler<Success>?
     }
 
@@ -23,8 +25,8 @@ final class PendingCallback<Success: Sendable>: Sendable {
         self.label = label
     }
 
-    /// Starts the work. This object does not retain the completion. If `start` throws, the completion must be released
-    /// only after the error is recorded.
+    /// Starts the work. If `start` throws, the error is recorded before the completion is released. Otherwise the
+    /// release would record `CallbackError.completionReleased`.
     func begin(_ start: (CompletionHandler<Success>) throws -> Void) {
         withExtendedLifetime(CompletionHandler(self)) { completion in
             do {
@@ -39,7 +41,7 @@ final class PendingCallback<Success: Sendable>: Sendable {
         state.withLock { $0.completion = completion }
     }
 
-    /// Waits for the completion. Passes on a cancellation during the wait.
+    /// Waits until the completion is called. If the task is cancelled meanwhile, calls the cancellation handler.
     var value: Success {
         get async throws {
             try await AnyTaskOperation.recordingWait(.completionHandler, self) {
@@ -72,10 +74,10 @@ final class PendingCallback<Success: Sendable>: Sendable {
         settle(.failure(CallbackError.completionReleased(label)))
     }
 
-    /// Provides the outcome. Returns false if there already is an outcome.
+    /// Provides the outcome. Returns false if an outcome was provided before.
     @discardableResult
     func settle(_ result: Result<Success, any Error>) -> Bool {
-        // The handler is freed after the lock is released, because freeing it may run any code.
+        // Frees the handler after unlocking, because freeing a closure may run any code.
         let (isFirst, handler) = state.withLock { state in
             defer { state.isCompleted = true }
             return (!state.isCompleted, state.cancellationHandler.take())
@@ -85,7 +87,8 @@ final class PendingCallback<Success: Sendable>: Sendable {
         return isFirst
     }
 
-    /// Returns true if the caller must call the handler now.
+    /// Stores the handler, or returns true if the work is already cancelled. In that case the caller must call the
+    /// handler.
     func setCancellationHandler(_ handler: @escaping CancellationHandler) -> Bool {
         let (mustCall, replaced) = state.withLock { state -> (Bool, CancellationHandler?) in
             if state.isCompleted || state.isCancelled { return (!state.isCompleted, nil) }
@@ -101,7 +104,7 @@ final class PendingCallback<Success: Sendable>: Sendable {
             state.isCancelled = true
             return (state.cancellationHandler.take(), state.completion)
         }
-        // Without a completion, its release is about to end the work.
+        // If `completion` is nil, the completion was released, and its `deinit` ends the work.
         if let completion { handler?(completion) }
     }
 }

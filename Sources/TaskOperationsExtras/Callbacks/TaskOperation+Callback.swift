@@ -1,11 +1,12 @@
 public import TaskOperations
 
 extension TaskOperation {
-    /// Starts work that reports with a completion handler. It must not block.
+    /// A function that starts work. The work reports its outcome with a completion handler. The function must not
+    /// block.
     public typealias CallbackBody = @Sendable (_ completion: CompletionHandler<Success>) throws -> Void
 
-    /// Creates an operation for an API with a completion handler. The operation executes, and holds its permit, from
-    /// the start of the work until the completion is called.
+    /// Creates an operation for an API with a completion handler. The operation executes until the completion is
+    /// called. It holds its permit during this time.
     ///
     /// ```swift
     /// let page = TaskOperation<Data>(.name("page")) { completion in
@@ -14,11 +15,11 @@ extension TaskOperation {
     /// }
     /// ```
     ///
-    /// Cancelling the executing operation calls the handler of `onCancel`. The operation still ends only when the
-    /// completion is called, because only then is the work over.
+    /// Cancelling the executing operation calls the handler of `onCancel`. The operation does not end before the
+    /// completion is called, because the work is still in progress.
     ///
     /// - Parameters:
-    ///   - options: The options.
+    ///   - options: The options of the operation.
     ///   - start: Starts the work. If it throws, the operation fails with that error.
     public convenience init(_ options: OperationOptions = OperationOptions(), callback start: @escaping CallbackBody) {
         self.init(options) { () async throws -> Success in
@@ -30,10 +31,10 @@ extension TaskOperation {
 }
 
 extension TaskOperationQueue {
-    /// Creates an operation for an API with a completion handler and adds it.
+    /// Creates an operation for an API with a completion handler, and adds the operation to the queue.
     ///
     /// - Parameters:
-    ///   - options: The options.
+    ///   - options: The options of the operation.
     ///   - start: Starts the work. If it throws, the operation fails with that error.
     @discardableResult
     public func addOperation<Success>(

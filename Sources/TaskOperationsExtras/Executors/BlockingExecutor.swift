@@ -1,10 +1,12 @@
 import TaskOperations
 
-/// Threads for work that blocks: reading files, `Data(contentsOf:)`, old synchronous clients. Otherwise, such work
-/// would occupy one of the few threads that all tasks of the process share, and delay other tasks.
+/// Threads for work that blocks, such as reading files, `Data(contentsOf:)` or old synchronous clients.
 ///
-/// As the executor of a queue or of a task, it runs code that is not isolated to an actor on these threads. `run(_:)`
-/// calls one function there.
+/// All tasks of the process share a few threads. Work that blocks one of these threads delays other tasks. The executor
+/// runs such work on threads of its own.
+///
+/// As the executor of a queue or of a task, it runs code that is not isolated to an actor. `run(_:)` calls one function
+/// on one of its threads.
 ///
 /// ```swift
 /// let files = BlockingExecutor(maxThreadCount: 4)
@@ -12,22 +14,22 @@ import TaskOperations
 /// let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 4, executor: files))
 /// ```
 ///
-/// Work starts in the order of submission. To order it by priority, use a queue whose width is the number of threads.
-/// Threads are started when they are needed, and end after 10 idle seconds. Submitted work is done even if the executor
-/// is released meanwhile.
+/// Work starts in the order of submission. To order work by priority, use a queue whose width is the number of threads.
+/// Threads are started when they are needed, and end after 10 idle seconds. The threads finish all submitted work even
+/// if the executor is released meanwhile.
 ///
-/// Work that blocks until other work of the same executor is done can occupy all threads and wait forever, as with any
-/// bounded number of threads.
+/// Work on this executor must not block until other work on this executor has ended. Such work can occupy all threads
+/// and wait forever.
 public final class BlockingExecutor: TaskExecutor {
     private let threads: WorkerThreads
 
     /// The maximum number of threads.
     public let maxThreadCount: Int
 
-    /// Creates an executor without threads. They are started when they are needed.
+    /// Creates an executor. Its threads are started when they are needed.
     ///
     /// - Parameters:
-    ///   - name: The name of the threads; Linux keeps the first 15 bytes.
+    ///   - name: The name of the threads. Linux keeps the first 15 bytes.
     ///   - maxThreadCount: The maximum number of threads, at least 1.
     public init(name: String = "blocking", maxThreadCount: Int) {
         require(maxThreadCount > 0, "maxThreadCount is \(maxThreadCount); it must be at least 1.")
@@ -37,7 +39,7 @@ public final class BlockingExecutor: TaskExecutor {
 
     deinit { threads.close() }
 
-    /// The current number of threads, working or idle.
+    /// The current number of threads, including idle threads.
     public var threadCount: Int { threads.count }
 
     /// Runs a job on one of the threads. The runtime calls this.
@@ -49,10 +51,10 @@ public final class BlockingExecutor: TaskExecutor {
 
     /// Calls a function on one of the threads, and waits for its result without blocking the calling thread.
     ///
-    /// The function does not run in a task: it can read neither task locals nor a cancellation.
+    /// The function does not run in a task. It cannot read task locals, and it cannot notice a cancellation.
     ///
-    /// - Throws: The error that the function throws, or `CancellationError` if the task is cancelled before the
-    ///   function is called. After a cancellation, the function is not called.
+    /// - Throws: The error that the function throws. If the task is cancelled before the function is called, throws
+    ///   `CancellationError` and does not call the function.
     public func run<Value: Sendable>(_ function: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await CancellableCall.make(function) { _ = threads.submit($0) }
     }

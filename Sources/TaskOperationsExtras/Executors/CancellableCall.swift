@@ -1,6 +1,6 @@
 @_spi(Lock) import TaskOperations
 
-/// A synchronous function that another thread calls for a task. The task can cancel the call before it has begun.
+/// A call of a synchronous function on another thread. The task that waits for the call can cancel it before it begins.
 package final class CancellableCall<Value: Sendable>: Sendable {
     private let function: @Sendable () throws -> Value
     private let hasBegun = Lock(false)
@@ -12,9 +12,9 @@ package final class CancellableCall<Value: Sendable>: Sendable {
 
     /// Calls a function on another thread, and waits for its result.
     ///
-    /// - Parameter submit: Receives the call and submits it to its thread.
-    /// - Throws: The error that the function throws, or `CancellationError` if the task is cancelled before the call
-    ///   has begun. In the case of a cancellation, the function is not called.
+    /// - Parameter submit: A function that receives the call and makes another thread perform it.
+    /// - Throws: The error that the function throws. If the task is cancelled before the call begins, throws
+    ///   `CancellationError` and does not call the function.
     package static func make(
         _ function: @escaping @Sendable () throws -> Value, by submit: (@escaping @Sendable () -> Void) throws -> Void
     ) async throws -> Value {
@@ -32,7 +32,7 @@ package final class CancellableCall<Value: Sendable>: Sendable {
         if begin() { outcome.provide(Result { try function() }) }
     }
 
-    /// Returns true to the first caller: the call itself or its cancellation.
+    /// Returns true only for the first call. Both `perform` and the cancellation call this.
     private func begin() -> Bool {
         hasBegun.withLock { hasBegun in
             defer { hasBegun = true }

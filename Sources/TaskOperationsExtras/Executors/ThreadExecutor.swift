@@ -1,6 +1,6 @@
 import TaskOperations
 
-/// A thread for code that must always run on the same thread, such as a thread-bound C library, or code that used
+/// A thread for code that must always run on the same thread. Examples are a thread-bound C library, and code that used
 /// `performSelector(onThread:)`.
 ///
 /// The executor runs one job at a time, in the order of submission. It can be the executor of an actor, a task or a
@@ -14,8 +14,8 @@ import TaskOperations
 /// }
 /// ```
 ///
-/// The thread is started when it is first needed. It ends after the executor is released and all submitted work is
-/// done; `shutdown()` ends it earlier.
+/// The thread is started when it is first needed. After the executor is released, the thread finishes all submitted
+/// work and ends. `shutdown()` ends the thread earlier.
 public final class ThreadExecutor: SerialExecutor, TaskExecutor {
     private let threads: WorkerThreads
 
@@ -25,10 +25,9 @@ public final class ThreadExecutor: SerialExecutor, TaskExecutor {
     /// Creates an executor. Its thread is started when it is first needed.
     ///
     /// - Parameters:
-    ///   - name: The name of the thread; Linux keeps the first 15 bytes.
-    ///   - stackSize: The size of its stack in bytes, from 65,536 to 1,073,741,824, which is rounded up to whole pages.
-    ///     Nil selects the default size of the system. The executor stops the process with a message for any other
-    ///     size.
+    ///   - name: The name of the thread. Linux keeps the first 15 bytes.
+    ///   - stackSize: The size of the thread's stack in bytes, from 65,536 to 1,073,741,824. The size is rounded up to
+    ///     whole pages. Nil selects the default size of the system. Any other size stops the process with a message.
     public init(name: String = "ThreadExecutor", stackSize: Int? = nil) {
         if let stackSize {
             require(
@@ -58,11 +57,10 @@ public final class ThreadExecutor: SerialExecutor, TaskExecutor {
 
     /// Calls a function on the thread, and waits for its result without blocking the calling thread.
     ///
-    /// The function does not run in a task: it can read neither task locals nor a cancellation.
+    /// The function does not run in a task. It cannot read task locals, and it cannot notice a cancellation.
     ///
-    /// - Throws: The error that the function throws, `ThreadExecutorError.shutDown` after `shutdown()`, or
-    ///   `CancellationError` if the task is cancelled before the function is called. After a cancellation, the function
-    ///   is not called.
+    /// - Throws: The error that the function throws, or `ThreadExecutorError.shutDown` after `shutdown()`. If the task
+    ///   is cancelled before the function is called, throws `CancellationError` and does not call the function.
     public func run<Value: Sendable>(_ function: @escaping @Sendable () throws -> Value) async throws -> Value {
         if threads.isClosing { throw ThreadExecutorError.shutDown(name: name) }
         return try await CancellableCall.make(function) { call in
@@ -70,11 +68,12 @@ public final class ThreadExecutor: SerialExecutor, TaskExecutor {
         }
     }
 
-    /// Ends the thread after all submitted work is done, and waits for the end without blocking the calling thread.
+    /// Ends the thread after all submitted work is done. Waits for the end of the thread without blocking the caller's
+    /// thread.
     ///
-    /// Afterwards `run(_:)` throws. If a task or an actor needs the thread after its end, the process stops with a
-    /// message, because no other thread can run it. Wait for such tasks first. A call on the thread itself also stops
-    /// the process.
+    /// Afterwards `run(_:)` throws. Before you call this method, wait for all tasks and actors that use the executor.
+    /// If one of them needs the thread after its end, the process stops with a message. A call of this method on the
+    /// thread itself also stops the process.
     public func shutdown() async {
         require(
             !threads.containsCurrent,

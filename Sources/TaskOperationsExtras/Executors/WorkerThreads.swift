@@ -2,9 +2,9 @@
 
 /// A bounded set of threads that perform work from one or more lanes.
 ///
-/// A thread is started if there is work and no idle thread. It ends after some idle time, or when the set is closed and
-/// all work is done. If the system refuses to start a thread, the existing threads do the work, and the start is tried
-/// again later.
+/// The set starts a thread if there is work and no idle thread. A thread ends after some idle time, or when the set is
+/// closed and all work is done. If the system refuses to start a thread, the existing threads perform the work. The set
+/// tries the start again later.
 package final class WorkerThreads: Sendable {
     /// The work of a thread. It may block.
     package typealias Work = @Sendable () -> Void
@@ -21,15 +21,15 @@ package final class WorkerThreads: Sendable {
     /// - Parameters:
     ///   - name: The name of the threads.
     ///   - maxCount: The maximum number of threads.
-    ///   - stackSize: The size of a thread's stack in bytes; nil for the default size of the system.
-    ///   - idleTime: The time in seconds after which an idle thread ends; nil if idle threads do not end.
+    ///   - stackSize: The size of a thread's stack in bytes. Nil selects the default size of the system.
+    ///   - idleTime: The time in seconds after which an idle thread ends. If nil, idle threads do not end.
     package convenience init(name: String, maxCount: Int, stackSize: Int? = nil, idleTime: Double?) {
         self.init(name: name, maxCount: maxCount, idleTime: idleTime) { body in
             SystemThread.start(name: name, stackSize: stackSize, body: body)
         }
     }
 
-    /// - Parameter startThread: Starts a thread. If the system refuses, returns its error code.
+    /// - Parameter startThread: Starts a thread. Returns 0, or the system's error code.
     init(
         name: String, maxCount: Int, idleTime: Double?,
         startThread: @escaping @Sendable (_ body: @escaping Work) -> Int32
@@ -42,7 +42,7 @@ package final class WorkerThreads: Sendable {
         self.state = Monitor(state)
     }
 
-    /// The number of threads, including those that are about to be started.
+    /// The number of threads, including threads that are about to be started.
     package var count: Int { state.withLock { $0.existing } }
 
     /// Whether the calling thread belongs to this set.
@@ -54,10 +54,10 @@ package final class WorkerThreads: Sendable {
     /// Appends work to the default lane. Returns false if the set is closed and its threads have ended.
     package func submit(_ work: @escaping Work) -> Bool { submit(work, to: mainLane) }
 
-    /// Submits work that may hold the last reference to its owner: the runtime does not retain an executor while it
-    /// calls `enqueue`. The caller must not use the owner afterwards.
+    /// Submits work that may hold the last reference to the owner of this set. The runtime does not retain an executor
+    /// while it calls `enqueue`. The caller must not use the owner afterwards.
     package func submitOutlivingOwner(_ work: @escaping Work) -> Bool {
-        // Retained before the work can run and released afterwards, so that the object exists during the whole call.
+        // The work may release the owner, and with it this object, before `submit` returns.
         let threads = Unmanaged.passRetained(self)
         defer { threads.release() }
         return submit(work)
@@ -65,7 +65,7 @@ package final class WorkerThreads: Sendable {
 
     /// Makes the threads end when all work is done.
     ///
-    /// - Parameter ended: Called once when the last thread has ended, on that thread or within this call.
+    /// - Parameter ended: Called once, by the last thread before it ends. If there is no thread, `close` calls it.
     package func close(ended: Work? = nil) {
         let handlers = state.withLock { $0.close(ended: ended) }
         state.wakeAll()
@@ -76,8 +76,8 @@ package final class WorkerThreads: Sendable {
 // MARK: - Lanes
 
 extension WorkerThreads {
-    /// A lane of work that occupies a limited number of the threads and takes turns with other lanes. Submitted work is
-    /// done even if the lane is released meanwhile.
+    /// A lane of work. It occupies a limited number of the threads, and takes turns with other lanes. Submitted work is
+    /// performed even if the lane is released meanwhile.
     package final class Lane: Sendable {
         private let threads: WorkerThreads
         private let number: Int
@@ -95,7 +95,7 @@ extension WorkerThreads {
 
     /// Creates a lane.
     ///
-    /// - Parameter maxCount: The maximum number of threads that its work occupies; at least 1.
+    /// - Parameter maxCount: The maximum number of threads that the work of the lane occupies, at least 1.
     package func makeLane(maxCount: Int) -> Lane {
         Lane(self, state.withLock { $0.makeLane(maxCount: maxCount) })
     }
@@ -114,7 +114,7 @@ extension WorkerThreads {
 // MARK: - Threads
 
 extension WorkerThreads {
-    /// Starts a thread that is already counted.
+    /// Starts a thread that `beginThread` has counted.
     private func start() {
         let error = startThread { [self] in serve() }
         if error == 0 { return }
@@ -129,7 +129,7 @@ extension WorkerThreads {
         Task.detached { await self.retry() }
     }
 
-    /// Tries again to start a thread, until no thread is missing.
+    /// Starts threads until no thread is missing. Pauses after each refusal of the system.
     private func retry() async {
         var pause = Duration.milliseconds(1)
         while state.withLock({ $0.beginThread() }) {
@@ -139,7 +139,7 @@ extension WorkerThreads {
             pause = min(pause * 2, .seconds(1))
         }
         isRetrying.withLock { $0 = false }
-        // Work that was submitted between the two previous lines relies on this attempt.
+        // Work may have been submitted between the last check and the reset of `isRetrying`.
         if state.withLock({ $0.beginThread() }) { start() }
     }
 
@@ -151,8 +151,8 @@ extension WorkerThreads {
         }
     }
 
-    /// Waits for work. Returns nil if the thread must end. In that case the thread is no longer counted, so that later
-    /// work gets another thread.
+    /// Waits for work. Returns nil if the thread must end. Such a thread is no longer counted, so that later work can
+    /// start another thread.
     private func next() -> (work: Work, lane: Int)? {
         var wasIdle = false
         let next = state.wait(for: idleTime) { state, isLate in

@@ -1,4 +1,4 @@
-/// Makes all decisions of a set of threads, as a pure value: the next work, and the starts and ends of threads.
+/// The state of a set of threads. It decides which work is next, and when threads start and end.
 ///
 /// Work is submitted to lanes. Each lane is first in, first out, and occupies a limited number of threads. Lanes with
 /// work take turns. Every call takes amortised constant time.
@@ -19,7 +19,7 @@ struct WorkerThreadsState<Work: Sendable>: Sendable {
         /// Whether the lane no longer accepts work.
         var isReleased = false
 
-        /// The number of work items of the lane that may begin.
+        /// The number of work items that the lane may begin now.
         var startable: Int { min(line.count, maxCount - running) }
     }
 
@@ -28,7 +28,7 @@ struct WorkerThreadsState<Work: Sendable>: Sendable {
     private var lastLane = 0
     /// The lanes with work that may begin, in the order of their turns.
     private var turns = Deque<Int>()
-    /// The number of work items of all lanes that may begin.
+    /// The number of work items that all lanes together may begin now.
     private(set) var startable = 0
     /// The number of threads that exist or are about to be started.
     private(set) var existing = 0
@@ -43,7 +43,7 @@ struct WorkerThreadsState<Work: Sendable>: Sendable {
     /// Whether the set is closed, and all work is done.
     var hasEnded: Bool { isClosed && existing == 0 && startable == 0 }
 
-    /// Whether a thread must be started: there is work that may begin, and no idle thread for it.
+    /// Whether a thread must be started. There is work that may begin, and too few threads are idle.
     var needsThread: Bool { startable > idle && existing < maxCount }
 
     mutating func makeLane(maxCount: Int) -> Int {
@@ -52,18 +52,18 @@ struct WorkerThreadsState<Work: Sendable>: Sendable {
         return lastLane
     }
 
-    /// Closes a lane. It is removed when its work is done.
+    /// Closes a lane. The lane is removed when its work is done.
     mutating func releaseLane(_ lane: Int) {
         lanes[lane]!.isReleased = true
         removeIfDone(lane)
     }
 
-    /// Appends work to a lane. Call it only if the set has not ended.
+    /// Appends work to a lane. The caller must check that the set has not ended.
     mutating func submit(_ work: Work, to lane: Int) {
         change(lane) { $0.line.append(work) }
     }
 
-    /// Counts a new thread if one is missing. Returns whether the caller must start it.
+    /// If a thread is missing, counts a new thread and returns true. The caller must then start the thread.
     mutating func beginThread() -> Bool {
         guard needsThread else { return false }
         existing += 1
@@ -81,7 +81,7 @@ struct WorkerThreadsState<Work: Sendable>: Sendable {
         removeIfDone(lane)
     }
 
-    /// The next step of a thread; nil if it must wait.
+    /// Returns the next step of a thread; nil if the thread must wait.
     ///
     /// - Parameters:
     ///   - wasIdle: Whether the thread has waited.
@@ -104,7 +104,7 @@ struct WorkerThreadsState<Work: Sendable>: Sendable {
         return nil
     }
 
-    /// Closes the set. If all work has ended, returns functions to call now.
+    /// Closes the set. If all threads have ended, returns the functions that the caller must call now.
     mutating func close(ended: Work?) -> [Work] {
         isClosed = true
         if let ended { whenEnded.append(ended) }

@@ -5,7 +5,7 @@ final class GroupMembers: Sendable {
     private let queue: TaskOperationQueue
     /// The operation that represents the group.
     private let operation: AnyTaskOperation
-    /// Each operation is in this `AsyncGroup` until it has been counted, which may happen after it has left the queue.
+    /// The operations whose end `progress` has not counted yet. An operation may leave the queue before it is counted.
     private let uncounted = AsyncGroup()
     private let progress: ProgressSum
 
@@ -18,7 +18,7 @@ final class GroupMembers: Sendable {
         unit?.setParts(progress)
     }
 
-    /// The priority of operations that are added without one.
+    /// The priority of operations that are added without a priority.
     var priority: TaskPriority { operation.effectivePriority }
 
     func willAdd() {
@@ -42,9 +42,9 @@ final class GroupMembers: Sendable {
         uncounted.leave()
     }
 
-    /// Waits until all operations have ended, including those that are added meanwhile.
+    /// Waits until all operations have ended, including operations that are added meanwhile.
     ///
-    /// - Throws: `CancellationError` if the group was cancelled and this cancelled one of its operations.
+    /// - Throws: `CancellationError` if the group and one of its operations were cancelled.
     func waitForAll() async throws {
         try await queue.waitUntilAllOperationsAreFinished()
         await uncounted.wait()

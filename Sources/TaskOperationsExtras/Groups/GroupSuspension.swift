@@ -1,6 +1,6 @@
 @_spi(Lock) import TaskOperations
 
-/// Suspends the queue within a group while the group, or the queue of the group, is suspended.
+/// Suspends the inner queue of a group. The inner queue is suspended while the group or its outer queue is suspended.
 final class GroupSuspension: Sendable {
     private let outer: Scheduler
     private let inner: Scheduler
@@ -18,8 +18,8 @@ final class GroupSuspension: Sendable {
 
     private var mustBeSuspended: Bool { isSuspendedItself.withLock { $0 } || outer.isSuspended }
 
-    /// Updates the suspension of the inner queue. Other threads may call this at the same time with other results, so
-    /// the state is read again after the last change.
+    /// Updates the suspension of the inner queue. Another thread may set an outdated state at the same time. So this
+    /// method reads the state again after each change.
     private func update() {
         var isSuspended: Bool
         repeat {
@@ -32,7 +32,7 @@ final class GroupSuspension: Sendable {
 // MARK: - Following the outer queue
 
 extension GroupSuspension: SuspensionFollower {
-    /// Makes the inner queue follow the suspension of the outer one until `end`.
+    /// Makes the inner queue follow the suspension of the outer queue until `end` is called.
     func begin() {
         outer.addFollower(self)
         update()

@@ -1,6 +1,6 @@
 public import TaskOperations
 
-/// The operations of a group. `TaskOperationQueue.addGroup` creates a group, which is itself an operation. Operations
+/// A group of operations. `TaskOperationQueue.addGroup` creates a group. The group is itself an operation. Operations
 /// can be added to the group while it runs.
 ///
 /// ```swift
@@ -13,18 +13,18 @@ public import TaskOperations
 /// try await album.value   // all of them are finished
 /// ```
 ///
-/// The group is one operation of its queue and takes one permit there. Its operations run on a queue of their own, with
-/// their own width, on the same executor. This is the `GroupOperation` of WWDC 2015's session 226, and ProcedureKit's
-/// `GroupProcedure`.
+/// The group is one operation of its queue and takes one permit of that queue. The operations of the group run on an
+/// inner queue. The inner queue has its own width, and uses the same executor. Similar types are `GroupOperation` from
+/// session 226 of WWDC 2015, and `GroupProcedure` of ProcedureKit.
 ///
-/// - No operation of the group starts before the group, or while the group or its queue is suspended. Executing
-///   operations continue.
-/// - Cancelling the group cancels all its operations, and all that are added later.
-/// - The priority of a task that waits for the group raises all its operations. Operations without a priority have the
-///   priority of the group.
-/// - A cancelled operation does not count as a failure of the group, regardless of its error. An operation that
-///   exceeded its time limit counts as a failure.
-/// - An operation of the group cannot wait for the group: such a wait throws an error that names the operations.
+/// - The operations of the group start after the group has started. They do not start while the group or its queue is
+///   suspended. Executing operations continue.
+/// - Cancelling the group cancels all its operations, including operations that are added later.
+/// - If a task waits for the group, all operations of the group inherit the task's priority. Operations without a
+///   priority have the priority of the group.
+/// - A cancelled operation is not a failure of the group, regardless of its error. An operation that exceeded its time
+///   limit is a failure.
+/// - An operation of the group cannot wait for the group. Such a wait throws an error that names the operations.
 public final class TaskOperationGroup: Sendable {
     private let queue: TaskOperationQueue
     private let members: GroupMembers
@@ -36,32 +36,34 @@ public final class TaskOperationGroup: Sendable {
         self.suspension = suspension
     }
 
-    /// The number of bodies of the group that may execute at once; not negative.
+    /// The maximum number of operations of the group that execute at once; not negative.
     public var maxConcurrentOperationCount: Int {
         get { queue.maxConcurrentOperationCount }
         set { queue.maxConcurrentOperationCount = newValue }
     }
 
-    /// Whether the group starts no operation, because it or its queue is suspended.
+    /// Whether the group or its queue is suspended. A suspended group starts no operation. Setting this property
+    /// suspends or resumes only the group.
     public var isSuspended: Bool {
         get { queue.isSuspended }
         set { suspension.setSuspended(newValue) }
     }
 
-    /// The operations of the group that have not finished, in the order in which they were added. Sorts the operations.
+    /// The unfinished operations of the group, in the order in which they were added. Sorts the operations.
     public var operations: [AnyTaskOperation] { queue.operations }
 
     /// The number of operations of the group that have not finished.
     public var operationCount: Int { queue.operationCount }
 
-    /// Cancels all unfinished operations of the group, but neither the group nor operations that are added later.
+    /// Cancels all unfinished operations of the group. The group itself, and operations that are added later, are not
+    /// cancelled.
     public func cancelAllOperations() {
         queue.cancelAllOperations()
     }
 
-    /// Adds an operation. After the end of the group it fails at once with `TaskOperationError.queueShutDown`.
+    /// Adds an operation. If the group has ended, the operation fails at once with `TaskOperationError.queueShutDown`.
     ///
-    /// - Throws: The errors of `addOperation` of a queue.
+    /// - Throws: The errors of `TaskOperationQueue.addOperation(_:)`.
     public func addOperation(_ operation: AnyTaskOperation) throws(TaskOperationError) {
         members.willAdd()
         do {
@@ -77,7 +79,7 @@ public final class TaskOperationGroup: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name in messages and descriptions.
-    ///   - priority: The priority; by default, the current priority of the group.
+    ///   - priority: The priority. The default is the current priority of the group.
     ///   - dependencies: Operations that must finish first, with any outcome.
     ///   - body: The work.
     @discardableResult
@@ -90,7 +92,8 @@ public final class TaskOperationGroup: Sendable {
                 name: name, priority: priority ?? members.priority, dependencies: dependencies, body: body))
     }
 
-    /// Creates an operation with options and adds it. Without a priority, it has the current priority of the group.
+    /// Creates an operation with options and adds it. If the options set no priority, the operation has the current
+    /// priority of the group.
     @discardableResult
     public func addOperation<Success>(
         _ options: OperationOptions, body: @escaping TaskOperation<Success>.Body
@@ -98,7 +101,8 @@ public final class TaskOperationGroup: Sendable {
         addNew(TaskOperation(completed(options), body: body))
     }
 
-    /// Creates an operation that needs the value of another operation, and adds it. See `addOperation` of a queue.
+    /// Creates an operation that needs the value of another operation, and adds it. See
+    /// `TaskOperationQueue.addOperation(_:after:body:)`.
     @discardableResult
     public func addOperation<Input, Success>(
         _ options: OperationOptions = OperationOptions(), after input: TaskOperation<Input>,
@@ -107,7 +111,7 @@ public final class TaskOperationGroup: Sendable {
         addNew(TaskOperation(completed(options), after: input, body: body))
     }
 
-    /// Adds a group within the group. See `addGroup` of a queue.
+    /// Adds a group within the group. See `TaskOperationQueue.addGroup`.
     @discardableResult
     public func addGroup<Value>(
         _ options: OperationOptions = OperationOptions(),
@@ -119,7 +123,7 @@ public final class TaskOperationGroup: Sendable {
         return addNew(TaskOperation(completed(options), configuration, failures: failures, group: body))
     }
 
-    /// Returns the options. If they set no priority, adds the priority of the group.
+    /// Returns the options, with the priority of the group if the options set none.
     private func completed(_ options: OperationOptions) -> OperationOptions { [.priority(members.priority), options] }
 
     private func addNew<Success>(_ operation: TaskOperation<Success>) -> TaskOperation<Success> {

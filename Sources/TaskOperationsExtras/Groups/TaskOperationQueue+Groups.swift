@@ -1,8 +1,9 @@
 public import TaskOperations
 
 extension TaskOperationQueue {
-    /// Creates an operation that consists of other operations, and adds it. It finishes after all of them, including
-    /// operations that are added while it runs. See `TaskOperationGroup`.
+    /// Creates a group, and adds it to the queue. A group is an operation that consists of other operations. It
+    /// finishes after all of these operations, including operations that are added while it runs. See
+    /// `TaskOperationGroup`.
     ///
     /// ```swift
     /// let sync = queue.addGroup(.name("sync"), failures: .collect) { sync in
@@ -12,11 +13,13 @@ extension TaskOperationQueue {
     ///
     /// - Parameters:
     ///   - options: The options of the group. Operations without a priority have the priority of the group.
-    ///   - maxConcurrentOperationCount: The number of its bodies that may execute at once; not negative.
+    ///   - maxConcurrentOperationCount: The maximum number of operations of the group that execute at once; not
+    ///     negative.
     ///   - failures: The effect of a failure on the other operations of the group.
-    ///   - body: A closure that adds operations. After it returns, the group continues until all operations have
-    ///     finished. If it throws, the remaining operations are cancelled, and the group fails with that error.
-    /// - Returns: The operation, with the value of `body`.
+    ///   - body: A closure that adds operations. After the closure returns, the group continues until all operations
+    ///     have finished. If the closure throws, the remaining operations are cancelled, and the group fails with that
+    ///     error.
+    /// - Returns: The operation that represents the group. Its value is the value of `body`.
     @discardableResult
     public func addGroup<Value>(
         _ options: OperationOptions = OperationOptions(),
@@ -28,15 +31,17 @@ extension TaskOperationQueue {
         return addGroup(options, configuration, failures: failures, body)
     }
 
-    /// Creates an operation that consists of other operations, with a configuration for their queue, and adds it.
+    /// Creates a group with a configuration of its inner queue, and adds the group to this queue. A group is an
+    /// operation that consists of other operations.
     ///
     /// - Parameters:
     ///   - options: The options of the group.
-    ///   - configuration: The configuration of the queue within the group. Without an executor, task locals or a name
-    ///     it has those of this queue and of the group.
+    ///   - configuration: The configuration of the group's inner queue. If the configuration has no executor, the inner
+    ///     queue uses the executor of this queue. If it has no name, the inner queue has the name of the group. The
+    ///     task locals of this queue apply in addition.
     ///   - failures: The effect of a failure on the other operations of the group.
-    ///   - body: Adds operations.
-    /// - Returns: The operation, with the value of `body`.
+    ///   - body: A closure that adds operations.
+    /// - Returns: The operation that represents the group. Its value is the value of `body`.
     @discardableResult
     public func addGroup<Value>(
         _ options: OperationOptions = OperationOptions(),
@@ -51,13 +56,14 @@ extension TaskOperationQueue {
 }
 
 extension TaskOperation {
-    /// Creates an operation that consists of other operations, to be added to a queue later. See `addGroup` of a queue.
+    /// Creates a group that can be added to a queue later. A group is an operation that consists of other operations.
+    /// See `TaskOperationQueue.addGroup`.
     ///
     /// - Parameters:
     ///   - options: The options of the group.
-    ///   - configuration: The configuration of the queue within the group.
+    ///   - configuration: The configuration of the group's inner queue.
     ///   - failures: The effect of a failure on the other operations of the group.
-    ///   - body: Adds operations.
+    ///   - body: A closure that adds operations.
     public convenience init(
         _ options: OperationOptions = OperationOptions(),
         _ configuration: TaskOperationQueue.Configuration = TaskOperationQueue.Configuration(),

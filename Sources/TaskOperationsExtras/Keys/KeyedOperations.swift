@@ -1,6 +1,6 @@
 public import TaskOperations
 
-/// Operations with keys. All requests of one key at the same time share one operation.
+/// Operations with keys. Simultaneous requests of the same key share one operation.
 ///
 /// ```swift
 /// let images = KeyedOperations<URL, Image>(queue: queue)
@@ -8,12 +8,12 @@ public import TaskOperations
 /// show(try await request.value)
 /// ```
 ///
-/// Each caller gets a request with its own `value`, `cancel()` and priority. The operation has the highest priority of
-/// its requests. It is cancelled when the last request is cancelled, as in Nuke.
+/// Each caller receives a request with its own `value`, `cancel()` and priority. The operation has the highest priority
+/// of its requests. It is cancelled when its last request is cancelled, as in Nuke.
 ///
-/// A key is removed when its operation has finished or is cancelled. A later request creates a new operation, even if a
-/// cancelled body has not ended yet. A request at the moment of the end gets the outcome or creates a new operation.
-/// Values are not cached.
+/// A key is removed when its operation has finished or is cancelled. A later request creates a new operation, even if
+/// the cancelled body is still executing. A request at the moment of the end receives the outcome or creates a new
+/// operation. Values are not cached.
 ///
 /// A call takes constant time for any number of requests, if the keys have different hash values.
 public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: Sendable {
@@ -22,7 +22,7 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
 
     /// Creates an empty table.
     ///
-    /// - Parameter queue: The queue of the operations. It can have other operations, too.
+    /// - Parameter queue: The queue that runs the operations. It can contain other operations, too.
     public init(queue: TaskOperationQueue) {
         self.queue = queue
     }
@@ -33,21 +33,22 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
     /// The operation that requests of a key currently share; nil if there is none.
     public subscript(key: Key) -> TaskOperation<Value>? {
         (table.chain(key.hashValue).shared(for: key)?.operation).map {
-            // All operations in the table have this type, because `request` created them.
+            // Only `request` adds operations to the table, and only operations of this type.
             unsafeDowncast($0, to: TaskOperation<Value>.self)
         }
     }
 
-    /// Requests a key. Joins the operation of the key, or creates one and adds it to the queue.
+    /// Requests a key. Joins the operation of the key, or adds a new operation to the queue.
     ///
-    /// A request that you do not use cancels nothing: the operation continues until it finishes or every request is
+    /// Releasing the returned request does not cancel it. The operation continues until it finishes or every request is
     /// cancelled.
     ///
     /// - Parameters:
     ///   - key: The key.
-    ///   - options: The options of a new operation. Their priority is the priority of the request, even if the request
-    ///     joins an existing operation.
-    ///   - body: The body of a new operation; not used if there is an operation to join.
+    ///   - options: The options of a new operation. If the request joins an existing operation, only the priority of
+    ///     the options is used. It is the priority of the request.
+    ///   - body: The body of a new operation. It is ignored if the request joins an existing operation.
+    /// - Returns: The request of this caller.
     @discardableResult
     public func request(
         _ key: Key, _ options: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Value>.Body
@@ -60,22 +61,24 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
         }
     }
 
-    /// Requests a key, and creates its operation with a closure. Use this form for an operation that needs values, or
-    /// for a group.
+    /// Requests a key, and creates the operation with a closure. Use this form for a group, or for an operation that
+    /// needs the values of other operations.
     ///
     /// - Parameters:
     ///   - key: The key.
-    ///   - priority: The priority of the request; by default, the priority of the queue's defaults, or `.medium`.
-    ///   - make: Creates the operation, which this method adds. It is called at most once, within this call, and not if
-    ///     there is an operation to join. The operation is discarded if another thread has created one meanwhile.
-    /// - Throws: The errors of `addOperation` for the operation, such as `TaskOperationError.alreadyAdded`.
+    ///   - priority: The priority of the request. The default is the priority of the queue's defaults, or `.medium`.
+    ///   - make: A closure that creates the operation. It is called at most once, and only if there is no operation to
+    ///     join. This method then adds the new operation to the queue. If another thread has meanwhile added an
+    ///     operation for the key, this method joins that operation and discards the new operation.
+    /// - Returns: The request of this caller.
+    /// - Throws: The errors of `TaskOperationQueue.addOperation(_:)`, such as `TaskOperationError.alreadyAdded`.
     @discardableResult
     public func request(
         _ key: Key, priority: TaskPriority? = nil, operation make: () -> TaskOperation<Value>
     ) throws(TaskOperationError) -> KeyedRequest<Value> {
         try request(key, priority: priority ?? defaultPriority) { () throws(TaskOperationError) in
             let operation = make()
-            // Checked before the operation gets a priority and a handler.
+            // An operation that was added before must not change: the caller sets a priority and adds a handler.
             if operation.wasSubmitted { throw .alreadyAdded(OperationLabel(operation)) }
             return operation
         } add: { operation throws(TaskOperationError) in
@@ -110,7 +113,12 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
 
     /// Requests a key, and waits for the value. Cancelling the calling task cancels its request.
     ///
-    /// - Throws: The errors of `value` of a request.
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - options: The options of a new operation. Their priority is the priority of the request.
+    ///   - body: The body of a new operation. It is ignored if the request joins an existing operation.
+    /// - Returns: The value of the operation.
+    /// - Throws: The errors of `KeyedRequest.value`.
     public func value(
         for key: Key, _ options: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Value>.Body
     ) async throws -> Value {

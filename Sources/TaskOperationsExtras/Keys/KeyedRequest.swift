@@ -2,7 +2,7 @@
 
 /// One caller's request for an operation that several callers share.
 ///
-/// Releasing it has no effect. `cancel()` ends the request.
+/// `cancel()` ends the request. Releasing the request has no effect.
 public final class KeyedRequest<Value: Sendable>: Sendable {
     private let shared: SharedOperation
     private let state: Lock<KeyedRequestState>
@@ -12,18 +12,18 @@ public final class KeyedRequest<Value: Sendable>: Sendable {
         state = Lock(KeyedRequestState(level: level))
     }
 
-    /// The shared operation, for use as a dependency. Cancelling it cancels all requests.
+    /// The shared operation, for use as a dependency. Cancelling the operation cancels all its requests.
     public var operation: TaskOperation<Value> {
-        // It was created for this request, or for another request of the same key and type.
+        // All requests of a `KeyedOperations` have the same type of value, and so have their operations.
         unsafeDowncast(shared.operation, to: TaskOperation<Value>.self)
     }
 
     /// Whether `cancel()` was called before the operation was finished.
     public var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    /// Ends the request. Tasks that await its value get a `CancellationError` at once. Other requests of the key
-    /// continue. If there are no other requests, the operation is cancelled. A second call, or a call after the end,
-    /// has no effect.
+    /// Ends the request. Tasks that await its value throw `CancellationError` at once. Other requests of the key
+    /// continue. If there are no other requests, the operation is cancelled. The call has no effect if the request is
+    /// already cancelled or the operation is finished.
     public func cancel() {
         if shared.operation.isFinished { return }
         let (waits, listeners, effect) = state.withLock { state in
@@ -54,12 +54,13 @@ public final class KeyedRequest<Value: Sendable>: Sendable {
 // MARK: - Waiting
 
 extension KeyedRequest {
-    /// Waits for the value, like `value` of an operation. Cancelling the task ends the wait, but does not cancel the
+    /// Waits for the value, like `TaskOperation.value`. Cancelling the task ends the wait, but does not cancel the
     /// request.
     ///
-    /// - Throws: The error that the body threw; `CancellationError` if the request, the operation or the task was
-    ///   cancelled before; `TaskOperationError.queueShutDown` if the queue was shut down;
-    ///   `TaskOperationError.waitCycle` if a body awaits an operation that cannot end before the body does.
+    /// - Throws: The error that the body threw.
+    ///   - `CancellationError` if the request, the operation or the task is cancelled before the operation ends.
+    ///   - `TaskOperationError.queueShutDown` if the queue was shut down.
+    ///   - `TaskOperationError.waitCycle` if a body awaits an operation that cannot end before the body does.
     public var value: Value {
         get async throws {
             if !shared.operation.isFinished { try await wait(endsEarly: true) }
@@ -67,7 +68,7 @@ extension KeyedRequest {
         }
     }
 
-    /// Waits for the outcome. Cancelling the task does not end the wait; cancelling the request does.
+    /// Waits for the outcome. Cancelling the request ends the wait. Cancelling the task does not.
     public var result: Result<Value, any Error> {
         get async {
             do {
@@ -91,18 +92,17 @@ extension KeyedRequest {
         if !isOver { throw CancellationError() }
     }
 
-    /// The value of the finished operation. A cancelled request has no value.
+    /// Returns the value of the finished operation. Throws `CancellationError` if the request is cancelled.
     private func finishedValue() throws -> Value {
         if isCancelled { throw CancellationError() }
         return try operation.finishedValue()
     }
 }
 
-/// The mutable state of a request.
 private struct KeyedRequestState: Sendable {
     var level: PriorityLevel
     var isCancelled = false
-    /// The waits for the value that are in progress.
+    /// The numbers of the waits that are in progress.
     var waits: Set<Int> = []
     var listeners = ProgressListeners()
 }
@@ -110,7 +110,8 @@ private struct KeyedRequestState: Sendable {
 // MARK: - Progress
 
 extension KeyedRequest {
-    /// The progress of the shared operation. The sequence ends when the operation is finished or the request cancelled.
+    /// The progress of the shared operation. The sequence ends when the operation is finished or the request is
+    /// cancelled.
     public var progress: ProgressUpdates {
         ProgressUpdates(sources: operation.progressSources + [self]) { [self] sources in
             isCancelled ? nil : ProgressUnit.sum(of: sources)

@@ -1,35 +1,33 @@
 @_spi(Lock) import TaskOperations
 
-/// The shared operation of each key.
+/// The shared operations, by hash values of their keys.
 ///
-/// The table contains hash values, and its callers compare the keys. So no user code is called under the lock, and the
-/// table does not depend on the type of the keys.
+/// The callers of the table compare the keys after unlocking. So no user code runs under the lock, and the table does
+/// not depend on the type of the keys.
 final class KeyedTable: Sendable {
     private struct State: Sendable {
-        /// The chains of entries, by hash value. A chain contains the entries of all keys with that hash value.
+        /// The chains, by hash value. A chain contains the entries of all keys with the same hash value.
         var chains: [Int: KeyedEntry] = [:]
         var count = 0
     }
 
     private let state = Lock(State())
 
-    /// The number of entries.
     var count: Int { state.withLock { $0.count } }
 
-    /// The entries of all keys with a hash value.
+    /// Returns the chain of a hash value.
     func chain(_ hash: Int) -> KeyedEntry? { state.withLock { $0.chains[hash] } }
 
-    /// Replaces a chain, unless another thread has replaced it.
+    /// Replaces a chain. Does nothing and returns false if another thread has replaced `former` before.
     ///
-    /// - Parameter growth: The number of additional entries.
-    /// - Returns: Whether the chain was replaced.
+    /// - Parameter growth: The number of entries in `new` minus the number in `former`.
     func replace(_ former: KeyedEntry?, by new: KeyedEntry?, for hash: Int, growth: Int) -> Bool {
         state.withLock { state in
-            // The caller keeps the former chain, so nothing is freed under the lock.
+            // The caller retains the former chain, so that no entry is freed under the lock.
             if state.chains[hash] !== former { return false }
             state.chains[hash] = new
             state.count += growth
-            // Releases the memory that a burst of keys has left.
+            // Frees unused memory after many keys were removed.
             if state.chains.capacity > 64, state.chains.count < state.chains.capacity / 4 {
                 state.chains = state.chains.filter { _ in true }
             }
@@ -38,9 +36,9 @@ final class KeyedTable: Sendable {
     }
 }
 
-/// An entry of a table, and the other entries whose keys have the same hash value. It is immutable.
+/// An immutable entry of a table. It is linked to the next entry whose key has the same hash value.
 class KeyedEntry: @unchecked Sendable {
-    // All properties of this class and its subclass are constant and sendable.
+    // All properties of this class and of its subclass are constant and sendable.
     let shared: SharedOperation
     fileprivate let next: KeyedEntry?
 
@@ -50,7 +48,6 @@ class KeyedEntry: @unchecked Sendable {
     }
 }
 
-/// An entry with its key.
 private final class EntryOfKey<Key: Hashable & Sendable>: KeyedEntry, @unchecked Sendable {
     let key: Key
 
@@ -62,10 +59,9 @@ private final class EntryOfKey<Key: Hashable & Sendable>: KeyedEntry, @unchecked
 
 // MARK: - Chains
 
-// A table has keys of one type only, so that each of its entries is an `EntryOfKey` of that type.
+// The unchecked casts are safe. A table has keys of one type only, and all its entries are `EntryOfKey`s of that type.
 
 extension KeyedEntry? {
-    /// The operation of a key.
     func shared<Key: Hashable & Sendable>(for key: Key) -> SharedOperation? {
         var entry = self
         while let present = entry {
@@ -75,12 +71,13 @@ extension KeyedEntry? {
         return nil
     }
 
-    /// Returns the chain with an operation for a key, which replaces an earlier operation of the key.
+    /// Returns a chain with the operation added. The operation replaces an earlier operation of the same key.
     func setting<Key: Hashable & Sendable>(_ shared: SharedOperation, for key: Key) -> KeyedEntry {
         EntryOfKey(key, shared, next: self.shared(for: key).map { removing($0, of: Key.self) } ?? self)
     }
 
-    /// Returns the chain without an operation. Keys are not compared, because a key might not be equal to itself.
+    /// Returns a chain without the operation. The search compares operations, because a key might not be equal to
+    /// itself.
     func removing<Key: Hashable & Sendable>(_ shared: SharedOperation, of type: Key.Type) -> KeyedEntry? {
         var (entry, kept) = (self, KeyedEntry?.none)
         while let present = entry {
@@ -104,7 +101,7 @@ extension KeyedEntry? {
 }
 
 extension KeyedTable {
-    /// Sets the operation of a key, unless the key's chain has changed.
+    /// Sets the operation of a key. Does nothing and returns false if `chain` is outdated.
     func set<Key: Hashable & Sendable>(
         _ shared: SharedOperation, for key: Key, _ hash: Int, in chain: KeyedEntry?
     ) -> Bool {
@@ -112,7 +109,7 @@ extension KeyedTable {
         return replace(chain, by: chain.setting(shared, for: key), for: hash, growth: growth)
     }
 
-    /// Removes an operation, unless another one has replaced it.
+    /// Removes an operation. Does nothing if another operation has replaced it.
     func remove<Key: Hashable & Sendable>(_ shared: SharedOperation, of type: Key.Type, _ hash: Int) {
         while true {
             let chain = chain(hash)

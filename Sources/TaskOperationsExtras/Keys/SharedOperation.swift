@@ -2,10 +2,9 @@
 
 /// An operation that several requests share, and the priorities of these requests.
 ///
-/// It does not depend on the type of the value, like all code that each request executes: the lookup of generic types
-/// cost more than everything else.
+/// This class is not generic over the type of the value. Looking up generic types took most of the time of a request.
 final class SharedOperation: Sendable {
-    /// The effect of a change, to perform with no lock held.
+    /// The effect of a change. The caller performs the effect after unlocking.
     enum Effect: Sendable {
         case none
         case setPriority
@@ -15,7 +14,7 @@ final class SharedOperation: Sendable {
     private struct Requesters: Sendable {
         /// The number of requests of each level.
         private var counts = SIMD8<Int32>()
-        /// The highest level of the requests; nil after the last request was cancelled. From then on, no request can
+        /// The highest level of the requests; nil after the last request was cancelled. Then no further request can
         /// join.
         private(set) var highest: PriorityLevel?
 
@@ -54,7 +53,7 @@ final class SharedOperation: Sendable {
 
     func remove() { removeFromTable(self) }
 
-    /// Adds a request. Returns false if the last request was cancelled before.
+    /// Adds a request. Returns false if the operation is finished or cancelled, or its last request was cancelled.
     func join(at level: PriorityLevel) -> Bool {
         if operation.isFinishedOrCancelled { return false }
         let (hasJoined, hasRisen) = requesters.withLock { requesters in
@@ -66,12 +65,10 @@ final class SharedOperation: Sendable {
         return hasJoined
     }
 
-    /// Removes a request.
     func leave(from level: PriorityLevel) -> Effect {
         change { $0.remove(at: level) }
     }
 
-    /// Changes the priority of a request.
     func move(from former: PriorityLevel, to level: PriorityLevel) -> Effect {
         change { requesters in
             requesters.add(at: level)
@@ -93,14 +90,14 @@ final class SharedOperation: Sendable {
         case .none: break
         case .setPriority: setPriority()
         case .cancel:
-            // This is done first, so that a later request creates a new operation.
+            // The operation is removed first, so that no later request finds a cancelled operation.
             remove()
             operation.cancel()
         }
     }
 
-    /// Sets the operation's priority to the highest of its requests. Other threads may call this at the same time, so
-    /// the state is read again after the last change.
+    /// Sets the priority of the operation to the highest priority of its requests. Another thread may set an outdated
+    /// priority at the same time. So this method reads the state again after each change.
     private func setPriority() {
         while let level = requesters.withLock({ $0.highest }) {
             operation.priority = level.taskPriority

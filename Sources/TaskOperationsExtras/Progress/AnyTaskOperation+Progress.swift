@@ -1,19 +1,19 @@
 public import TaskOperations
 
 extension AnyTaskOperation {
-    /// The progress of the operation and of all operations on which it depends at the moment of this call, directly or
-    /// through other operations. All have the same share: in a chain of three, each operation is a third of the
-    /// progress of the last.
+    /// The combined progress of the operation and its current direct and indirect dependencies. All these operations
+    /// have equal shares. In a chain of three operations, each operation is a third of the progress of the last one.
     ///
     /// ```swift
     /// for await progress in image.progress { bar.fraction = progress.fraction }
     /// ```
     ///
-    /// An operation that reports nothing is at 0 until it has finished, and then at 1, with any outcome: no progress
-    /// bar is incomplete after a cancellation. The progress of a group is the progress of its operations.
+    /// An operation that reports no progress has the fraction 0 until it has finished. A finished operation has the
+    /// fraction 1, with any outcome. So a progress bar is complete even after a cancellation. The progress of a group
+    /// is the combined progress of its operations.
     ///
-    /// The call takes linear time in the number of dependencies. Each element takes linear time in the number of these
-    /// operations.
+    /// The call takes linear time in the number of dependencies. Each element takes linear time in the number of
+    /// combined operations.
     public var progress: ProgressUpdates {
         ProgressUpdates(sources: progressSources) { ProgressUnit.sum(of: $0) }
     }
@@ -24,8 +24,8 @@ extension AnyTaskOperation {
         return isFinished ? OperationProgress.none.finished : unit.map(Self.progressUnit)?.current ?? .none
     }
 
-    /// Reports the progress of the operation. Call it in the body, through `AnyTaskOperation.current`; a call by other
-    /// code has the same effect. It has no effect after the operation has finished.
+    /// Reports the progress of the operation. Usually the body calls this through `AnyTaskOperation.current`, but any
+    /// code may call it. The call has no effect after the operation has finished.
     ///
     /// ```swift
     /// for (number, page) in pages.enumerated() {
@@ -36,7 +36,7 @@ extension AnyTaskOperation {
     ///
     /// The fraction may decrease, for example if the body runs again.
     ///
-    /// - Parameter fraction: The fraction, from 0 to 1. A number outside of this range counts as the nearer bound.
+    /// - Parameter fraction: The completed fraction, from 0 to 1. Other numbers are clamped to this range.
     public func reportProgress(_ fraction: Double) {
         report(OperationProgress(fraction: fraction))
     }
@@ -44,9 +44,9 @@ extension AnyTaskOperation {
     /// Reports the number of completed units of the operation.
     ///
     /// - Parameters:
-    ///   - completed: The number of completed units. A number below 0 counts as 0.
-    ///   - total: The total number of units; nil, or a number that is not positive, if the total is unknown. With an
-    ///     unknown total, the fraction is 0. If `completed` exceeds `total`, the fraction is 1.
+    ///   - completed: The number of completed units. A negative number is replaced by 0.
+    ///   - total: The total number of units. If it is nil or not positive, the total is unknown and the fraction is 0.
+    ///     If `completed` exceeds `total`, the fraction is 1.
     public func reportProgress(_ completed: Int, of total: Int?) {
         let total = total.flatMap { $0 > 0 ? $0 : nil }
         let fraction = total.map { Double(completed) / Double($0) } ?? 0
@@ -59,12 +59,12 @@ extension AnyTaskOperation {
         unit.report(progress)
     }
 
-    /// Adds the progress of the operation to the sum of its queue, if the sum is observed.
+    /// Adds the progress of the operation to the sum of its queue, if the queue has a sum.
     func joinSumOfQueue() {
         if let sum = ProgressSum.ofQueue(of: self) { progressUnit?.join(sum) }
     }
 
-    /// The operation's own progress, which is created on first use; nil if the operation is finished.
+    /// The operation's own progress; nil if the operation is finished. The first use creates it.
     var progressUnit: ProgressUnit? {
         let (isFinished, present) = attachedProgress
         if isFinished { return nil }
@@ -73,13 +73,13 @@ extension AnyTaskOperation {
         return attach(progress: made) { _ in made.finish() }.map(Self.progressUnit)
     }
 
-    /// The cast is safe, because only this module attaches a progress.
+    /// The cast is safe, because `progressUnit` is the only caller of `attach(progress:)`.
     private static func progressUnit(_ attachment: Attachment) -> ProgressUnit {
         unsafeDowncast(attachment, to: ProgressUnit.self)
     }
 
     /// The units of the operation and of its direct and indirect dependencies. The dependencies of a finished operation
-    /// are not included, because it no longer lists them.
+    /// are missing, because a finished operation no longer lists its dependencies.
     var progressSources: [any ProgressSource] {
         var (operations, seen): ([AnyTaskOperation], Set<AnyTaskOperation>) = ([self], [self])
         var units: [any ProgressSource] = []
@@ -94,14 +94,13 @@ extension AnyTaskOperation {
 }
 
 extension ProgressUnit {
-    /// The unit of a finished operation.
+    /// A new unit for an operation that is already finished.
     static var finished: ProgressUnit {
         let unit = ProgressUnit()
         unit.finish()
         return unit
     }
 
-    /// Returns the combined progress of some sources.
     static func sum(of sources: [any ProgressSource]) -> OperationProgress {
         let units = sources.compactMap { $0 as? ProgressUnit }
         return units.count == 1 ? units[0].current : .sum(units.map(\.current))
@@ -109,11 +108,12 @@ extension ProgressUnit {
 }
 
 extension TaskOperationQueue {
-    /// The progress of all operations that were ever added to the queue. Each has the same share. Ended operations are
-    /// complete, and executing operations have the fraction that they report from now on. When the queue is empty, the
-    /// progress is complete and the sequence ends.
+    /// The combined progress of all operations that were ever added to the queue. All operations have equal shares. An
+    /// ended operation has the fraction 1. An executing operation has the last fraction that it reports after this
+    /// call. When the queue is empty, the progress is complete and the sequence ends.
     ///
-    /// The fraction decreases only if operations are added. The bridge has `progress`, as Foundation's queue does.
+    /// The fraction decreases only if operations are added. `BridgedOperationQueue` has a `progress` of Foundation's
+    /// type.
     public var progressUpdates: ProgressUpdates {
         let sum = observer { ProgressSum() }
         sum.register(for: scheduler)

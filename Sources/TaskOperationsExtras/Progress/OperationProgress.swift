@@ -2,10 +2,10 @@ import TaskOperations
 
 /// The progress of one operation, or the combined progress of several.
 public struct OperationProgress: Hashable, Sendable {
-    /// The completed fraction, from 0 to 1. It is 1 after the operation has finished, with any outcome.
+    /// The completed fraction, from 0 to 1. The fraction of a finished operation is 1, with any outcome.
     public let fraction: Double
 
-    /// The number of completed units; nil if progress is not reported in units.
+    /// The number of completed units; nil if the progress has no units.
     public let completedUnitCount: Int?
 
     /// The total number of units; nil if it is unknown.
@@ -24,12 +24,12 @@ public struct OperationProgress: Hashable, Sendable {
     /// The progress before the first report.
     package static let none = OperationProgress(fraction: 0)
 
-    /// The same name with the fraction 1.
+    /// The finished form of this progress, with the fraction 1.
     var finished: OperationProgress {
         OperationProgress(fraction: 1, completed: completedUnitCount, total: totalUnitCount, isFinished: true)
     }
 
-    /// The combined progress of several parts with equal shares.
+    /// Returns the combined progress of parts with equal shares.
     static func sum(_ parts: [OperationProgress]) -> OperationProgress {
         OperationProgress(
             fraction: parts.reduce(0) { $0 + $1.fraction } / Double(max(1, parts.count)),

@@ -1,12 +1,12 @@
 @_spi(Lock) import TaskOperations
 
-/// An object that has progress and notifies listeners of its changes.
+/// An object that has a progress, and notifies listeners when the progress changes.
 protocol ProgressSource: AnyObject, Sendable {
     func add(_ listener: ProgressListener)
     func remove(_ listener: ProgressListener)
 }
 
-/// Waits for changes on behalf of a task. Changes before the task's next call count as one.
+/// Waits for changes on behalf of a task. Several changes before the next call of `nextChange()` are one change.
 package final class ProgressListener: Sendable {
     private struct State: Sendable {
         var hasChanged = true
@@ -18,7 +18,7 @@ package final class ProgressListener: Sendable {
 
     package init() {}
 
-    /// Reports that the progress has changed. Called with no lock held.
+    /// Reports that the progress has changed. The caller must hold no lock.
     package func wake() {
         wake { $0.hasChanged = true }
     }
@@ -31,7 +31,8 @@ package final class ProgressListener: Sendable {
         waiter?.resume()
     }
 
-    /// Waits for a change since the last call. The first call returns at once. Returns false if the task is cancelled.
+    /// Waits until the progress has changed since the last call. The first call returns at once. Returns false if the
+    /// task is cancelled.
     package func nextChange() async -> Bool {
         await withCancellableWait { (continuation: WaitContinuation<Void>) in
             let mustWait = state.withLock { state in
@@ -52,7 +53,7 @@ package final class ProgressListener: Sendable {
 
 /// The listeners of a source, in the order of registration.
 struct ProgressListeners: Sendable {
-    /// The caller wakes the listeners after unlocking.
+    /// All listeners. The caller wakes them after unlocking.
     private(set) var all: [ProgressListener] = []
 
     mutating func add(_ listener: ProgressListener) { all.append(listener) }

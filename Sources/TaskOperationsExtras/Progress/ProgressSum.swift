@@ -1,25 +1,25 @@
 import Synchronization
 @_spi(Lock) import TaskOperations
 
-/// The progress of all operations of a queue, which have equal shares.
+/// The combined progress of all operations of a queue or a group. The operations have equal shares.
 ///
-/// Ended operations are counted. The fractions of executing operations are read when the sum is requested.
+/// The sum counts ended operations. It reads the fractions of executing operations when `current` is requested.
 final class ProgressSum: ProgressSource, OperationCountObserver {
     private struct State: Sendable {
         var added = 0
         var ended = 0
-        /// The units of operations that have reported and not ended, with numbers in the order of registration.
+        /// The units of unfinished operations that have reported progress. They are numbered in order of registration.
         var reporting: [ObjectIdentifier: (number: Int, unit: ProgressUnit)] = [:]
         var lastNumber = 0
         var listeners = ProgressListeners()
-        /// The largest reported sum for this number of operations.
+        /// The largest returned sum `done` since the number `added` last changed.
         var most = (added: 0, done: 0.0)
-        /// The number of the queue, by which operations find the sum.
+        /// The number of the queue. Operations find the sum by this number.
         var queueNumber: Int?
     }
 
     private let state = Lock(State())
-    /// The group whose operations are summed; nil for a queue.
+    /// The progress of the group whose operations are summed; nil for a queue.
     private let group: ProgressUnit?
 
     init(of group: ProgressUnit? = nil) {
@@ -28,11 +28,11 @@ final class ProgressSum: ProgressSource, OperationCountObserver {
 
     deinit { unregister() }
 
-    /// The current progress, which decreases only if operations are added. This holds even if an ended operation is not
-    /// counted yet, or an operation runs its body again.
+    /// The current progress. It decreases only if operations are added. It does not decrease if an ended operation is
+    /// not counted yet, or if an operation runs its body again.
     var current: OperationProgress {
         let (added, ended, reporting) = state.withLock { ($0.added, $0.ended, Array($0.reporting.values)) }
-        // The order of registration: a sum of fractions depends on the order.
+        // Sorted, because the rounded sum of floating-point numbers depends on their order.
         let progress = reporting.sorted { $0.number < $1.number }.map(\.unit.current)
         let done = Double(ended) + progress.reduce(0) { $0 + ($1.isFinished ? 0 : $1.fraction) }
         let most = state.withLock { state in
@@ -68,7 +68,7 @@ final class ProgressSum: ProgressSource, OperationCountObserver {
 
     // MARK: Counts
 
-    /// Calls may arrive out of order.
+    /// Updates the counts. Calls may arrive out of order, so that only increases are accepted.
     func countsChanged(added: Int, unfinished: Int) {
         state.withLock { state in
             state.added = max(state.added, added)
@@ -83,7 +83,7 @@ final class ProgressSum: ProgressSource, OperationCountObserver {
         changed()
     }
 
-    /// Counts an operation of a group that has ended or was refused.
+    /// Counts an ended operation of a group, or takes back the addition of a refused operation.
     func countEnd(wasAdded: Bool = true) {
         state.withLock { state in
             if wasAdded { state.ended += 1 } else { state.added -= 1 }
@@ -92,21 +92,22 @@ final class ProgressSum: ProgressSource, OperationCountObserver {
     }
 }
 
-// MARK: - The sums that there are
+// MARK: - Finding the sum of a queue
 
 extension ProgressSum {
-    /// A weak reference to a sum. Access it with no lock held, because the result may become the last reference.
+    /// A weak reference to a sum. Load the reference after unlocking, because releasing it may free the sum.
     private struct WeakSum: Sendable {
         weak let sum: ProgressSum?
     }
 
-    /// The sums, by the numbers of queues. Addresses are not unique: a sum may outlive its queue, and a new queue may
-    /// have the same address.
+    /// The sums, by the numbers of their queues. Addresses of queues are no unique keys. A sum may outlive its queue,
+    /// and a new queue may then have the same address.
     private static let sums = Lock<[Int: WeakSum]>([:])
-    /// Lets operations skip the search if there are no sums.
+    /// The number of sums. If it is 0, operations skip the search.
     private static let count = Atomic(0)
 
-    /// Registers the sum, so that operations that report progress find it. A second call has no effect.
+    /// Registers the sum for a queue. Operations of the queue then find the sum when they report progress. A second
+    /// call has no effect.
     func register(for scheduler: Scheduler) {
         let isNew = state.withLock { state in
             if state.queueNumber != nil { return false }
@@ -124,7 +125,7 @@ extension ProgressSum {
         Self.count.subtract(1, ordering: .sequentiallyConsistent)
     }
 
-    /// The sum of the operation's queue.
+    /// Returns the sum of the operation's queue; nil if the queue has no sum.
     static func ofQueue(of operation: AnyTaskOperation) -> ProgressSum? {
         if count.load(ordering: .sequentiallyConsistent) == 0 { return nil }
         guard let scheduler = operation.scheduler else { return nil }

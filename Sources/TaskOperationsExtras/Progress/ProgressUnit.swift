@@ -1,13 +1,14 @@
 @_spi(Lock) import TaskOperations
 
-/// The progress of one operation: the fraction that its body reports, or, for a group, the sum of its operations.
+/// The progress of one operation. It is the fraction that the body reports. The progress of a group is the sum of its
+/// operations.
 final class ProgressUnit: ProgressSource {
     private struct State: Sendable {
         var own = OperationProgress.none
         var listeners = ProgressListeners()
-        /// The sum of the operations of a group.
+        /// The sum of the group's operations, if the operation is a group.
         var parts: ProgressSum?
-        /// The sum of the operation's queue, if it is observed.
+        /// The sum of the operation's queue, if this unit has joined it.
         var sum: ProgressSum?
     }
 
@@ -31,7 +32,6 @@ final class ProgressUnit: ProgressSource {
         changed()
     }
 
-    /// Notifies listeners that the progress has changed.
     func changed() {
         let (listeners, sum) = state.withLock { ($0.listeners.all, $0.sum) }
         for listener in listeners { listener.wake() }
@@ -53,7 +53,7 @@ final class ProgressUnit: ProgressSource {
         let last = current.finished
         state.withLock { $0.own = last }
         changed()
-        // Both are freed after the lock is released.
+        // Frees both objects after unlocking.
         let (sum, parts) = state.withLock { ($0.sum.take(), $0.parts.take()) }
         sum?.remove(self)
         extendLifetime(parts)

@@ -1,20 +1,22 @@
 import TaskOperations
 
-/// A sequence of the changes of a progress: the current progress, each change, and finally the complete progress.
+/// A sequence of progress values. It yields the current progress, the progress after each change, and finally the
+/// complete progress.
 ///
-/// Each element is the latest progress: changes between two calls of `next()` are skipped. Cancelling the task ends the
-/// sequence. You can iterate it several times, even after the end of the work.
+/// Each element is the latest progress. Of several changes between two calls of `next()`, only the last one is
+/// returned. Cancelling the task ends the sequence. You can iterate the sequence several times, even after the end of
+/// the work.
 public struct ProgressUpdates: AsyncSequence, Sendable {
     public typealias Element = OperationProgress
     public typealias Failure = Never
 
     let sources: [any ProgressSource]
-    /// The progress of the sources; nil if the sequence must end before it is complete.
+    /// Returns the progress of the sources. Returns nil if the sequence must end although the progress is incomplete.
     let current: @Sendable ([any ProgressSource]) -> OperationProgress?
 
     public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
-    /// An iterator over the changes.
+    /// An iterator over the progress values.
     public struct Iterator: AsyncIteratorProtocol {
         private let subscription: ProgressSubscription
         private var last: OperationProgress?
@@ -36,7 +38,7 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
     }
 }
 
-/// Listens to sources until it is released.
+/// A subscription to the changes of sources. It ends when this object is released.
 private final class ProgressSubscription: Sendable {
     let listener = ProgressListener()
     private let updates: ProgressUpdates

@@ -1,33 +1,39 @@
 public import TaskOperations
 
 extension TaskOperationQueue {
-    /// Adds an operation repeatedly. Each round is an operation of the queue, to which the queue's width, priorities,
-    /// barriers and suspension apply. A round begins after the previous one has ended.
+    /// Adds an operation repeatedly. Each round is a new operation of the queue. The queue's width, priorities,
+    /// barriers and suspension apply to each round. A round begins after the previous round has ended.
     ///
     /// ```swift
     /// let refresh = queue.addRepeating(.name("refresh"), every: .seconds(60)) { try await model.refresh() }
     /// refresh.cancel()
     /// ```
     ///
-    /// Rounds are due at fixed times, which do not depend on their durations. The repetition ends when the returned
-    /// operation is cancelled, the body throws, a round is cancelled, the queue is shut down, or `times` rounds have
-    /// run. If the queue is released, the repetition ends at the due time of the next round, which does not run.
-    /// `withTaskOperationQueue` waits for all rounds, so a repetition in it must be cancelled.
+    /// Rounds are due at fixed times, which do not depend on the durations of the rounds. The repetition ends when the
+    /// first of these events occurs:
     ///
-    /// A round that is not due yet has the state `waiting`, like an operation with a delay. If the queue has no room
-    /// for a round when it is due, the rule `missed` applies.
+    /// - The returned operation or a round is cancelled.
+    /// - The body throws an error.
+    /// - The queue is shut down.
+    /// - The last of `times` rounds has ended.
+    /// - The next round is due after the queue was released. That round does not run.
+    ///
+    /// `withTaskOperationQueue` waits for all rounds. Cancel a repetition on its queue before the closure returns.
+    ///
+    /// A round that is not due yet has the state `waiting`, like an operation with a delay. If the queue is full when a
+    /// round is due, the rule `missed` applies.
     ///
     /// - Parameters:
-    ///   - options: The options of each round. Their delay delays the first round, and replaces a default of the queue.
-    ///     Their clock measures time: if it jumps ahead, rounds are missed. A round fails if one of its dependencies
-    ///     would wait for it.
-    ///   - interval: The time between the due times of two rounds, which must be positive.
-    ///   - times: The maximum number of rounds, at least 1; nil for no limit.
-    ///   - missed: The rule for rounds that are due before the previous one has ended, and for rounds for which the
-    ///     queue has no room.
+    ///   - options: The options of each round. The delay applies only to the first round. A default delay of the queue
+    ///     is ignored. The clock measures the interval. If the clock jumps ahead, rounds are missed. A round fails if
+    ///     its dependencies would close a cycle.
+    ///   - interval: The time between the due times of two rounds. It must be positive.
+    ///   - times: The maximum number of rounds, at least 1. If nil, the number is unlimited.
+    ///   - missed: The rule for rounds that are due before the previous round has ended. It also applies to rounds that
+    ///     are due while the queue is full.
     ///   - body: The work of each round.
-    /// - Returns: The repetition, which is on no queue and takes no permit. It finishes after the last round, and fails
-    ///   if a round fails.
+    /// - Returns: An operation that represents the repetition. It is on no queue and takes no permit. It finishes after
+    ///   the last round, and fails if a round fails.
     @discardableResult
     public func addRepeating(
         _ options: OperationOptions = OperationOptions(),
@@ -51,7 +57,6 @@ extension TaskOperationQueue {
     }
 }
 
-/// The rounds of a repetition.
 private struct Rounds: Sendable {
     private let options: OperationOptions
     private var schedule: RepetitionSchedule
@@ -71,7 +76,7 @@ private struct Rounds: Sendable {
         face = ClockFace(values.chosenClock)
         start = max(values.delay?.remaining ?? .zero, .zero).saturated
         self.scheduler = scheduler
-        // The queue may be released while the round waits for its time.
+        // The queue may be released while the round waits for its due time.
         self.body = { [weak scheduler] in if scheduler?.owningQueue != nil { try await body() } }
     }
 
@@ -81,7 +86,7 @@ private struct Rounds: Sendable {
         queue.addOperation([options, .delay(due - face.now)], body: body)
     }
 
-    /// Waits for one round after another, and adds the next.
+    /// Waits for the end of each round, and adds the next round.
     consuming func run(_ first: TaskOperation<Void>, times: Int) async throws {
         var (round, count) = (first, 0)
         while true {
@@ -102,7 +107,7 @@ private struct Rounds: Sendable {
         }
     }
 
-    /// Adds a due round that a full queue refused. Returns nil if such rounds are skipped.
+    /// Waits for room in the queue, and adds a round that is due. Returns nil if refused rounds are skipped.
     private func addWaitingForRoom() async throws -> TaskOperation<Void>? {
         guard schedule.missed == .catchUp, let scheduler else { return nil }
         let round = TaskOperation([options, .delay(.zero)], body: body)
@@ -110,8 +115,8 @@ private struct Rounds: Sendable {
         return round
     }
 
-    /// Waits for the end of a round, and cancels it if the repetition is cancelled. Returns false if the queue had no
-    /// room for the round.
+    /// Waits for the end of a round. If the repetition is cancelled meanwhile, cancels the round. Returns false if the
+    /// queue was full and did not accept the round.
     private static func hasRun(_ round: TaskOperation<Void>) async throws -> Bool {
         let result = await withTaskCancellationHandler {
             await round.result

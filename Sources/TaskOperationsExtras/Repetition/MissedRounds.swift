@@ -1,11 +1,11 @@
 import TaskOperations
 
-/// The rule for rounds of a repetition that are due before the previous round has ended, or for which the queue has no
-/// room.
+/// The rule for missed rounds of a repetition. A round is missed if it is due before the previous round has ended, or
+/// while the queue is full.
 public enum MissedRounds: Sendable {
-    /// Skips these rounds. The next round runs at the next due time in the future.
+    /// Skips missed rounds. The next round runs at the next due time in the future.
     case skip
 
-    /// Runs these rounds immediately one after the other. A round for which the queue has no room waits for room.
+    /// Runs missed rounds immediately, one after the other. If the queue is full, the round waits for room.
     case catchUp
 }

@@ -1,19 +1,19 @@
 import TaskOperations
 
-/// The times of the rounds of a repetition, as durations since the first round.
+/// The due times of a repetition's rounds, as durations since the due time of the first round.
 struct RepetitionSchedule: Sendable {
     private let interval: Duration
     let missed: MissedRounds
-    /// The number of the round, from 0, including skipped rounds.
+    /// The number of the current round, from 0. Skipped rounds are counted.
     private var number: Int128 = 0
 
-    /// - Parameter interval: The interval, which must be positive.
+    /// - Parameter interval: The time between two rounds. It must be positive.
     init(every interval: Duration, missed: MissedRounds) {
         self.interval = interval.saturated
         self.missed = missed
     }
 
-    /// The time at which the round is due.
+    /// The time at which the current round is due.
     var due: Duration {
         let (due, overflows) = number.multipliedReportingOverflow(by: interval.attoseconds)
         return Duration(attoseconds: overflows ? .max : due).saturated
@@ -23,7 +23,7 @@ struct RepetitionSchedule: Sendable {
     mutating func roundEnded(at moment: Duration) {
         number += 1
         guard missed == .skip, moment > due else { return }
-        // Rounded up, because a round that is due at this moment is not missed.
+        // Rounds up, because a round that is due at this moment is not missed.
         number = (moment.attoseconds - 1) / interval.attoseconds + 1
     }
 }

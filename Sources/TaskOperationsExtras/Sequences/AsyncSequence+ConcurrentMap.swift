@@ -1,7 +1,7 @@
 public import TaskOperations
 
 extension AsyncSequence where Self: Sendable, Element: Sendable {
-    /// Returns the results of a function for all elements, several at a time.
+    /// Returns the results of a function for all elements. Several calls of the function run at once.
     ///
     /// ```swift
     /// for try await page in urls.concurrentMap(maxConcurrentOperationCount: 8, { try await load($0) }) {
@@ -9,23 +9,26 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// }
     /// ```
     ///
-    /// An element is taken from this sequence only if there is room: if fewer than `maxConcurrentOperationCount` calls
-    /// run or have a result that was not taken. No call begins before the first call of `next()`.
+    /// At most `maxConcurrentOperationCount` calls are running or have an untaken result. While this limit is reached,
+    /// no element is taken from this sequence. The first call begins after the first call of `next()`.
     ///
-    /// The first failure, of a call or of this sequence, cancels the remaining calls. The iteration first returns the
-    /// results that were ready before the failure, waits for the running calls to end, and then throws the error. If
-    /// the iterating task is cancelled, everything is cancelled in the same way, and the iteration throws
-    /// `CancellationError` or the error of a cancelled call. If the iterator is released early, all calls are
-    /// cancelled; no code waits for their ends.
+    /// If a call or this sequence fails, the remaining calls are cancelled. The iteration first returns the results
+    /// that were ready before the failure. Then it waits until the running calls have ended, and throws the error.
+    ///
+    /// If the iterating task is cancelled, all calls are cancelled. The iteration waits in the same way, and throws
+    /// `CancellationError` or the error of a cancelled call. If the iterator is released early, all calls are cancelled
+    /// without waiting for their ends.
     ///
     /// - Parameters:
-    ///   - queue: The queue that runs the calls, each as an operation. Its width, its limits and the priorities of its
-    ///     operations apply. If it is nil, calls run where child tasks of the iterating task would run.
-    ///   - options: The options of the operations. Without a priority they have that of the calling task.
-    ///   - maxConcurrentOperationCount: The number of calls that may run or have a result that was not taken; at least
-    ///     1. If it is nil, the width of the queue, or the number of processors if there is no queue.
+    ///   - queue: The queue that runs each call as an operation. The queue's width, limits and priorities apply. If it
+    ///     is nil, calls run where child tasks of the iterating task would run.
+    ///   - options: The options of the operations. The default priority is the priority of the iterating task.
+    ///   - maxConcurrentOperationCount: The maximum number of calls that are running or have an untaken result. It must
+    ///     be at least 1. The default is the width of the queue. Without a queue, the default is the number of
+    ///     processors.
     ///   - order: The order in which results are returned.
-    ///   - transform: The function. It has the priority of the task that iterates.
+    ///   - transform: The function to call with each element.
+    /// - Returns: The sequence of the results.
     public func concurrentMap<Value: Sendable>(
         on queue: TaskOperationQueue? = nil, options: OperationOptions = OperationOptions(),
         maxConcurrentOperationCount: Int? = nil, order: ResultOrder = .input,
@@ -37,21 +40,21 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
             transform: transform)
     }
 
-    /// Calls a function with every element, several at a time, and returns when all calls have ended.
+    /// Calls a function with every element, and returns when all calls have ended. Several calls run at once.
     ///
-    /// The first failure, of a call or of this sequence, cancels the remaining calls, and is thrown after the running
-    /// calls have ended. Cancelling the task cancels everything in the same way.
+    /// If a call or this sequence fails, the remaining calls are cancelled. The error is thrown after the running calls
+    /// have ended. Cancelling the task cancels all calls in the same way.
     ///
     /// - Parameters:
-    ///   - queue: The queue that runs the calls, each as an operation. Its width, its limits and the priorities of its
-    ///     operations apply. If it is nil, calls run where child tasks of the calling task would run.
-    ///   - options: The options of the operations. Without a priority they have that of the calling task.
-    ///   - maxConcurrentOperationCount: The number of calls that may run at once; at least 1. If it is nil, the width
-    ///     of the queue, or the number of processors if there is no queue.
-    ///   - body: The function. It has the priority of the calling task.
-    /// - Throws: The first error that the function or this sequence throws; `CancellationError` if the task is
-    ///   cancelled before; `TaskOperationError.waitCycle` if the calling body waits for operations that cannot end
-    ///   before it does.
+    ///   - queue: The queue that runs each call as an operation. The queue's width, limits and priorities apply. If it
+    ///     is nil, calls run where child tasks of the calling task would run.
+    ///   - options: The options of the operations. The default priority is the priority of the calling task.
+    ///   - maxConcurrentOperationCount: The maximum number of calls at once, at least 1. The default is the width of
+    ///     the queue. Without a queue, the default is the number of processors.
+    ///   - body: The function to call with each element.
+    /// - Throws: The first error that the function or this sequence throws.
+    ///   - `CancellationError` if the task is cancelled before all calls have ended.
+    ///   - `TaskOperationError.waitCycle` if the calling body waits for operations that cannot end before the body.
     public func concurrentForEach(
         on queue: TaskOperationQueue? = nil, options: OperationOptions = OperationOptions(),
         maxConcurrentOperationCount: Int? = nil,
@@ -93,7 +96,7 @@ where Base.Element: Sendable {
         }
     }
 
-    /// Starts an operation that takes elements of the base and adds an operation for each element.
+    /// Starts an operation that takes the elements of `base` and adds an operation for each of them.
     private func start() -> FailFastResults<Value> {
         let own = TaskOperationQueue(
             .init(
@@ -119,6 +122,6 @@ where Base.Element: Sendable {
 }
 
 extension TaskOperationQueue {
-    /// The width, or 1 while the queue cannot start any operation.
+    /// The width of the queue; 1 if the width is 0.
     var usableWidth: Int { max(1, maxConcurrentOperationCount) }
 }

@@ -16,10 +16,9 @@ final class ChunkedRange: Sendable {
         self.stride = stride
     }
 
-    /// The number of portions.
     var total: Int { count / stride + (count % stride == 0 ? 0 : 1) }
 
-    /// Returns the next portion; nil if all portions were returned, or `stop` was called.
+    /// Returns the next portion. Returns nil if all portions were returned or `stop` was called.
     func next() -> Range<Int>? {
         if isStopped { return nil }
         let portion = begun.add(1, ordering: .relaxed).oldValue

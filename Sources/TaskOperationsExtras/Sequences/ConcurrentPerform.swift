@@ -1,23 +1,25 @@
 public import TaskOperations
 
-/// Calls a function with every element of a collection, several at a time, and returns when all calls have ended. This
-/// is the async form of `DispatchQueue.concurrentPerform`.
+/// Calls a function with every element of a collection, and returns when all calls have ended. Several calls run at
+/// once. This is the async form of `DispatchQueue.concurrentPerform`.
 ///
 /// ```swift
 /// await concurrentPerform(over: 0..<rows, stride: 16) { row in render(row) }
 /// ```
 ///
-/// Calls begin in the order of the elements. If the work throws, no other call begins, the tasks of the other calls are
-/// cancelled, and the first error is thrown after their end. Cancelling the calling task cancels the tasks of the work;
-/// work that does not throw is still called with every element.
+/// Calls begin in the order of the elements. If a call throws, no further call begins, and the tasks of the running
+/// calls are cancelled. The first error is thrown after the running calls have ended.
+///
+/// Cancelling the calling task cancels the tasks of the calls, but does not prevent further calls. Unless a call
+/// throws, the function is called with every element.
 ///
 /// - Parameters:
 ///   - elements: The elements.
-///   - width: The number of calls at once, at least 1; the number of processors if none is given.
-///   - stride: The number of consecutive elements that a task takes at a time, at least 1. Use more than one if a call
+///   - width: The maximum number of calls at once, at least 1. The default is the number of processors.
+///   - stride: The number of consecutive elements that a task takes at a time, at least 1. Pass more than 1 if a call
 ///     takes only a few microseconds.
-///   - work: The function to call with an element.
-/// - Throws: The first error that the work throws.
+///   - work: The function to call with each element.
+/// - Throws: The first error that the function throws.
 public func concurrentPerform<Elements: RandomAccessCollection & Sendable, Failure>(
     over elements: Elements,
     width: Int = TaskOperationQueue.defaultMaxConcurrentOperationCount,
@@ -49,7 +51,7 @@ public func concurrentPerform<Elements: RandomAccessCollection & Sendable, Failu
 }
 
 extension TaskGroup {
-    /// Waits for all tasks, and cancels the remaining ones when one fails.
+    /// Waits for all tasks, and returns the first failure. After the first failure, cancels the remaining tasks.
     fileprivate mutating func firstFailure<Failure: Error>() async -> Failure? where ChildTaskResult == Failure? {
         var first: Failure?
         for await failure in self {

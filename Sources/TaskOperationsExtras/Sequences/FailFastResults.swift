@@ -10,9 +10,9 @@ final class FailFastResults<Value: Sendable>: Sendable {
 
     deinit { buffer.cancelAll(andAdded: true) }
 
-    /// Waits for the next value; nil after the last one.
+    /// Waits for the next value. Returns nil after the last value.
     ///
-    /// - Throws: The first failure, after all operations have ended. After an error, the next call returns nil.
+    /// - Throws: The first failure, after all operations have ended. After a failure, the next call returns nil.
     func next() async throws -> Value? {
         do {
             guard let operation = try await buffer.next() else {
@@ -21,7 +21,7 @@ final class FailFastResults<Value: Sendable>: Sendable {
             }
             return try operation.finishedValue()
         } catch {
-            // The handler that reports the failure to the buffer may not have been called yet.
+            // The operation's handler, which reports the failure to the buffer, might not have run yet.
             buffer.fail(with: error)
             while try await buffer.next() != nil {}
             throw buffer.takeFailure() ?? error

@@ -1,44 +1,45 @@
 @_spi(Lock) import TaskOperations
 
-/// The operations of one or more producers, whose results one consumer takes.
+/// A buffer of operations. Producers add the operations, and consumers take their results.
 ///
-/// `whole` depends on every unfinished operation. A task that waits for the next result waits for `whole`, and stops
-/// waiting as soon as there is a result: in the wait graph, the task therefore waits for all operations. For this
-/// reason, a body that iterates the results of its own queue lends its permit, a cycle throws an error that names the
-/// operations, and the operations inherit the priority of the waiting task.
+/// `whole` depends on every unfinished operation. A task that needs the next result waits for `whole`, until a result
+/// is ready. So the wait graph contains a wait for all these operations. This has three effects:
+///
+/// - A body that iterates the results of its own queue lends its permit.
+/// - A cycle throws an error that names the operations.
+/// - The operations inherit the priority of the waiting task.
 final class ResultBuffer<Success: Sendable>: Sendable {
     private struct State: Sendable {
-        /// The operations in the order in which they are taken. With the order of input, these are all operations that
-        /// were not taken; with the order of completion, only the finished ones.
+        /// The untaken operations in the order in which they will be taken. For `.completion`, only the finished ones.
         var line = Deque<TaskOperation<Success>>()
-        /// The number of operations that were added and not taken.
+        /// The number of untaken operations.
         var count = 0
-        /// The number of these operations that were added without room.
+        /// The number of untaken operations above the limit.
         var excessCount = 0
-        /// True while an operation that adds others has not ended.
+        /// Whether there is a producer that has not ended.
         var hasProducer = false
-        /// The error of the first operation that failed, or of the producer, until it is thrown.
+        /// The error of the first operation or producer that failed; nil after it was thrown.
         var failure: (any Error)?
         var hasFailed = false
-        /// Whether operations that are added later are cancelled.
+        /// Whether an operation is cancelled when it is added.
         var isCancelled = false
         /// The numbers of the waits for a result.
         var waits: [Int] = []
-        /// The highest level of a task that has waited.
+        /// The highest level of all tasks that have waited for a result.
         var level: PriorityLevel?
     }
 
     private let queue: TaskOperationQueue
     private let order: ResultOrder
     private let cancelsRestOnFailure: Bool
-    /// The semaphore that limits the number of operations that were not taken; nil if the number is not limited.
+    /// Limits the number of untaken operations; nil if the number is unlimited.
     private let room: AsyncSemaphore?
     private let whole = TaskOperation<Void>.placeholder(name: "results")
     private let state = Lock(State())
 
     /// - Parameters:
-    ///   - limit: The number of operations that may be added and not taken; at least 1, nil for any number.
-    ///   - cancelsRestOnFailure: Whether the first failure cancels all operations, including those that are added
+    ///   - limit: The maximum number of untaken operations, at least 1. If nil, the number is unlimited.
+    ///   - cancelsRestOnFailure: Whether the first failure cancels all operations, including operations that are added
     ///     later.
     init(on queue: TaskOperationQueue, order: ResultOrder, limit: Int?, cancelsRestOnFailure: Bool) {
         self.queue = queue
@@ -47,29 +48,29 @@ final class ResultBuffer<Success: Sendable>: Sendable {
         room = limit.map { AsyncSemaphore(capacity: $0, name: "room for results") }
     }
 
-    /// The number of operations that were added and not taken.
+    /// The number of untaken operations.
     var count: Int { state.withLock { $0.count } }
 
     /// Whether an operation or the producer has failed.
     var hasFailed: Bool { state.withLock { $0.hasFailed } }
 
-    /// Removes and returns the error of the first operation that failed, or of the producer.
+    /// Removes and returns the first error of an operation or a producer.
     func takeFailure() -> (any Error)? { state.withLock { $0.failure.take() } }
 }
 
 // MARK: - Adding
 
 extension ResultBuffer {
-    /// Waits until the number of operations that were not taken is below the limit, and then counts one more.
+    /// Waits until the number of untaken operations is below the limit. Then reserves room for one operation.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled before.
+    /// - Throws: `CancellationError` if the task is cancelled during the wait.
     func waitForRoom() async throws(CancellationError) {
         try await room?.acquire()
     }
 
     /// Adds a new operation to the queue.
     ///
-    /// - Parameter hasRoom: Whether the caller has waited for room.
+    /// - Parameter hasRoom: Whether the caller has reserved room.
     func add(_ operation: TaskOperation<Success>, hasRoom: Bool) {
         let isExcess = !hasRoom && room?.tryAcquire() == false
         state.withLock { state in
@@ -80,14 +81,14 @@ extension ResultBuffer {
         run(operation, on: queue) { [self] in didFinish($0 as! TaskOperation<Success>) }
     }
 
-    /// Adds to a queue an operation that adds other operations to this buffer until it ends.
+    /// Adds a producer to a queue. A producer is an operation that adds other operations to this buffer until it ends.
     func start(producer: TaskOperation<Void>, on queue: TaskOperationQueue) {
         state.withLock { $0.hasProducer = true }
         run(producer, on: queue) { [self] in producerDidFinish($0) }
     }
 
-    /// Makes `whole` depend on a new operation, and adds the operation to a queue. If this would close a cycle, the
-    /// operation fails.
+    /// Makes `whole` depend on a new operation, and adds the operation to a queue. If the dependency would close a
+    /// cycle, the operation fails.
     private func run(
         _ operation: AnyTaskOperation, on queue: TaskOperationQueue,
         onEnd: @escaping @Sendable (AnyTaskOperation) -> Void
@@ -113,7 +114,7 @@ extension ResultBuffer {
     }
 
     private func exclude(_ operation: AnyTaskOperation, _ change: (inout State) -> Void) {
-        // The call throws only if `whole` has started, and `whole` never starts.
+        // The call never throws, because `whole` never starts.
         try? whole.removeDependency(operation)
         if cancelsRestOnFailure, let failure = operation.failure { fail(with: failure) }
         let waits = state.withLock { state in
@@ -124,7 +125,7 @@ extension ResultBuffer {
         for wait in waits { whole.leaveWait(wait) }
     }
 
-    /// Stores an error as the failure of the whole and cancels all operations, unless another failure came first.
+    /// Stores the first error, and cancels all operations. A later call has no effect.
     func fail(with error: any Error) {
         let isFirst = state.withLock { state in
             defer { if !state.hasFailed { (state.failure, state.hasFailed) = (error, true) } }
@@ -133,9 +134,7 @@ extension ResultBuffer {
         if isFirst { cancelAll(andAdded: true) }
     }
 
-    /// Cancels all unfinished operations.
-    ///
-    /// - Parameter andAdded: Whether operations that are added later are cancelled too.
+    /// - Parameter andAdded: Whether operations that are added later are also cancelled.
     func cancelAll(andAdded: Bool) {
         if andAdded { state.withLock { $0.isCancelled = true } }
         for operation in whole.dependencies { operation.cancel() }
@@ -151,12 +150,13 @@ extension ResultBuffer {
         case end
     }
 
-    /// Waits for the next finished operation, and takes it; nil if no operation is left and no producer can add one.
+    /// Waits for the next finished operation, and takes it. Returns nil if no operation is left and no producer can add
+    /// one.
     ///
-    /// If the task is cancelled, all operations are cancelled, and the call waits for them as before.
+    /// If the task is cancelled, all operations are cancelled. The call still waits until an operation has finished.
     ///
-    /// - Throws: `TaskOperationError.waitCycle` if the calling body waits for operations that cannot end before it
-    ///   does.
+    /// - Throws: `TaskOperationError.waitCycle` if the calling body waits for operations that cannot end before the
+    ///   body does.
     func next() async throws(TaskOperationError) -> TaskOperation<Success>? {
         let result = await withTaskCancellationHandler {
             await takeNext()
@@ -199,7 +199,6 @@ extension ResultBuffer {
         }
     }
 
-    /// Waits until an operation or the producer has finished.
     private func wait(_ number: Int) async throws(TaskOperationError) {
         inherit(PriorityLevel(Task.currentPriority))
         _ = try await whole.wait(number: number, endsEarly: false) {
@@ -209,7 +208,8 @@ extension ResultBuffer {
 
     /// Raises all operations to the level of a waiting task.
     ///
-    /// The level stays when the wait ends. Otherwise each wait would change the level of each operation twice.
+    /// The operations keep the level when the wait ends. Otherwise each wait would change the level of each operation
+    /// twice.
     private func inherit(_ level: PriorityLevel) {
         let (isHigher, former) = state.withLock { state -> (Bool, PriorityLevel?) in
             let former = state.level

@@ -8,14 +8,17 @@ extension Sequence where Element: Sendable {
     /// let pages = try await urls.concurrentMap(maxConcurrentOperationCount: 8) { try await load($0) }
     /// ```
     ///
-    /// An element is taken from the sequence only when a call for it can begin. If a call throws, no other call begins,
-    /// the tasks of the other calls are cancelled, and the error is thrown after these calls have ended. Cancelling the
-    /// calling task cancels the tasks; a function that does not throw is still called with every element.
+    /// An element is taken from the sequence only when its call can begin. If a call throws, no further call begins,
+    /// and the tasks of the running calls are cancelled. The error is thrown after the running calls have ended.
+    ///
+    /// Cancelling the calling task cancels the child tasks, but does not prevent further calls. Unless a call throws,
+    /// the function is called with every element.
     ///
     /// - Parameters:
-    ///   - width: The number of calls that may run at once; at least 1.
-    ///   - isolation: The actor that the function is isolated to; by default that of the caller.
-    ///   - transform: The function.
+    ///   - width: The maximum number of calls at once, at least 1. The default is the number of processors.
+    ///   - isolation: The actor to which this method is isolated. The default is the actor of the caller.
+    ///   - transform: The function to call with each element.
+    /// - Returns: The results, in the order of the elements.
     /// - Throws: The first error that the function throws.
     public func concurrentMap<Value: Sendable, Failure>(
         maxConcurrentOperationCount width: Int = TaskOperationQueue.defaultMaxConcurrentOperationCount,
@@ -27,14 +30,13 @@ extension Sequence where Element: Sendable {
         return values.all
     }
 
-    /// Calls a function with every element, several at a time in child tasks, and returns when all calls have ended.
-    ///
-    /// It is otherwise like `concurrentMap`.
+    /// Calls a function with every element, and returns when all calls have ended. Several calls run at once, in child
+    /// tasks. Failures and cancellation have the same effects as in `concurrentMap`.
     ///
     /// - Parameters:
-    ///   - width: The number of calls that may run at once; at least 1.
-    ///   - isolation: The actor that the function is isolated to; by default that of the caller.
-    ///   - body: The function.
+    ///   - width: The maximum number of calls at once, at least 1. The default is the number of processors.
+    ///   - isolation: The actor to which this method is isolated. The default is the actor of the caller.
+    ///   - body: The function to call with each element.
     /// - Throws: The first error that the function throws.
     public func concurrentForEach<Failure>(
         maxConcurrentOperationCount width: Int = TaskOperationQueue.defaultMaxConcurrentOperationCount,
@@ -44,9 +46,7 @@ extension Sequence where Element: Sendable {
         try await callConcurrently(width, body) { _, _ in }
     }
 
-    /// Calls a function with every element in a child task.
-    ///
-    /// - Parameter receive: Called with the position of an element and the result for it, in the order of completion.
+    /// - Parameter receive: Called with the position of each element and its result, in the order of completion.
     private func callConcurrently<Value: Sendable, Failure>(
         _ width: Int, isolation: isolated (any Actor)? = #isolation,
         _ work: @escaping @Sendable (Element) async throws(Failure) -> Value, receive: (Int, Value) -> Void
@@ -85,21 +85,22 @@ extension Sequence where Element: Sendable {
 
 extension Sequence where Element: Sendable {
     /// Returns the results of a function for all elements, in the order of the elements. Each call is an operation of a
-    /// queue: its width, its limits and the priorities of its operations apply.
+    /// queue. The queue's width, limits and priorities apply.
     ///
     /// An element is taken from the sequence only if fewer than `maxConcurrentOperationCount` operations are
-    /// unfinished. The first failure cancels the remaining operations, and is thrown after they have ended. Cancelling
-    /// the calling task cancels all operations in the same way.
+    /// unfinished. The first failure cancels the remaining operations. It is thrown after all operations have ended.
+    /// Cancelling the calling task cancels all operations in the same way.
     ///
     /// - Parameters:
-    ///   - queue: The queue.
-    ///   - options: The options of the operations. Without a priority they have that of the calling task.
-    ///   - width: The number of operations that may be unfinished at once; at least 1. If it is nil, the width of the
-    ///     queue.
-    ///   - isolation: The actor that the function is isolated to; by default that of the caller.
-    ///   - transform: The function. It has the priority of the calling task.
-    /// - Throws: The first error that the function throws; `CancellationError` if an operation is cancelled before its
-    ///   start; `TaskOperationError.waitCycle` if the calling body waits for operations that cannot end before it does.
+    ///   - queue: The queue that runs the operations.
+    ///   - options: The options of the operations. The default priority is the priority of the calling task.
+    ///   - width: The maximum number of unfinished operations, at least 1. The default is the width of the queue.
+    ///   - isolation: The actor to which this method is isolated. The default is the actor of the caller.
+    ///   - transform: The function to call with each element.
+    /// - Returns: The results, in the order of the elements.
+    /// - Throws: The first error that the function throws.
+    ///   - `CancellationError` if an operation is cancelled before its start.
+    ///   - `TaskOperationError.waitCycle` if the calling body waits for operations that cannot end before the body.
     public func concurrentMap<Value: Sendable>(
         on queue: TaskOperationQueue, options: OperationOptions = OperationOptions(),
         maxConcurrentOperationCount width: Int? = nil,
@@ -112,17 +113,14 @@ extension Sequence where Element: Sendable {
     }
 
     /// Calls a function with every element, and returns when all calls have ended. Each call is an operation of a
-    /// queue.
-    ///
-    /// It is otherwise like `concurrentMap`.
+    /// queue. Failures and cancellation have the same effects as in `concurrentMap`.
     ///
     /// - Parameters:
-    ///   - queue: The queue.
-    ///   - options: The options of the operations. Without a priority they have that of the calling task.
-    ///   - width: The number of operations that may be unfinished at once; at least 1. If it is nil, the width of the
-    ///     queue.
-    ///   - isolation: The actor that the function is isolated to; by default that of the caller.
-    ///   - body: The function. It has the priority of the calling task.
+    ///   - queue: The queue that runs the operations.
+    ///   - options: The options of the operations. The default priority is the priority of the calling task.
+    ///   - width: The maximum number of unfinished operations, at least 1. The default is the width of the queue.
+    ///   - isolation: The actor to which this method is isolated. The default is the actor of the caller.
+    ///   - body: The function to call with each element.
     /// - Throws: The errors of `concurrentMap`.
     public func concurrentForEach(
         on queue: TaskOperationQueue, options: OperationOptions = OperationOptions(),
@@ -154,7 +152,7 @@ extension Sequence where Element: Sendable {
     }
 }
 
-/// Collects values that arrive in any order, and returns them as an array when all have arrived.
+/// Collects values that arrive in any order. After all values have arrived, `all` returns them in order.
 private struct IndexedValues<Value> {
     private var values: [Value?] = []
 

@@ -1,7 +1,7 @@
 public import TaskOperations
 
-/// A sequence of the results of operations, in the order in which they finish. Operations can be added while others
-/// run.
+/// A sequence of finished operations and their results, in the order in which the operations finish. Operations can be
+/// added while others run.
 ///
 /// ```swift
 /// let pages = TaskOperationResults<Page>(on: queue)
@@ -15,13 +15,13 @@ public import TaskOperations
 /// The iteration ends when no operation is left. You can begin another iteration afterwards. If several tasks iterate,
 /// each result goes to one of them.
 ///
-/// If the task that iterates is cancelled, all operations are cancelled, including those that are added later, and the
-/// iteration continues until they have finished. Leaving the iteration early cancels nothing: you can take the
-/// remaining results later. When the object is released, unfinished operations are cancelled.
+/// If the iterating task is cancelled, all operations are cancelled, including operations that are added later. The
+/// iteration continues until all operations have finished. If you leave the iteration early, no operation is cancelled,
+/// and you can take the remaining results later. When this object is released, unfinished operations are cancelled.
 ///
-/// A body may iterate the results of operations on its own queue. It lends its permit during the wait if the operations
-/// need it. Such a wait takes time linear in the number of unfinished operations; any other wait takes constant time.
-/// The operations inherit the priority of the task that waits for a result.
+/// A body may iterate the results of operations on its own queue. The body lends its permit during the wait if the
+/// operations need the permit. Such a wait takes linear time in the number of unfinished operations. Any other wait
+/// takes constant time. The operations inherit the priority of the task that waits for a result.
 public final class TaskOperationResults<Success: Sendable>: AsyncSequence, Sendable {
     /// A finished operation and its outcome.
     public typealias Element = (operation: TaskOperation<Success>, result: Result<Success, any Error>)
@@ -33,8 +33,8 @@ public final class TaskOperationResults<Success: Sendable>: AsyncSequence, Senda
     ///
     /// - Parameters:
     ///   - queue: The queue that runs the operations.
-    ///   - limit: The maximum number of operations that are unfinished or have a result that was not taken; at least 1.
-    ///     `addOperationWaitingForRoom` waits at this number; `addOperation` can exceed it.
+    ///   - limit: The maximum number of operations that are unfinished or have an untaken result, at least 1. At this
+    ///     number, `addOperationWaitingForRoom` waits. `addOperation` ignores the limit.
     public init(on queue: TaskOperationQueue, maxUntakenOperationCount limit: Int = .max) {
         checkCount(limit, "maxUntakenOperationCount")
         buffer = ResultBuffer(
@@ -43,15 +43,19 @@ public final class TaskOperationResults<Success: Sendable>: AsyncSequence, Senda
 
     deinit { buffer.cancelAll(andAdded: true) }
 
-    /// The number of operations that are unfinished or have a result that was not taken.
+    /// The number of operations that are unfinished or have an untaken result.
     public var untakenOperationCount: Int { buffer.count }
 }
 
 // MARK: - Adding
 
 extension TaskOperationResults {
-    /// Creates an operation from a closure and adds it to the queue. The iteration yields it when it has finished, with
-    /// any outcome.
+    /// Creates an operation from a closure and adds it to the queue. The iteration returns the operation after it has
+    /// finished, with any outcome.
+    ///
+    /// - Parameters:
+    ///   - options: The options of the operation.
+    ///   - body: The work.
     @discardableResult
     public func addOperation(
         _ options: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Success>.Body
@@ -61,10 +65,14 @@ extension TaskOperationResults {
         return operation
     }
 
-    /// Creates an operation from a closure, and adds it to the queue when fewer than `maxUntakenOperationCount`
-    /// operations are unfinished or not taken. Waiting calls are served by priority, then by arrival.
+    /// Waits until `untakenOperationCount` is below its limit. Then creates an operation from a closure and adds it to
+    /// the queue. If several calls wait, the call with the highest priority continues first. Among calls of equal
+    /// priority, the earliest call continues first.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled before there is room.
+    /// - Parameters:
+    ///   - options: The options of the operation.
+    ///   - body: The work.
+    /// - Throws: `CancellationError` if the task is cancelled during the wait.
     @discardableResult
     public func addOperationWaitingForRoom(
         _ options: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Success>.Body
@@ -86,14 +94,14 @@ extension TaskOperationResults {
 extension TaskOperationResults {
     public func makeAsyncIterator() -> Iterator { Iterator(results: self) }
 
-    /// Takes results.
+    /// An iterator over the finished operations.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let results: TaskOperationResults
 
-        /// Waits for the next operation to finish, and takes it; nil if no operation is left.
+        /// Waits for the next operation to finish, and takes it. Returns nil if no operation is left.
         ///
-        /// - Throws: `TaskOperationError.waitCycle` if the calling body waits for operations that cannot end before it
-        ///   does.
+        /// - Throws: `TaskOperationError.waitCycle` if the calling body waits for operations that cannot end before the
+        ///   body does.
         public mutating func next() async throws(TaskOperationError) -> Element? {
             guard let operation = try await results.buffer.next() else { return nil }
             return (operation, operation.outcome!)

@@ -1,5 +1,4 @@
-/// Elements in the order of arrival. Adding and removing take amortized constant time. After a burst, the memory is
-/// released.
+/// A first-in, first-out queue. Adding and removing take amortized constant time. An emptied queue frees large buffers.
 package struct Deque<Element> {
     private var leaving: [Element] = []
     private var arriving: [Element] = []
@@ -26,7 +25,7 @@ package struct Deque<Element> {
         return leaving.popLast()
     }
 
-    /// The number of elements for which unused memory is kept.
+    /// The largest capacity of a buffer that an emptied queue keeps, in elements.
     private static var keptCapacity: Int { 1024 }
 
     package mutating func removeAll(where isUnwanted: (Element) -> Bool) {

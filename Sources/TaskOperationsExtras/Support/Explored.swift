@@ -1,4 +1,4 @@
-// The controlled build: see the article Exploration.
+// Names for the controlled build. See the article Exploration.
 #if TASK_OPERATIONS_EXPLORED
     internal import Exploration
     internal import Synchronization

@@ -1,6 +1,6 @@
 @_spi(Lock) public import TaskOperations
 
-/// A `DispatchGroup` for tasks: counts work in progress, and resumes waiting tasks when the count is 0. It blocks no
+/// A `DispatchGroup` for tasks. It counts work in progress, and resumes waiting tasks when the count is 0. It blocks no
 /// thread.
 ///
 /// ```swift
@@ -12,7 +12,7 @@
 /// await group.wait()
 /// ```
 ///
-/// Balance each `enter()` by one `leave()`. A group can be used again after it was empty.
+/// Balance each `enter()` by one `leave()`. You can use a group again after it was empty.
 public final class AsyncGroup: Sendable {
     private struct State: Sendable {
         var count = 0
@@ -28,16 +28,16 @@ public final class AsyncGroup: Sendable {
     /// Creates an empty group.
     public init() {}
 
-    /// The number of calls of `enter()` that are not yet balanced by `leave()`.
+    /// The number of `enter()` calls that no `leave()` has balanced yet.
     public var count: Int { state.withLock { $0.count } }
 
-    /// Increments the count, for work that begins.
+    /// Increments the count. Call this when work begins.
     public func enter() {
         state.withLock { $0.count += 1 }
     }
 
-    /// Decrements the count, for work that has ended. At 0, all waiting tasks resume. A call without a matching
-    /// `enter()` stops the process with a message.
+    /// Decrements the count. Call this when work has ended. When the count is 0, all waiting tasks resume. A call
+    /// without a matching `enter()` stops the process with a message.
     public func leave() {
         let (count, handlers) = state.withLock { state in
             state.count -= 1
@@ -50,8 +50,8 @@ public final class AsyncGroup: Sendable {
         for handler in handlers { handler() }
     }
 
-    /// Enters the group for an operation, and leaves it when the operation has finished, with any outcome. This happens
-    /// before dependents start and before tasks that await the operation continue.
+    /// Enters the group for an operation, and leaves the group when the operation has finished, with any outcome. The
+    /// group is left before dependents of the operation start, and before tasks that await the operation resume.
     public func enter(for operation: AnyTaskOperation) {
         enter()
         if !operation.addHandlerUnlessFinished({ _ in self.leave() }) { leave() }
@@ -63,8 +63,8 @@ public final class AsyncGroup: Sendable {
 extension AsyncGroup {
     /// Waits until the group is empty.
     ///
-    /// Cancelling the task does not end the wait, because the code after it relies on an empty group. To end the wait
-    /// in this case, use `waitUnlessCancelled()`.
+    /// Cancelling the task does not end the wait, because the code after the wait relies on an empty group. If a
+    /// cancellation must end the wait, use `waitUnlessCancelled()`.
     public func wait() async {
         let end = Promise<Result<Void, any Error>>()
         whenEmpty { end.provide(.success(())) }
@@ -85,10 +85,10 @@ extension AsyncGroup {
     /// Waits until the group is empty, the time is up, or the task is cancelled.
     ///
     /// - Parameters:
-    ///   - timeout: The longest duration of the wait.
-    ///   - clock: The clock that measures it.
-    /// - Throws: `WaitTimeoutError` if the time is over, and `CancellationError` if the task is cancelled, before the
-    ///   group is empty.
+    ///   - timeout: The maximum duration of the wait.
+    ///   - clock: The clock that measures the duration.
+    /// - Throws: `WaitTimeoutError` if the time is up before the group is empty. `CancellationError` if the task is
+    ///   cancelled before the group is empty.
     public func wait(timeout: Duration, clock: any Clock<Duration> = ContinuousClock()) async throws {
         try await waitOrGiveUp { end in
             try await withTimeLimit(timeout, clock: clock) {
@@ -113,10 +113,10 @@ extension AsyncGroup {
     }
 
     private func forgetHandler(_ number: Int) {
-        // They are freed after the lock is released.
+        // Frees the handler after unlocking.
         _ = state.withLock { state in
             let handler = state.handlers.removeValue(forKey: number)
-            // Releases the memory that a burst of waits has left.
+            // Frees unused memory after many waits have ended.
             if state.handlers.capacity > 64, state.handlers.count < state.handlers.capacity / 4 {
                 state.handlers = state.handlers.filter { _ in true }
             }
@@ -124,10 +124,10 @@ extension AsyncGroup {
         }
     }
 
-    /// Runs work in a new task when the group is empty, or at once if it is already empty.
+    /// Runs work in a new task when the group is empty. If the group is already empty, starts the task at once.
     ///
     /// - Parameters:
-    ///   - priority: The priority of the task; by default, that of the calling task.
+    ///   - priority: The priority of the new task. The default is the priority of the calling task.
     ///   - work: The work.
     public func notify(priority: TaskPriority? = nil, execute work: @escaping @Sendable () async -> Void) {
         let priority = priority ?? Task.currentPriority
@@ -137,7 +137,7 @@ extension AsyncGroup {
     }
 
     /// Calls a handler when the group is empty. The handler must be short and must not call user code. Returns the
-    /// handler's number.
+    /// number of the handler.
     @discardableResult
     private func whenEmpty(_ handler: @escaping Handler) -> Int {
         let (number, isEmpty) = state.withLock { state in

@@ -1,7 +1,7 @@
 @_spi(Lock) import TaskOperations
 
-/// A value that is computed once, at its first use. It replaces `dispatch_once` and lazy shared state if the
-/// computation is `async`.
+/// A value that is computed once, at its first use. It replaces `dispatch_once` and lazy shared state for `async`
+/// computations.
 ///
 /// ```swift
 /// static let schema = AsyncLazy(name: "schema") { try await Schema(contentsOf: url) }
@@ -9,31 +9,31 @@
 /// ```
 ///
 /// All tasks that use the value during the computation await the same computation. The computation continues if these
-/// tasks are cancelled, and is escalated if a more urgent task awaits it.
+/// tasks are cancelled. If a more urgent task awaits the value, the priority of the computation is raised.
 ///
-/// The computation is the body of an operation without a queue, which is `AnyTaskOperation.current` in the computation.
-/// A wait that would never end throws an error that names the cycle, even if the cycle leads through other lazy values
-/// or operations.
+/// The computation is the body of an operation without a queue. `AnyTaskOperation.current` returns this operation
+/// within the computation. If a wait would close a cycle, it throws an error that names the operations of the cycle.
+/// The cycle may include other lazy values and operations.
 public final class AsyncLazy<Value: Sendable>: Sendable {
-    /// Computes the value.
+    /// A function that computes the value.
     public typealias Computation = @Sendable () async throws -> Value
 
     /// The rule for an error of the computation.
     public enum FailurePolicy: Sendable {
-        /// All calls that await the failed computation throw the error. The next call starts another computation.
+        /// All calls that await the failed computation throw its error. The next call starts another computation.
         case retry
-        /// The error is kept like a value. The computation runs only once.
+        /// The error is kept like a value, and all later calls throw it. The computation runs only once.
         case keep
     }
 
     private typealias Outcome = Promise<Result<Value, any Error>>
 
     private struct State: Sendable {
-        /// The final result.
+        /// The final result; nil before the computation has ended.
         var settled: Result<Value, any Error>?
         /// The computation in progress.
         var computation: TaskOperation<Void>?
-        /// The calls that await the computation, by their numbers. Calls get their outcome in the order of the numbers.
+        /// The calls that await the computation. They receive the outcome in the order of their numbers.
         var waiters: [Int: Outcome] = [:]
     }
 
@@ -45,9 +45,9 @@ public final class AsyncLazy<Value: Sendable>: Sendable {
     /// Creates a value without computing it.
     ///
     /// - Parameters:
-    ///   - name: The name of the computation in messages; by default, the type of the value.
+    ///   - name: The name of the computation in messages. The default names the type of the value.
     ///   - failurePolicy: The rule for an error that the computation throws.
-    ///   - computation: Computes the value. It may await other lazy values, but not this one.
+    ///   - computation: A function that computes the value. It may await other lazy values, but not this one.
     public init(
         name: String? = nil, failurePolicy: FailurePolicy = .retry, _ computation: @escaping Computation
     ) {
@@ -56,16 +56,16 @@ public final class AsyncLazy<Value: Sendable>: Sendable {
         compute = computation
     }
 
-    /// The value, if it has been computed.
+    /// The value; nil if it has not been computed.
     public var valueIfComputed: Value? {
         state.withLock { $0.settled.flatMap { try? $0.get() } }
     }
 
-    /// Waits for the value, and starts the computation at the first use.
+    /// Waits for the value. The first use starts the computation.
     ///
-    /// - Throws: The error that the computation throws; `CancellationError` if the calling task is cancelled before the
-    ///   value is computed; `TaskOperationError.waitCycle` in a computation or a body for which the computation of the
-    ///   value waits.
+    /// - Throws: The error that the computation throws.
+    ///   - `CancellationError` if the calling task is cancelled before the value is computed.
+    ///   - `TaskOperationError.waitCycle` if the computation of this value waits for the calling body or computation.
     public var value: Value {
         get async throws {
             if let settled = state.withLock({ $0.settled }) { return try settled.get() }
@@ -89,13 +89,12 @@ public final class AsyncLazy<Value: Sendable>: Sendable {
 // MARK: - Computing
 
 extension AsyncLazy {
-    /// Suspends until the outcome is provided. Handles cancellation and escalation of the task.
+    /// Waits for the outcome. If the task is cancelled, the wait ends. If the task is escalated, so is the computation.
     private func wait(_ number: Int, for outcome: Outcome) async -> Result<Value, any Error> {
         var result: Result<Value, any Error>?
         await withTaskCancellationHandler {
             await withEscalationHandler {
-                // This is inside the scope of the handler, so that no escalation is missed between this call and the
-                // handler.
+                // Called within the scope of the escalation handler, so that no escalation is missed in between.
                 escalate(for: number, to: Task.currentPriority)
                 result = await outcome.value
             } onEscalated: { [self] priority in
@@ -107,7 +106,8 @@ extension AsyncLazy {
         return result!
     }
 
-    /// Registers an outcome to provide. Returns the computation; nil if the result exists and was provided.
+    /// Registers `outcome` for the end of the computation, and returns the computation. If there already is a result,
+    /// provides it to `outcome` and returns nil.
     private func join(_ number: Int, _ outcome: Outcome) -> TaskOperation<Void>? {
         let priority = Task.currentPriority
         let (settled, computation, isNew) = state.withLock { state in
@@ -140,7 +140,7 @@ extension AsyncLazy {
     private func leave(_ number: Int) {
         _ = state.withLock { state in
             let left = state.waiters.removeValue(forKey: number)
-            // Releases the memory that a burst of cancelled calls has left.
+            // Frees unused memory after many calls were cancelled.
             if state.waiters.capacity > 64, state.waiters.count < state.waiters.capacity / 4 {
                 state.waiters = state.waiters.filter { _ in true }
             }

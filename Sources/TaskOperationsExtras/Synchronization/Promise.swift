@@ -1,14 +1,14 @@
 @_spi(Lock) import TaskOperations
 
-/// A value for which one task waits. The first of several providers provides it.
+/// A value for which one task waits. Several providers may provide a value, and only the first value is used.
 ///
-/// Later values have no effect, and their providers are informed. The value may be provided before the wait begins.
+/// The value may be provided before the wait begins.
 package final class Promise<Value: Sendable>: Sendable {
     private enum State: Sendable {
         case empty
         case awaited(CheckedContinuation<Value, Never>)
         case provided(Value)
-        /// The value was provided and passed to the waiting task.
+        /// The value was passed to the waiting task.
         case taken
     }
 
@@ -16,7 +16,7 @@ package final class Promise<Value: Sendable>: Sendable {
 
     package init() {}
 
-    /// Provides the value. Returns whether it is the first.
+    /// Provides the value. If a value was provided before, has no effect and returns false.
     @discardableResult
     package func provide(_ value: Value) -> Bool {
         let (isFirst, waiting) = state.withLock { state -> (Bool, CheckedContinuation<Value, Never>?) in

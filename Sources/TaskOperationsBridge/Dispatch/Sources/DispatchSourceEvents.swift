@@ -1,9 +1,10 @@
 internal import Dispatch
 
-/// The events of a Dispatch source. The sequence can be iterated once.
+/// The events of a Dispatch source. You can iterate the sequence once.
 ///
-/// Leaving the loop, or cancelling its task, cancels the source. Events that occur while no task waits are merged into
-/// one event, as Dispatch does for this kind of source. So a slow iteration does not accumulate events.
+/// Leaving the loop cancels the source. Cancelling the iterating task cancels the source, too. While no task waits,
+/// Dispatch merges events into one event, in the way of this kind of source. So events do not accumulate if the
+/// iteration is slow.
 public struct DispatchSourceEvents<Element: Sendable>: AsyncSequence, Sendable {
     private let subscription: SourceSubscription<Element>
 
@@ -13,8 +14,8 @@ public struct DispatchSourceEvents<Element: Sendable>: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(subscription) }
 
-    /// An iterator over the events. When an iteration ends, the source ends, also for other iterations of the same
-    /// sequence.
+    /// An iterator over the events. The end of one iteration cancels the source, and so ends all other iterations of
+    /// the same sequence.
     public struct AsyncIterator: AsyncIteratorProtocol {
         /// Ends the subscription when the iterator is released.
         private final class Iteration: Sendable {
@@ -33,7 +34,7 @@ public struct DispatchSourceEvents<Element: Sendable>: AsyncSequence, Sendable {
             iteration = Iteration(subscription)
         }
 
-        /// Waits for the next event. Returns nil if there will be none.
+        /// Waits for the next event. Returns nil if the source was cancelled or has no further events.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> Element? {
             await iteration.subscription.next()
         }

@@ -1,29 +1,29 @@
-/// The state of a sequence of Dispatch events: the waiting tasks, and whether the source is resumed.
+/// The state of a sequence of Dispatch events.
 ///
-/// The source is resumed only while a task waits. Dispatch merges all other events into one. At most one event is held
-/// here: one that occurred before the first wait.
+/// After the first wait, the source is resumed only while a task waits. While the source is suspended, Dispatch merges
+/// its events into one. An event that occurs before the first wait is held here.
 struct SourceState<Element, Waiter> {
-    /// A change of the source for the caller to perform.
+    /// A change of the source. The caller must perform it.
     enum Command {
         case resume, suspend
     }
 
     private(set) var isFinished = false
     private(set) var isResumed: Bool
-    /// The waiters for one event each, in the order of arrival.
+    /// The waiters in the order of arrival. Each waits for one event.
     private var waiters: [Waiter] = []
     private var held: Element?
 
-    /// - Parameter isResumed: Whether the source is resumed at first.
+    /// - Parameter isResumed: Whether the source is resumed before the first wait.
     init(isResumed: Bool) {
         self.isResumed = isResumed
     }
 
     /// The outcome of a wait.
     enum Wait {
-        /// The waiter is kept until there is an event.
+        /// The waiter is kept until an event occurs.
         case waits(Command?)
-        /// There is an event already; nil if there will be none.
+        /// The held event; nil if the sequence has ended.
         case has(Element?)
     }
 
@@ -36,7 +36,7 @@ struct SourceState<Element, Waiter> {
         return .waits(.resume)
     }
 
-    /// Accepts an event. Returns the waiter that receives it.
+    /// Accepts an event, and returns the waiter that receives the event.
     mutating func fire(_ event: Element) -> (Waiter?, Command?) {
         if isFinished { return (nil, nil) }
         let receiver = waiters.isEmpty ? nil : waiters.removeFirst()
@@ -46,8 +46,8 @@ struct SourceState<Element, Waiter> {
         return (receiver, .suspend)
     }
 
-    /// Ends the sequence. A held event is still delivered. Returns the waiters, which get no event. A suspended source
-    /// must be resumed, because Dispatch does not release suspended sources.
+    /// Ends the sequence. Returns the waiters, which receive nil. A held event is still delivered later. A suspended
+    /// source must be resumed, because Dispatch does not release suspended sources.
     mutating func finish() -> ([Waiter], Command?) {
         if isFinished { return ([], nil) }
         isFinished = true

@@ -1,9 +1,10 @@
 internal import Dispatch
 @_spi(Lock) internal import TaskOperations
 
-/// A Dispatch source whose events are awaited one by one. It is cancelled when the subscription ends or is released.
+/// A subscription to a Dispatch source. It delivers the events one by one. The source is cancelled when the
+/// subscription ends or is released.
 final class SourceSubscription<Element: Sendable>: @unchecked Sendable {
-    // `source` may be used from any thread, like all Dispatch objects. All mutable state is in `state`.
+    // Any thread may use `source`, like all Dispatch objects. All mutable state is in `state`, a lock.
 
     private typealias State = SourceState<Element, CheckedContinuation<Element?, Never>>
 
@@ -13,9 +14,9 @@ final class SourceSubscription<Element: Sendable>: @unchecked Sendable {
     /// Creates a subscription to a source that is not activated.
     ///
     /// - Parameters:
-    ///   - isWatched: Whether the source is resumed before the first wait, so that it has effect from the start.
-    ///   - isSingle: Whether there is one event only.
-    ///   - event: Makes an event of the source's data. Called for one after the other.
+    ///   - isWatched: Whether the source is resumed before the first wait. Otherwise the first wait resumes it.
+    ///   - isSingle: Whether the subscription ends after the first event.
+    ///   - event: Makes an event of the source's data. No two calls of this function run at once.
     init(
         _ source: any DispatchSourceProtocol, isWatched: Bool = false, isSingle: Bool = false,
         event: @escaping @Sendable (_ data: UInt) -> Element
@@ -34,7 +35,7 @@ final class SourceSubscription<Element: Sendable>: @unchecked Sendable {
 
     deinit { finish() }
 
-    /// Waits for the next event. Returns nil once there is none; cancelling the task ends the subscription.
+    /// Waits for the next event. Returns nil if the subscription has ended. Cancelling the task ends the subscription.
     func next() async -> Element? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -50,7 +51,6 @@ final class SourceSubscription<Element: Sendable>: @unchecked Sendable {
         }
     }
 
-    /// Ends the subscription.
     func finish() {
         let waiting = state.withLock { state in
             let (waiting, command) = state.finish()
@@ -70,8 +70,8 @@ final class SourceSubscription<Element: Sendable>: @unchecked Sendable {
         receiver?.resume(returning: event)
     }
 
-    /// Called with the lock held, so that commands are performed in the order of the decisions. Dispatch calls no
-    /// handler here.
+    /// Performs a command. The caller holds the lock, so that commands are performed in the order of their decisions.
+    /// Dispatch calls no handler within these calls.
     private func carryOut(_ command: State.Command?) {
         switch command {
         case .resume: source.resume()

@@ -5,7 +5,7 @@ public struct SystemCallError: Error, Hashable, Sendable {
     /// The name of the system call.
     public let function: String
 
-    /// The error number, a value of `errno`.
+    /// The error code, a value of `errno`.
     public let code: Int32
 
     init(_ function: String, code: Int32 = errno) {

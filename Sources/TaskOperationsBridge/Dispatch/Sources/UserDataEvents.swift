@@ -1,8 +1,8 @@
 public import Dispatch
 
 extension DispatchSource {
-    /// Returns a source to which old code adds numbers, and a sequence of their sums for new code. Numbers that are
-    /// added while no task waits become one sum.
+    /// Returns a source for old code and a sequence for new code. Old code adds numbers to the source. The sequence
+    /// delivers their sums. Numbers that are added while no task waits become one sum.
     ///
     /// ```swift
     /// let (source, sums) = DispatchSource.userDataAddEvents()
@@ -10,7 +10,7 @@ extension DispatchSource {
     /// for await bytes in sums { progress.completedUnitCount += Int64(bytes) }
     /// ```
     ///
-    /// The source is cancelled when the iteration ends. Numbers that are added later are ignored.
+    /// The end of the iteration cancels the source. Numbers that are added later are ignored.
     public static func userDataAddEvents() -> (
         source: any DispatchSourceUserDataAdd, events: DispatchSourceEvents<UInt>
     ) {
@@ -18,16 +18,20 @@ extension DispatchSource {
         return (source, DispatchSourceEvents(SourceSubscription(source) { $0 }))
     }
 
-    /// Returns a source in which old code sets bits, and a sequence of these bits for new code. Bits that are set while
-    /// no task waits become one event. Otherwise like `userDataAddEvents()`.
+    /// Returns a source for old code and a sequence for new code. Old code sets bits in the source. The sequence
+    /// delivers the bits. Bits that are set while no task waits become one event.
+    ///
+    /// The end of the iteration cancels the source. Bits that are set later are ignored.
     public static func userDataOrEvents() -> (source: any DispatchSourceUserDataOr, events: DispatchSourceEvents<UInt>)
     {
         let source = makeUserDataOrSource(queue: bridgeQueue)
         return (source, DispatchSourceEvents(SourceSubscription(source) { $0 }))
     }
 
-    /// Returns a source to which old code sends numbers, and a sequence of the latest numbers for new code. Of the
-    /// numbers that are sent while no task waits, only the last one is delivered. Otherwise like `userDataAddEvents()`.
+    /// Returns a source for old code and a sequence for new code. Old code sends numbers to the source. The sequence
+    /// delivers the numbers. Of several numbers that are sent while no task waits, only the last one is delivered.
+    ///
+    /// The end of the iteration cancels the source. Numbers that are sent later are ignored.
     public static func userDataReplaceEvents() -> (
         source: any DispatchSourceUserDataReplace, events: DispatchSourceEvents<UInt>
     ) {

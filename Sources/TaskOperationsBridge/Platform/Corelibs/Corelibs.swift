@@ -4,20 +4,19 @@
     internal import TaskOperations
     internal import TaskOperationsExtras
 
-    // The parts that are specific to swift-corelibs-foundation. `ObjectiveC.swift` has the same names for Apple
-    // platforms.
+    // Code for swift-corelibs-foundation. `ObjectiveC.swift` declares the same names for Apple platforms.
 
     extension Foundation.Operation {
-        /// Removes the dependencies of a finished operation, as a queue does.
+        /// Removes the dependencies of a finished operation, as an `OperationQueue` does.
         ///
-        /// Foundation does not retain dependents: if a dependency finishes only now, it would access a dependent that
-        /// may have been freed.
+        /// Foundation does not retain dependents. A dependency that finishes later would access this operation, which
+        /// may then be freed.
         func forgetDependencies() {
             for dependency in dependencies { removeDependency(dependency) }
         }
 
-        /// Reports the end of a subclass that has finished when `start()` returns and might not have reported it. A
-        /// second report is harmless.
+        /// Notifies Foundation if the operation is finished after `start()`. A subclass might not have sent this
+        /// notification. A second notification is harmless.
         func tellFinish() {
             if isFinished { didChangeValue(forKey: "isFinished") }
         }
@@ -26,32 +25,34 @@
     extension BridgedOperationQueue {
         func prepareList() { super.underlyingQueue = QueueMember.starter }
 
-        /// Has the base class list an operation.
+        /// Adds an operation to the list of the base class.
         func list(_ operation: AnyTaskOperation, original: Foundation.Operation? = nil) {
             let member = QueueMember(for: operation, original: original, in: members)
             super.addOperation(member)
             member.wasListed()
         }
 
-        /// The base class lists an operation until a little after its end.
+        /// Waits until the list of the base class is empty. The base class removes an operation slightly after its end.
         func waitForList() async { await members.wait() }
     }
 
     extension CooperativePool {
-        /// Whether the label of the current Dispatch queue is that of the pool's queues.
+        /// Whether the current Dispatch queue has the label of the pool's queues.
         static var isCurrent: Bool { strcmp(dispatch_queue_get_label(nil), "Swift global concurrent queue") == 0 }
     }
 
     extension Progress {
-        /// Returns the fraction of the progress. Only its own counts can be read while other threads write them.
+        /// Reports the counts of the progress to an operation. The fraction is not read, because only the counts can be
+        /// read while other threads write.
         func report(to operation: AnyTaskOperation) {
             operation.reportProgress(Int(completedUnitCount), of: Int(totalUnitCount))
         }
     }
 
     extension HandOverLine {
-        /// Foundation uses no lock, and each change also changes the parents, which several progresses may share. It
-        /// calls no observers, so a single queue of changes causes no delay.
+        /// The common line of all progresses. A change of a progress also changes its parents, which several progresses
+        /// may share, and Foundation uses no lock. The common line causes no delay, because Foundation calls no
+        /// observers.
         private static let shared = HandOverLine()
 
         static func forProgress() -> HandOverLine { shared }

@@ -3,14 +3,16 @@
     internal import Foundation
     @_spi(Lock) internal import TaskOperations
 
-    /// Observes when an operation may have become ready or cancelled, and starts it.
+    /// Observes when an operation may have become ready or cancelled, and starts the operation.
     ///
     /// Foundation without the Objective-C runtime has no key-value observation. It reports a change only to the
-    /// `OperationQueue` of the operation. That queue then reads `isReady` of its other operations. So the operation
-    /// gets its own queue, which also contains a listener. That queue submits ready operations to a Dispatch queue that
-    /// does not run yet. To start the operation, this class performs the submitted work item.
+    /// `OperationQueue` of the operation. That queue then reads `isReady` of its other operations. So this class adds
+    /// the operation and a listener to a new `OperationQueue`.
+    ///
+    /// The new queue submits ready operations to the Dispatch queue `gate`, which is inactive. To start the operation,
+    /// this class performs the submitted work item.
     final class LegacyObservation: @unchecked Sendable {
-        // `workItem` is set before anything else can reach this, and its functions can be called from any thread.
+        // All properties are constant. Any thread may call the functions of a `DispatchWorkItem`.
 
         private let legacy: Foundation.Operation
         private let queue = OperationQueue()
@@ -18,10 +20,10 @@
         private let listener: Listener
         private let workItem: DispatchWorkItem?
 
-        /// Runs the work items that are left in the gates.
+        /// Runs the remaining work items of the gates.
         private static let drain = DispatchQueue(label: "TaskOperationsBridge observations")
 
-        /// Adds the operation to an `OperationQueue`. It is never removed.
+        /// Begins to observe the operation. The operation stays in the new `OperationQueue` until it has finished.
         init(of legacy: Foundation.Operation, onChange: @escaping @Sendable () -> Void) {
             self.legacy = legacy
             gate = DispatchQueue(
@@ -37,16 +39,16 @@
 
         /// Starts the operation on this thread. Returns false if it is not ready.
         func start() -> Bool {
-            // The queue may still consider the operation not ready. This notification makes the queue check.
+            // The queue may have outdated information about the readiness. This notification makes the queue check it.
             if FoundationFields.isHeldBack(legacy) { legacy.didChangeValue(forKey: "isReady") }
             if FoundationFields.isHeldBack(legacy) { return false }
             if let workItem { workItem.perform() } else { gate.activate() }
             return true
         }
 
-        /// The operation is finished, so no more notifications are needed.
+        /// Ends the observation. Called after the operation has finished.
         func end() {
-            // The work item is also in the gate, and must not be performed again.
+            // The gate still contains the work item, and must not perform it again.
             workItem?.cancel()
             listener.setPhase(.ended)
             listener.didChangeValue(forKey: "isReady")
@@ -54,12 +56,13 @@
         }
     }
 
-    /// Its queue reads `isReady` when another operation in the queue may have changed.
+    /// An operation that reports changes of other operations. The queue reads its `isReady` after each change.
     private final class Listener: Foundation.Operation, @unchecked Sendable {  // `phase` is a lock.
         enum Phase: Sendable { case silent, listening, ended, finished }
 
         private let phase = Lock(Phase.silent)
-        /// Retains the operation, too: its queue may still have an unretained reference to it when it has finished.
+        /// Called after each change. It also retains the observed operation, because the queue may have an unretained
+        /// reference to the finished operation.
         private let onChange: @Sendable () -> Void
 
         init(onChange: @escaping @Sendable () -> Void) {

@@ -4,17 +4,19 @@
     @_spi(Lock) internal import TaskOperations
     internal import TaskOperationsExtras
 
-    /// Represents an operation of a `BridgedOperationQueue` in the list of its base class.
+    /// Represents an operation of a `BridgedOperationQueue` in the list of the base class.
     ///
-    /// Without the Objective-C runtime, a subclass cannot override `operations` and `operationCount`: both are declared
-    /// in an extension, and read fields that only adding, starting and finishing change. So for each operation, a
-    /// member is added to the base class. To the base class, the member is an asynchronous operation that it may start
-    /// at once, and that finishes when the real one does. The base class starts members on Dispatch only. A member that
-    /// is finished without having been started would corrupt the lists of the base class.
-    final class QueueMember: OperationStandIn, @unchecked Sendable {  // All that changes is in `state`, a lock.
-        /// The operation of Foundation that it represents; nil for an operation of this library, or a block.
+    /// Without the Objective-C runtime, a subclass cannot override `operations` and `operationCount`, because both are
+    /// declared in an extension. They list the operations that were added to the base class. So for each operation, a
+    /// member is added to the base class.
+    ///
+    /// The base class may start a member at once, as an asynchronous operation. The member finishes when the
+    /// represented operation finishes. A member must not finish before its start, because this would corrupt the lists
+    /// of the base class.
+    final class QueueMember: OperationStandIn, @unchecked Sendable {  // All mutable state is in `state`, a lock.
+        /// The represented Foundation operation; nil for a block or an operation of this library.
         private let original: Foundation.Operation?
-        /// All members of the queue that are not finished.
+        /// All unfinished members of the queue.
         private let members: AsyncGroup
 
         private struct State: Sendable {
@@ -34,12 +36,12 @@
             operation.addCompletionHandler(on: bridgeExecutor) { [self] in end() }
         }
 
-        /// The member is in the list.
+        /// Records that the base class lists the member.
         func wasListed() { state.withLock { $0.isListed = true } }
 
         // MARK: Calls of the base class
 
-        /// The queue on which base classes start their members. Starting a member returns at once.
+        /// The Dispatch queue on which the base class starts members. `start()` of a member returns at once.
         static let starter = DispatchQueue(label: "BridgedOperationQueue members")
 
         override func start() {
@@ -55,7 +57,7 @@
                 state.hasEnded = true
                 return state.isStarted
             }
-            // The base class must have started the member before it may finish.
+            // The member must not finish before the base class has started it.
             if isStarted { finish() }
         }
 
@@ -73,7 +75,7 @@
         override var isCancelled: Bool { original?.isCancelled ?? operation.isCancelled }
 
         override var isReady: Bool {
-            // The base class starts the member while adding it.
+            // While the member is being added, it seems ready, so that the base class starts it.
             !state.withLock { $0.isListed } || operation.dependencies.allSatisfy(\.isFinished)
         }
 
@@ -96,10 +98,10 @@
             do {
                 try operation.addDependency(dependency)
             } catch TaskOperationError.alreadyStarted {
-                // As in Foundation, the dependency is added too late to have an effect.
+                // As in Foundation, a dependency that is added after the start has no effect.
             } catch {
-                // Foundation's function cannot throw the error. An operation of this library does not get the
-                // dependency. An operation of Foundation has it, and waits until it is ready.
+                // Foundation's method cannot throw the error. `operation` has no new dependency. `original` has the
+                // dependency, so `operation` waits until `original` is ready.
                 MisuseReport.report("\(error)")
             }
         }

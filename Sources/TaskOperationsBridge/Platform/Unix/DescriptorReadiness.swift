@@ -14,30 +14,32 @@
             rawValue = Int16(flag)
         }
 
-        /// Reading does not block: there are bytes, a connection, or the end of the file.
+        /// Reading does not block, because there are bytes, a connection, or the end of the file.
         public static let readable = Self(POLLIN)
         /// Writing does not block.
         public static let writable = Self(POLLOUT)
-        /// The other end was closed. Data that was written before can still be read.
+        /// The other end was closed. Data that was written earlier can still be read.
         public static let hangUp = Self(POLLHUP)
-        /// An error is pending, which reading or writing will report; or the other end of the pipe was closed for
-        /// reading.
+        /// An error is pending. Reading or writing will report the error. For a pipe, the other end may have been
+        /// closed for reading.
         public static let failed = Self(POLLERR)
     }
 
-    /// A sequence of the times at which a file descriptor can be read or written.
+    /// A sequence with an element whenever a file descriptor can be read or written.
     ///
-    /// An element describes the current state, not a change. The next element is available at once while the descriptor
-    /// is ready. So read or write all available data before asking again, and leave the loop at the end of the file. No
-    /// state is kept between two elements. The descriptor is polled only while a task waits for the next element. It
-    /// stays open, and its owner can close it as soon as no task waits.
+    /// An element is the current state of the descriptor, not a change. While the descriptor is ready, the next element
+    /// is available at once. So read or write all available data before you request the next element. Leave the loop at
+    /// the end of the file.
+    ///
+    /// The descriptor is polled only while a task waits for the next element. The sequence does not close the
+    /// descriptor. The owner of the descriptor can close it while no task waits.
     public struct DescriptorReadiness: AsyncSequence, Sendable {
         fileprivate let fileDescriptor: Int32
         fileprivate let events: DescriptorEvents
 
         public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(sequence: self) }
 
-        /// An iteration.
+        /// An iterator over the states of the descriptor.
         public struct AsyncIterator: AsyncIteratorProtocol {
             fileprivate let sequence: DescriptorReadiness
 
@@ -62,10 +64,10 @@
         /// }
         /// ```
         ///
-        /// This does not use a Dispatch source. On Linux, a Dispatch source reports a hang-up only once, even if bytes
-        /// are left, and does not work for `/dev/null` and folders.
+        /// The sequence does not use a Dispatch source. On Linux, a Dispatch source reports a hang-up only once, even
+        /// if unread bytes remain. It also does not work for `/dev/null` and folders.
         ///
-        /// - Parameter fileDescriptor: A descriptor, which is left open for its owner.
+        /// - Parameter fileDescriptor: The descriptor. The sequence does not close it.
         public static func readEvents(fileDescriptor: Int32) -> DescriptorReadiness {
             DescriptorReadiness(fileDescriptor: fileDescriptor, events: .readable)
         }
@@ -73,10 +75,10 @@
         /// Returns a sequence with an element whenever a file descriptor can be written without blocking, or writing
         /// would fail.
         ///
-        /// This does not use a Dispatch source. On Linux, a Dispatch source does not report that the reader of a full
-        /// pipe was closed, and then keeps a processor busy.
+        /// The sequence does not use a Dispatch source. On Linux, a Dispatch source does not report that the reader of
+        /// a full pipe was closed. Instead, it keeps a processor busy.
         ///
-        /// - Parameter fileDescriptor: A descriptor, which is left open for its owner.
+        /// - Parameter fileDescriptor: The descriptor. The sequence does not close it.
         public static func writeEvents(fileDescriptor: Int32) -> DescriptorReadiness {
             DescriptorReadiness(fileDescriptor: fileDescriptor, events: .writable)
         }

@@ -2,10 +2,10 @@
     internal import Foundation
 
     /// The descriptors of one `poll` call. Each descriptor is listed once, regardless of the number of waiters. The
-    /// system rejects more descriptors than a process may have open.
+    /// system accepts only as many descriptors as a process may have open.
     struct PollSet {
         private let pipe: WakingPipe
-        /// The first one is the pipe's.
+        /// The requests. The first is the request of `pipe`.
         private var requests: [pollfd]
         private var positions: [Int32: Int] = [:]
 
@@ -29,19 +29,20 @@
         mutating func poll() throws(SystemCallError) {
             if Foundation.poll(&requests, nfds_t(requests.count), -1) >= 0 { return }
             let error = SystemCallError("poll")
-            // The limit was lowered after these were opened.
+            // The limit was lowered after these descriptors were opened.
             guard error.code == EINVAL, let limit = Self.limit, limit < requests.count else { throw error }
             while try !pollPortions(of: limit) {}
         }
 
-        /// The result of the poll for a descriptor; nil if no event occurred.
+        /// Returns the result of the poll for a descriptor; nil if no event occurred.
         func outcome(
             _ fileDescriptor: Int32, _ events: DescriptorEvents
         ) -> Result<DescriptorEvents, SystemCallError>? {
             positions[fileDescriptor].flatMap { requests[$0].outcome(for: events) }
         }
 
-        /// Polls all descriptors in chunks that the system accepts, and waits for some milliseconds if none is ready.
+        /// Polls all descriptors in portions that the system accepts. Returns whether a descriptor is ready. If none is
+        /// ready, waits up to 10 milliseconds.
         private mutating func pollPortions(of count: Int) throws(SystemCallError) -> Bool {
             var readyCount: Int32 = 0
             for start in stride(from: 0, to: requests.count, by: count) {
@@ -64,7 +65,7 @@
     }
 
     extension pollfd {
-        /// The result of the poll for a waiter for `events`; nil if no event occurred.
+        /// Returns the result of the poll for a waiter for `events`; nil if no event occurred.
         func outcome(for events: DescriptorEvents) -> Result<DescriptorEvents, SystemCallError>? {
             if revents & Int16(POLLNVAL) != 0 { return .failure(SystemCallError("poll", code: EBADF)) }
             let relevant = events.union([.hangUp, .failed]).intersection(DescriptorEvents(rawValue: revents))

@@ -4,21 +4,21 @@
     extension DispatchSource {
         /// Returns a sequence that delivers the identifier of a process when the process has exited, and then ends.
         ///
-        /// The process need not be a child. A child is not reaped: its parent can still get its status, for example
-        /// with `waitpid`. A process that a parent has not reaped counts as exited.
+        /// The process need not be a child of this process. The sequence does not reap the process. So the parent can
+        /// still read the exit status, for example with `waitpid`. If the process has already exited and was not
+        /// reaped, the sequence delivers it at once.
         ///
-        /// On Linux, where Dispatch has no source for this, the kernel's own descriptor for a process (a pidfd, since
-        /// Linux 5.3) becomes readable when it exits.
+        /// On Linux, Dispatch has no source for processes. There, the sequence uses a pidfd, which requires Linux 5.3.
         ///
-        /// - Parameter identifier: The process.
-        /// - Throws: An error with `ESRCH` if there is no such process, or with the system's reason why it cannot be
-        ///   watched.
+        /// - Parameter identifier: The identifier of the process.
+        /// - Throws: An error with the code `ESRCH` if there is no such process. If the system cannot watch the
+        ///   process, an error with the code of the system.
         public static func processExit(identifier: Int32) throws(SystemCallError) -> ProcessExit {
             try ProcessExit(identifier)
         }
     }
 
-    /// The exit of a process: a sequence of one element, the identifier of the process.
+    /// A sequence that delivers the exit of a process. Its only element is the identifier of the process.
     public struct ProcessExit: AsyncSequence, Sendable {
         private let process: WatchedProcess
 
@@ -28,7 +28,7 @@
 
         public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(process) }
 
-        /// The state of an iteration.
+        /// An iterator over the exit of the process.
         public struct AsyncIterator: AsyncIteratorProtocol {
             private var process: WatchedProcess?
 
@@ -36,7 +36,8 @@
                 self.process = process
             }
 
-            /// Waits until the process has exited. Returns nil the second time, and if the task is cancelled.
+            /// Waits until the process has exited. Returns nil if the task is cancelled. The second call returns nil at
+            /// once.
             public mutating func next(
                 isolation actor: isolated (any Actor)? = #isolation
             ) async throws(SystemCallError) -> Int32? {

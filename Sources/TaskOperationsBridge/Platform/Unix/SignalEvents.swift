@@ -5,20 +5,23 @@
     internal import TaskOperationsExtras
 
     extension DispatchSource {
-        /// Returns a sequence that delivers a signal, by its number. When the call returns, the signal is caught.
+        /// Returns a sequence that delivers a signal's number each time the signal is raised. When the call returns,
+        /// the signal is already observed.
         ///
         /// ```swift
         /// for await _ in await DispatchSource.signalEvents(signal: SIGTERM) { await server.stop() }
         /// ```
         ///
-        /// A signal that is raised again before it is taken is delivered once.
+        /// If a signal is raised several times while no task waits, it is delivered once.
         ///
-        /// On Linux, Dispatch replaces the signal's action with its own handler, and keeps the handler after the end of
-        /// the iteration. Without an iteration, the signal is then ignored, and becomes the first event of the next
-        /// sequence for it. On Apple platforms, the signal's action is performed too. If that would end the process,
-        /// call `signal(SIGTERM, SIG_IGN)` first.
+        /// On Linux, Dispatch replaces the signal's action with its own handler. This handler remains after the end of
+        /// the iteration. A signal that is raised afterwards has no immediate effect. It is the first event of the next
+        /// sequence for this signal.
         ///
-        /// - Parameter signal: The number of the signal, neither `SIGKILL` nor `SIGSTOP`.
+        /// On Apple platforms, the signal's action is performed, too. If the action would end the process, call
+        /// `signal(SIGTERM, SIG_IGN)` first.
+        ///
+        /// - Parameter signal: The number of the signal. `SIGKILL` and `SIGSTOP` stop the process with a message.
         public static func signalEvents(signal: Int32) async -> DispatchSourceEvents<Int32> {
             var signals = sigset_t()
             require(

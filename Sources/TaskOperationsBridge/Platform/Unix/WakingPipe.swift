@@ -1,7 +1,7 @@
 #if !os(Windows)
     internal import Foundation
 
-    /// A pipe within the process that wakes a thread that sleeps in `poll`. It is never closed.
+    /// A pipe that wakes a thread of this process from `poll`. It is never closed.
     struct WakingPipe: Sendable {
         private let readEnd: Int32
         private let writeEnd: Int32
@@ -18,7 +18,7 @@
 
         var pollRequest: pollfd { pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0) }
 
-        /// Makes `pollRequest` ready. If the pipe is full, it is already ready.
+        /// Makes `pollRequest` ready. If the pipe is full, `pollRequest` is already ready.
         func wake() {
             var byte: UInt8 = 0
             _ = write(writeEnd, &byte, 1)
