@@ -90,7 +90,7 @@ struct TraceWriter: ~Copyable, Sendable {
         case .added: queue.waiting.add(event.operationNumber, at: time)
         case .ready: queue.waiting.setReady(event.operationNumber, at: time)
         case .started(let dependencies): begin(event, dependencies, at: time, &queue)
-        case .waited(let other): goOn(event, after: other, at: time, &queue)
+        case .waited(let other): resume(event, after: other, at: time, &queue)
         case .lent: lend(event, at: time, &queue)
         case .returned: takeBack(event, at: time, &queue)
         case .finished(let outcome): end(event, outcome, at: time, &queue)
@@ -120,7 +120,7 @@ extension TraceWriter {
     }
 
     /// Records that the body has awaited another operation.
-    private mutating func goOn(
+    private mutating func resume(
         _ event: TaskOperationEvent, after other: AnyTaskOperation, at time: Int, _ queue: inout TraceQueue
     ) {
         guard other.isFinished, let lane = queue.started[event.operationNumber]?.lane else { return }

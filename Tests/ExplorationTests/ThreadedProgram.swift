@@ -214,7 +214,7 @@ extension ThreadedWorld {
         let start = history.invoke()
         var refusal: TaskOperationError?
         do {
-            try carryOut(call)
+            try perform(call)
         } catch {
             refusal = error
         }
@@ -223,7 +223,7 @@ extension ThreadedWorld {
         return refusal
     }
 
-    private func carryOut(_ call: Call) throws(TaskOperationError) {
+    private func perform(_ call: Call) throws(TaskOperationError) {
         switch call {
         case .add(let numbers, let queue):
             if numbers.count == 1 {

@@ -69,7 +69,7 @@ extension AnyTaskOperation {
         let effect = inOneStepWithHost(end) { effect in
             guard case .end(let ending, let host) = effect else { return }
             host?.noteFailure(of: self)
-            letDependentsGoOn(endedUnstarted: ending)
+            notifyDependents(endedUnstarted: ending)
         }
         switch effect {
         case .none: return false
@@ -77,7 +77,7 @@ extension AnyTaskOperation {
             runner?.cancel(throwing: cause)
             return false
         case .end(let ending, let host):
-            carryOutUnstarted(ending, host)
+            performUnstartedEnd(ending, host)
             return true
         }
     }
@@ -110,35 +110,35 @@ extension AnyTaskOperation {
 
     /// Tells the dependents that this operation has ended before its start. If the operation has handlers, does
     /// nothing, because the dependents then wait for the handlers.
-    func letDependentsGoOn(endedUnstarted ending: OperationEnding) {
-        if !ending.hasHandlers { letDependentsGoOn(ending) }
+    func notifyDependents(endedUnstarted ending: OperationEnding) {
+        if !ending.hasHandlers { notifyDependents(ending) }
     }
 
     /// Performs the remaining effects after an operation has ended before its start. Called after
-    /// `letDependentsGoOn(endedUnstarted:)`.
+    /// `notifyDependents(endedUnstarted:)`.
     ///
     /// Handlers are called in a separate task, because the caller of `cancel()` may hold a lock that the handlers need.
     /// Dependents and waiting tasks continue after the handlers.
-    func carryOutUnstarted(_ ending: OperationEnding, _ host: Scheduler?) {
+    func performUnstartedEnd(_ ending: OperationEnding, _ host: Scheduler?) {
         discardBody()
         if ending.wasDelayed { Deadlines.remove(self) }
         ending.leaveDependencies(self)
         if ending.hasHandlers {
             Task.detached(executorPreference: host?.handlerExecutor, priority: effectivePriority) { [self] in
                 ending.callHandlers(self)
-                letOthersGoOn(ending)
+                notifyDependentsAndWaiters(ending)
             }
         } else {
             ending.resumeWaiters()
         }
     }
 
-    func letOthersGoOn(_ ending: OperationEnding) {
-        letDependentsGoOn(ending)
+    func notifyDependentsAndWaiters(_ ending: OperationEnding) {
+        notifyDependents(ending)
         ending.resumeWaiters()
     }
 
-    private func letDependentsGoOn(_ ending: OperationEnding) {
+    private func notifyDependents(_ ending: OperationEnding) {
         ending.forEachDependent { dependent in
             if case .elsewhere(let host) = dependent.dependencyFinished(self) { host.readinessChanged(of: dependent) }
         }

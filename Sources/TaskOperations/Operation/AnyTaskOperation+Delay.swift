@@ -36,7 +36,7 @@ extension AnyTaskOperation: DeadlineTarget {
     }
 
     func deadlinePassed() {
-        let host = record.withLock { $0.isReady ? $0.settledHost : nil }
+        let host = record.withLock { $0.isReady ? $0.insertedHost : nil }
         host?.readinessChanged(of: self)
     }
 }

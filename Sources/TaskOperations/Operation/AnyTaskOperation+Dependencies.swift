@@ -21,10 +21,10 @@ extension AnyTaskOperation {
         }
         if isSubmitted { linkDependency(dependency) }
         let change = record.withLock { record in
-            record.links?.dependencies.handOn(record.handedOnLevel, to: dependency) ?? nil
+            record.links?.dependencies.propagate(record.propagatedLevel, to: dependency) ?? nil
         }
-        if let change { Inheritance.carryOut(change) }
-        if isSubmitted { record.withLock { $0.settledHost }?.readinessChanged(of: self) }
+        if let change { Inheritance.propagate(change) }
+        if isSubmitted { record.withLock { $0.insertedHost }?.readinessChanged(of: self) }
     }
 
     /// Removes a dependency, so that this operation no longer waits for it. If no other dependency is unfinished, this
@@ -38,7 +38,7 @@ extension AnyTaskOperation {
         let (removed, host) = try record.withLock { record throws(TaskOperationError) in
             try checkNotStarted(record.phase)
             let removed = record.links?.dependencies.remove(dependency)
-            return (removed, removed == nil ? nil : record.settledHost)
+            return (removed, removed == nil ? nil : record.insertedHost)
         }
         guard let removed else { return }
         leave(removed.isLinked ? [removed.operation] : [], removed.change.map { [$0] } ?? [])
@@ -82,7 +82,7 @@ extension AnyTaskOperation {
     /// Registers this submitted operation with its dependencies, which then inherit its level.
     func linkDependencies() {
         let links = record.withLock { record in
-            let level = record.handedOnLevel
+            let level = record.propagatedLevel
             return record.links?.dependencies.link(handingOn: level) ?? TinyArray()
         }
         links.forEach { link($0) }
@@ -100,15 +100,15 @@ extension AnyTaskOperation {
             return (false, record.inherit(from: link.from, to: link.to, of: link.dependency))
         }
         if isFinished { _ = dependencyFinished(link.dependency) }
-        if let following { Inheritance.carryOut(following) }
+        if let following { Inheritance.propagate(following) }
     }
 
     /// Undoes `linkDependencies` for an operation that is no longer submitted.
     func unlinkDependencies() {
         let (unlinked, changes) = record.withLock { record -> ([AnyTaskOperation], [Inheritance.Change]) in
-            let level = record.handedOnLevel
+            let level = record.propagatedLevel
             guard let links = record.links else { return ([], []) }
-            return (links.dependencies.unlink(), links.dependencies.handOn(level))
+            return (links.dependencies.unlink(), links.dependencies.propagate(level))
         }
         leave(unlinked, changes)
     }
@@ -119,7 +119,7 @@ extension AnyTaskOperation {
             let removed = dependency.record.withLock { $0.links?.dependents.remove(self) }
             extendLifetime(removed)
         }
-        Inheritance.carryOut(changes)
+        Inheritance.propagate(changes)
     }
 
     /// Records that a dependency has finished. If this operation becomes ready, returns its place. Otherwise returns

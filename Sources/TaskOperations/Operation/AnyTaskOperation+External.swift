@@ -38,9 +38,9 @@ extension AnyTaskOperation {
             let host = record.host
             return (record.end(nil), host)
         } then: { ended in
-            if let (ending, _) = ended { letDependentsGoOn(endedUnstarted: ending) }
+            if let (ending, _) = ended { notifyDependents(endedUnstarted: ending) }
         }
-        if let (ending, host) = ended { carryOutUnstarted(ending, host) }
+        if let (ending, host) = ended { performUnstartedEnd(ending, host) }
     }
 
     /// Runs the body on `executor` if the queue has no executor. If the next operation has the same executor, it runs

@@ -34,14 +34,14 @@ extension AnyTaskOperation {
     /// - Throws: `TaskOperationError.alreadyAdded`. `TaskOperationError.notReady` if `mustBeReady` is true and a
     ///   dependency is unfinished. `TaskOperationError.dependencyCycle` if the operation waits for a permit whose
     ///   holder waits for the operation.
-    func claim(
-        for host: Scheduler, bindings: [TaskLocalBinding], mustBeReady: Bool
+    func submit(
+        to host: Scheduler, bindings: [TaskLocalBinding], mustBeReady: Bool
     ) throws(TaskOperationError) -> Snapshot {
         let unfinished = mustBeReady ? dependencies.filter { !$0.isFinished } : []
-        var snapshot = try submit(to: host, bindings, after: unfinished)
+        var snapshot = try submitIfOrdered(to: host, bindings, after: unfinished)
         while snapshot == nil {
             let cycle = try WaitOrder.makeEdges { () throws(TaskOperationError) in
-                snapshot = try submit(to: host, bindings, after: unfinished)
+                snapshot = try submitIfOrdered(to: host, bindings, after: unfinished)
                 if snapshot != nil { return nil }
                 return (.operation(self), record.withLock { $0.permits(of: host) }.map(WaitNode.permit))
             }
@@ -53,7 +53,7 @@ extension AnyTaskOperation {
     /// Adds the operation to a host. If a permit that the operation needs has the same or a higher rank, returns nil
     /// and changes nothing.
     @inline(__always)
-    private func submit(
+    private func submitIfOrdered(
         to host: Scheduler, _ bindings: [TaskLocalBinding], after unfinished: [AnyTaskOperation]
     ) throws(TaskOperationError) -> Snapshot? {
         try record.withLock { record throws(TaskOperationError) -> Snapshot? in
@@ -69,8 +69,8 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Undoes `claim`, because the host refused this operation or an operation that was added in the same step.
-    func unclaim() {
+    /// Undoes `submit`, because the host refused this operation or an operation that was added in the same step.
+    func withdraw() {
         let bindings = leaveHost()
         unlinkDependencies()
         revokeOptions()
@@ -78,7 +78,7 @@ extension AnyTaskOperation {
         extendLifetime(bindings)
     }
 
-    /// Removes the reference to the host. No queue accepts the operation until `unclaim` has removed its links.
+    /// Removes the reference to the host. No queue accepts the operation until `withdraw` has removed its links.
     ///
     /// A host calls this in the step in which it removes the operation from its state. When a dependency ends, it
     /// therefore finds both the operation and its slot, or neither.
@@ -103,9 +103,9 @@ extension AnyTaskOperation {
     ///
     /// - Parameter onlyInOrder: Whether to set the slot only if `fits` returns true for the place.
     /// - Returns: The properties of the operation; nil if the slot was not set.
-    func settle(at slot: Int, in place: HostPlace, onlyInOrder: Bool) -> Snapshot? {
+    func assignSlot(_ slot: Int, in place: HostPlace, onlyInOrder: Bool) -> Snapshot? {
         record.withLock { record in
-            if !place.isFree, !fits(place, record), onlyInOrder { return nil }
+            if !place.isFree, !isOrdered(in: place, record), onlyInOrder { return nil }
             record.slot = Int32(slot)
             return record.snapshot
         }
@@ -113,9 +113,9 @@ extension AnyTaskOperation {
 
     /// Whether the rank of the operation fits its place in a host. The operation must rank above the operations for
     /// which it would wait because of barriers, and below the host's end. May change the rank to make this true.
-    func fits(_ place: HostPlace) -> Bool { record.withLock { fits(place, $0) } }
+    func isOrdered(in place: HostPlace) -> Bool { record.withLock { isOrdered(in: place, $0) } }
 
-    private func fits(_ place: HostPlace, _ record: borrowing OperationRecord) -> Bool {
+    private func isOrdered(in place: HostPlace, _ record: borrowing OperationRecord) -> Bool {
         if record.phase == .finished { return true }
         if place.endRank == .max {
             if !place.hasEdges { return true }

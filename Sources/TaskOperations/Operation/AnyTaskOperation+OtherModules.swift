@@ -40,6 +40,6 @@ extension AnyTaskOperation {
     ///   - former: The previous level; nil for a new waiter.
     ///   - level: The new level; nil if the waiter no longer waits.
     package func inherit(from former: PriorityLevel?, to level: PriorityLevel?) {
-        Inheritance.carryOut(.init(target: .operation(self), from: former, to: level))
+        Inheritance.propagate(.init(target: .operation(self), from: former, to: level))
     }
 }

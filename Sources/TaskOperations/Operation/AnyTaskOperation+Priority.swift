@@ -30,6 +30,6 @@ extension AnyTaskOperation {
     /// Raises the operation, and all operations for which it waits, to a level. The level remains until the operation
     /// ends.
     package func escalate(to level: PriorityLevel) {
-        Inheritance.carryOut(.init(target: .operation(self), from: nil, to: level))
+        Inheritance.propagate(.init(target: .operation(self), from: nil, to: level))
     }
 }

@@ -86,18 +86,18 @@ extension AnyTaskOperation {
             return (nil, record.inherit(from: nil, to: level, of: self))
         }
         if let isFinished { continuation.resume(returning: isFinished) }
-        if let following { Inheritance.carryOut(following) }
+        if let following { Inheritance.propagate(following) }
     }
 
     private func raiseWaiter(_ number: Int, to level: PriorityLevel) {
         guard let before = record.withLock({ $0.links?.waiters.raise(number, to: level) }) else { return }
-        Inheritance.carryOut(.init(target: .operation(self), from: before, to: level))
+        Inheritance.propagate(.init(target: .operation(self), from: before, to: level))
     }
 
     /// Ends a wait if it is in progress.
     package func leaveWait(_ number: Int) {
         guard let (continuation, level) = record.withLock({ $0.links?.waiters.remove(number) }) else { return }
-        Inheritance.carryOut(.init(target: .operation(self), from: level, to: nil))
+        Inheritance.propagate(.init(target: .operation(self), from: level, to: nil))
         continuation.resume(returning: false)
     }
 }

@@ -63,19 +63,19 @@ struct DependencyList: Sendable {
 
     /// Records that all unfinished dependencies inherit `level`. Nil means that they inherit no level. Returns the
     /// changes. Takes linear time.
-    mutating func handOn(_ level: PriorityLevel?) -> [Inheritance.Change] {
+    mutating func propagate(_ level: PriorityLevel?) -> [Inheritance.Change] {
         if unfinishedCount == 0 { return [] }
         var changes: [Inheritance.Change] = []
         list.update { operation, note in
-            if let change = note.handOn(level, to: operation) { changes.append(change) }
+            if let change = note.propagate(level, to: operation) { changes.append(change) }
         }
         return changes
     }
 
     /// Records that one dependency inherits `level`. Nil means that the dependency inherits no level. Returns the
     /// change; nil if nothing changed.
-    mutating func handOn(_ level: PriorityLevel?, to operation: AnyTaskOperation) -> Inheritance.Change? {
-        list.update(operation) { $0.handOn(level, to: operation) } ?? nil
+    mutating func propagate(_ level: PriorityLevel?, to operation: AnyTaskOperation) -> Inheritance.Change? {
+        list.update(operation) { $0.propagate(level, to: operation) } ?? nil
     }
 
     /// Records that all unfinished dependencies list the operation as a dependent and inherit `level`. They inherit no
@@ -124,7 +124,8 @@ struct DependencyList: Sendable {
 }
 
 extension DependencyList.Note {
-    fileprivate mutating func handOn(_ level: PriorityLevel?, to operation: AnyTaskOperation) -> Inheritance.Change? {
+    fileprivate mutating func propagate(_ level: PriorityLevel?, to operation: AnyTaskOperation) -> Inheritance.Change?
+    {
         if isFinished || handedOn == level { return nil }
         defer { handedOn = level }
         return Inheritance.Change(target: .operation(operation), from: handedOn, to: level)

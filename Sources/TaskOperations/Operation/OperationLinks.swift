@@ -202,6 +202,6 @@ struct OperationEnding: Sendable {
     /// Removes the edges from the operation to its unfinished dependencies.
     func leaveDependencies(_ operation: AnyTaskOperation) {
         guard let links, links.dependencies.unfinishedCount > 0 else { return }
-        operation.leave(links.dependencies.unlink(), links.dependencies.handOn(nil))
+        operation.leave(links.dependencies.unlink(), links.dependencies.propagate(nil))
     }
 }

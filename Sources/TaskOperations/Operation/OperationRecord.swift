@@ -102,7 +102,7 @@ struct OperationRecord: ~Copyable, Sendable {
     var orderLevel: PriorityLevel { max(level, inherited) }
 
     /// The level that dependencies inherit. Before the operation is added, it passes on only the levels of its waiters.
-    var handedOnLevel: PriorityLevel? {
+    var propagatedLevel: PriorityLevel? {
         if phase != .created { return effectiveLevel }
         return inherited > .background ? inherited : nil
     }
@@ -117,7 +117,7 @@ struct OperationRecord: ~Copyable, Sendable {
     var hasUnfinishedDependencies: Bool { links.map { $0.dependencies.unfinishedCount > 0 } ?? false }
 
     /// The host; nil until the host has inserted the operation.
-    var settledHost: Scheduler? { slot >= 0 ? host : nil }
+    var insertedHost: Scheduler? { slot >= 0 ? host : nil }
 
     /// Returns the links. Creates them on first use.
     mutating func madeLinks() -> OperationLinks {

@@ -46,10 +46,10 @@ extension Scheduler {
         }
         for (operation, ending) in ended {
             _ = failures?.note(operation)
-            operation.letDependentsGoOn(endedUnstarted: ending)
+            operation.notifyDependents(endedUnstarted: ending)
         }
         if !effects.isEmpty { perform(effects) }
-        for (operation, ending) in ended { operation.carryOutUnstarted(ending, self) }
+        for (operation, ending) in ended { operation.performUnstartedEnd(ending, self) }
         return executing
     }
 }

@@ -103,7 +103,7 @@ extension Scheduler {
                 core.state.endWait(slot, continuation)
                 return (true, change)
             }
-            if let change { Inheritance.carryOut(change) }
+            if let change { Inheritance.propagate(change) }
             if !isHere { continuation.resume() }
         }
     }

@@ -16,7 +16,7 @@ extension Scheduler {
     ///   throws, the operation was not added. After `queueShutDown`, the operation has ended.
     package nonisolated func submitWaitingForRoom(_ operation: AnyTaskOperation) async throws {
         try Task.checkCancellation()
-        try claimAndLink(operation)
+        try submitAndLink(operation)
         let wait = WaitForRoom(operation: operation)
         do {
             // Queued operations need a permit of this queue to start, so the wait for room is a wait for that permit.
@@ -24,11 +24,11 @@ extension Scheduler {
                 try await AnyTaskOperation.withWaitEdge(.permit(permit!), for: .room(self)) { await suspend(wait) }
             }
         } catch {
-            operation.unclaim()
+            operation.withdraw()
             throw error
         }
         if wait.isGivenUp.isSet {
-            operation.unclaim()
+            operation.withdraw()
             throw CancellationError()
         }
         if let error = operation.failure as? TaskOperationError, case .queueShutDown = error { throw error }

@@ -9,7 +9,7 @@ extension Scheduler {
     nonisolated func submit(
         _ operation: AnyTaskOperation, isBarrier: Bool = false, mustBeReady: Bool = false
     ) throws(TaskOperationError) {
-        try claimAndLink(operation, mustBeReady: mustBeReady)
+        try submitAndLink(operation, mustBeReady: mustBeReady)
         if isBarrier { hasHadBarriers.store(true, ordering: .sequentiallyConsistent) }
         // The search for a cycle must precede the drop of another operation.
         if !isBarrier && !dropsQueued, withCore({ core in insert(operation, onlyInOrder: true, in: &core) }) { return }
@@ -20,16 +20,16 @@ extension Scheduler {
     ///
     /// - Throws: The errors of `submit(_:isBarrier:mustBeReady:)`. If the call throws, no operation was added.
     nonisolated func submit(_ operations: [AnyTaskOperation]) throws(TaskOperationError) {
-        var claimed = 0
+        var submitted = 0
         var dependents: [AnyTaskOperation] = []
         do {
             for operation in operations {
-                let snapshot = try operation.claim(for: self, bindings: capturedTaskLocals, mustBeReady: false)
+                let snapshot = try operation.submit(to: self, bindings: capturedTaskLocals, mustBeReady: false)
                 if snapshot.hasDependencies { dependents.append(operation) }
-                claimed += 1
+                submitted += 1
             }
         } catch {
-            for operation in operations.prefix(claimed) { operation.unclaim() }
+            for operation in operations.prefix(submitted) { operation.withdraw() }
             throw error
         }
         for dependent in dependents { dependent.linkDependencies() }
@@ -38,10 +38,10 @@ extension Scheduler {
     }
 
     @inline(__always)
-    nonisolated func claimAndLink(
+    nonisolated func submitAndLink(
         _ operation: AnyTaskOperation, mustBeReady: Bool = false
     ) throws(TaskOperationError) {
-        let snapshot = try operation.claim(for: self, bindings: capturedTaskLocals, mustBeReady: mustBeReady)
+        let snapshot = try operation.submit(to: self, bindings: capturedTaskLocals, mustBeReady: mustBeReady)
         if snapshot.hasDependencies { operation.linkDependencies() }
         if snapshot.hasOptions || defaults != nil { operation.beginOptions() }
     }
@@ -50,7 +50,7 @@ extension Scheduler {
         taskLocals.isEmpty ? [] : taskLocals.map { $0.capture() }
     }
 
-    /// Inserts a claimed operation into the state.
+    /// Inserts a submitted operation into the state.
     ///
     /// - Parameter onlyInOrder: Whether to insert the operation only if that leaves the wait graph in order.
     /// - Returns: False if `onlyInOrder` prevented the insertion.
@@ -65,7 +65,7 @@ extension Scheduler {
         }
         let slot = core.state.nextSlot
         let place = nextPlace(for: CollectionOfOne(operation), isBarrier: isBarrier, in: &core)
-        guard let snapshot = operation.settle(at: slot, in: place, onlyInOrder: onlyInOrder) else { return false }
+        guard let snapshot = operation.assignSlot(slot, in: place, onlyInOrder: onlyInOrder) else { return false }
         if snapshot.hasLimits { core.state.setLimits(core.limitSet(of: operation, claimedBy: self), of: slot) }
         core.state.insert(operation, snapshot.newcomer(isBarrier: isBarrier), at: slot)
         if snapshot.hasEnded { core.state.remove(slot) }
@@ -76,13 +76,13 @@ extension Scheduler {
 // MARK: - The order of the wait graph
 
 extension Scheduler {
-    /// Inserts claimed operations in one step. If they would close a cycle, inserts none and throws an error.
+    /// Inserts submitted operations in one step. If they would close a cycle, inserts none and throws an error.
     private nonisolated func insertInOrder(
         _ operations: [AnyTaskOperation], isBarrier: Bool
     ) throws(TaskOperationError) {
         let cycle = makeEdges { core in insert(operations, isBarrier: isBarrier, in: &core) }
         if let cycle {
-            for operation in operations { operation.unclaim() }
+            for operation in operations { operation.withdraw() }
             throw .dependencyCycle(AnyTaskOperation.labels(of: cycle))
         }
     }
@@ -107,7 +107,7 @@ extension Scheduler {
 
     /// Inserts operations if the wait graph then remains in order. Otherwise returns edges that would be out of order.
     ///
-    /// The order is valid until the end of the event. If the queue has barriers, the ranks of claimed operations
+    /// The order is valid until the end of the event. If the queue has barriers, the ranks of submitted operations
     /// decrease only under the queue's lock, and the ranks of the operations for which they wait do not increase.
     private nonisolated func insert(
         _ operations: [AnyTaskOperation], isBarrier: Bool, in core: inout SchedulerCore
@@ -116,7 +116,7 @@ extension Scheduler {
         if core.state.acceptance.intake.accepts {
             while true {
                 let place = nextPlace(for: operations, isBarrier: isBarrier, in: &core)
-                guard !place.isFree, let misfit = operations.first(where: { !$0.fits(place) }) else { break }
+                guard !place.isFree, let misfit = operations.first(where: { !$0.isOrdered(in: place) }) else { break }
                 if let orderViolation = place.orderViolation(of: misfit, in: self) { return orderViolation }
                 // Another operation has begun to wait for this one, so the next place lists the operations before it.
             }
@@ -150,7 +150,7 @@ extension Scheduler {
         guard let cycle = makeEdges({ core in orderViolation(of: operation, in: &core) }) else { return }
         // If the operation has started or ended, the cycle no longer exists.
         guard let bindings = withCore({ $0.withdraw(operation) }) else { return }
-        operation.unclaim()
+        operation.withdraw()
         extendLifetime(bindings)
         throw .dependencyCycle(AnyTaskOperation.labels(of: cycle))
     }

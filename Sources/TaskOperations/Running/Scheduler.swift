@@ -181,7 +181,7 @@ extension Scheduler {
     // Not inlined: most events have no effects, but would need stack memory for all temporaries.
     @inline(never)
     nonisolated func perform(_ effects: Effects) {
-        effects.semaphores?.carryOut()
+        effects.semaphores?.perform()
         guard let state = effects.state else { return }
         if !state.floorChanges.isEmpty { Inheritance.updateFloors(of: state.floorChanges, in: self) }
         state.workers.forEach { Worker.start(for: self, level: $0) }

@@ -12,7 +12,7 @@ struct BarrierInheritance: Sendable {
 
     /// For each level, the last arrival at this level or a higher level. `UInt64.max` if a wait until the queue is
     /// empty passes on the level.
-    private var reaches = SIMD8<UInt64>()
+    private var highestArrivals = SIMD8<UInt64>()
     /// The operations of each level, latest arrival first. The entry of an operation that has ended or changed its
     /// level is removed when it becomes the first entry.
     private var lists: [RankedList] = []
@@ -34,10 +34,10 @@ struct BarrierInheritance: Sendable {
     /// Requires that the arrival is not before the first barrier.
     func level(before arrival: UInt64) -> PriorityLevel {
         if isIdle { return .background }
-        return PriorityLevel.allCases.last { reaches[Int($0.rawValue)] >= arrival } ?? .background
+        return PriorityLevel.allCases.last { highestArrivals[Int($0.rawValue)] >= arrival } ?? .background
     }
 
-    /// A change of `reaches`.
+    /// A change of `highestArrivals`.
     struct Change {
         var highestLevel: PriorityLevel
         /// The range from the old to the new number of a level. If several levels changed, one range covers all
@@ -56,7 +56,7 @@ extension BarrierInheritance {
     }
 
     /// Records that a floor was reported.
-    mutating func noteHandedOn() { hasHandedOn = true }
+    mutating func notePropagation() { hasHandedOn = true }
 
     @inline(__always)
     mutating func noteEmpty() {
@@ -77,7 +77,7 @@ extension BarrierInheritance {
     }
 
     /// Records that a wait until the queue is empty has begun, has ended, or passes on another level.
-    mutating func endInherits(
+    mutating func idleWaitersChanged(
         from: PriorityLevel?, to: PriorityLevel?, isCurrent: (Entry, PriorityLevel) -> Bool
     ) -> Change? {
         handedOnByEnd.change(from: from, to: to)
@@ -86,30 +86,30 @@ extension BarrierInheritance {
 
     /// Whether inherited levels may change when the operation with this arrival ends or changes its level.
     func mayDependOn(_ arrival: UInt64) -> Bool {
-        !isIdle && PriorityLevel.allCases.contains { reaches[Int($0.rawValue)] == arrival }
+        !isIdle && PriorityLevel.allCases.contains { highestArrivals[Int($0.rawValue)] == arrival }
     }
 
-    /// Updates `reaches`. Returns nil if nothing changed.
+    /// Updates `highestArrivals`. Returns nil if nothing changed.
     mutating func update(_ isCurrent: (Entry, PriorityLevel) -> Bool) -> Change? {
         var change: Change?
         var reach: UInt64 = 0
         let ofEnd = self.ofEnd
         for level in PriorityLevel.allCases.reversed() where level > .background {
             reach = level <= ofEnd ? .max : max(reach, lastArrival(of: level, isCurrent))
-            let before = reaches[Int(level.rawValue)]
+            let before = highestArrivals[Int(level.rawValue)]
             if before == reach { continue }
-            reaches[Int(level.rawValue)] = reach
+            highestArrivals[Int(level.rawValue)] = reach
             let arrivals = min(before, reach)...max(before, reach)
             change = change?.joined(arrivals) ?? Change(highestLevel: level, arrivals: arrivals)
         }
-        if change != nil { isIdle = reaches == SIMD8() }
+        if change != nil { isIdle = highestArrivals == SIMD8() }
         return change
     }
 
     /// Removes all operations, because the queue has no barrier any more.
     mutating func removeAll() {
         if isIdle, entryCount == 0 { return }
-        reaches = SIMD8()
+        highestArrivals = SIMD8()
         lists = []
         entryCount = 0
         isIdle = true

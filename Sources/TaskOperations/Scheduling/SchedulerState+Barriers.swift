@@ -108,7 +108,7 @@ extension SchedulerState {
     mutating func idleWaitersChanged(from: PriorityLevel?, to: PriorityLevel?) {
         if from == nil, to == nil { return }
         prepareBarriers(behind: records.count)
-        floorsChanged(admission.barriers!.value.floors.endInherits(from: from, to: to, isCurrent: isCurrent))
+        floorsChanged(admission.barriers!.value.floors.idleWaitersChanged(from: from, to: to, isCurrent: isCurrent))
         if isEmpty, admission.barriers!.value.floors.isIdle { admission.barriers = nil }
     }
 
@@ -130,7 +130,7 @@ extension SchedulerState {
             admission.barriers!.value.floors.sweep(keeping: records.count, isCurrent)
         }
         if floor(of: slot) > level {
-            admission.barriers!.value.floors.noteHandedOn()
+            admission.barriers!.value.floors.notePropagation()
             effects.floorChanges.append(records[slot].element)
         }
     }
@@ -151,7 +151,7 @@ extension SchedulerState {
 
     private mutating func floorsChanged(_ affected: BarrierInheritance.Affected?) {
         guard let affected else { return }
-        admission.barriers!.value.floors.noteHandedOn()
+        admission.barriers!.value.floors.notePropagation()
         indexArrivals()
         let last = affected.last == .max ? .max : affected.last + 1
         effects.floorChanges += elements(after: affected.first, before: last) { $0.level < affected.level }

@@ -42,7 +42,7 @@ struct SemaphoreEffects: Sendable {
         return offers
     }
 
-    func carryOut() {
+    func perform() {
         for waiter in served { waiter.serve() }
         for keptFree in keptFree { keptFree.claim.insertEdge(for: keptFree) }
     }

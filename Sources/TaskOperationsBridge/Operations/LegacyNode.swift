@@ -108,11 +108,11 @@ extension LegacyNode {
             let isReady = apply { $0.life.phase.isReadinessWanted } && legacy.isReadyNow
             let sight = LegacyState.Sight(
                 isReady: isReady, isCancelled: legacy.isCancelled, isFinished: legacy.isFinished)
-            for command in apply({ $0.life.saw(sight) }) { carryOut(command) }
+            for command in apply({ $0.life.saw(sight) }) { perform(command) }
         }
     }
 
-    private func carryOut(_ command: LegacyState.Command) {
+    private func perform(_ command: LegacyState.Command) {
         switch command {
         case .cancelNode: knownOperation?.cancel()
         case .endReadiness: apply { $0.readiness.take() }?.finishExternally()

@@ -33,7 +33,7 @@ public final class KeyedRequest<Value: Sendable>: Sendable {
         }
         for wait in waits.sorted() { shared.operation.leaveWait(wait) }
         for listener in listeners { listener.wake() }
-        shared.carryOut(effect)
+        shared.perform(effect)
     }
 
     /// The priority of this request. The operation has the highest priority of its requests that are not cancelled.
@@ -46,7 +46,7 @@ public final class KeyedRequest<Value: Sendable>: Sendable {
                 defer { state.level = level }
                 return shared.move(from: state.level, to: level)
             }
-            shared.carryOut(effect)
+            shared.perform(effect)
         }
     }
 }

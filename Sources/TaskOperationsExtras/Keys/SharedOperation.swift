@@ -85,7 +85,7 @@ final class SharedOperation: Sendable {
         }
     }
 
-    func carryOut(_ effect: Effect) {
+    func perform(_ effect: Effect) {
         switch effect {
         case .none: break
         case .setPriority: setPriority()

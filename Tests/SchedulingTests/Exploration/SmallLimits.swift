@@ -122,7 +122,7 @@ extension SmallLimits {
     /// Performs the changes that a queue requests of its semaphores, and passes their offers to the queue.
     private mutating func updateLimits(of queue: Int) {
         while true {
-            for change in queues[queue].takeLimitChanges() { carryOut(change, queue) }
+            for change in queues[queue].takeLimitChanges() { perform(change, queue) }
             let offers = messages.filter { claims[$0].queue == queue }
             if offers.isEmpty { return }
             messages.removeAll { offers.contains($0) }
@@ -130,7 +130,7 @@ extension SmallLimits {
         }
     }
 
-    private mutating func carryOut(_ change: LimitedOperations.Change, _ queue: Int) {
+    private mutating func perform(_ change: LimitedOperations.Change, _ queue: Int) {
         switch change {
         case .release(let set): release(claims[claim(of: queue, set)].limits)
         case .withdraw(let set): withdraw(claim(of: queue, set))

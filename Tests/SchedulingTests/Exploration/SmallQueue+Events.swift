@@ -235,17 +235,17 @@ extension SmallQueue: Explorable {
     private mutating func beginWait(_ number: Int, _ other: Int) {
         waits -= 1
         operations[number].awaited.insert(other)
-        let goesOn = status(number) == .returning ? [number] : []
+        let continues = status(number) == .returning ? [number] : []
         state.beginWait(operations[number].slot!)
         let resumed = state.takeEffects().resumed
-        if resumed != goesOn { faults.append("\(resumed) went on without a permit, not \(goesOn)") }
+        if resumed != continues { faults.append("\(resumed) went on without a permit, not \(continues)") }
     }
 
     private mutating func endWait(_ number: Int, _ other: Int) {
         operations[number].awaited.remove(other)
         state.endWait(operations[number].slot!, number)
-        let goesOn = state.takeEffects().resumed == [number]
-        if goesOn == operations[number].awaited.isEmpty { faults.append("goes on without its permit: \(goesOn)") }
+        let continues = state.takeEffects().resumed == [number]
+        if continues == operations[number].awaited.isEmpty { faults.append("goes on without its permit: \(continues)") }
     }
 
     private func isOpen(_ level: PriorityLevel) -> Bool {

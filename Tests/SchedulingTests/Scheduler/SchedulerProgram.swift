@@ -141,7 +141,7 @@ extension SchedulerProgram {
         if let level = pair.naive.endLevels.randomElement(using: &random), random.happens(percent: 60) {
             return .endDisinherits(level)
         }
-        return random.happens(percent: 20) ? .endInherits(mix.levels.randomElement(using: &random)!) : nil
+        return random.happens(percent: 20) ? .idleWaitersChanged(mix.levels.randomElement(using: &random)!) : nil
     }
 
     private mutating func lending() -> SchedulerEvent? {

@@ -28,7 +28,7 @@ enum SchedulerEvent {
     case setCap(Int, PriorityLevel)
     case passTime(Int)
     /// A wait for the end of all operations begins to pass on its level.
-    case endInherits(PriorityLevel)
+    case idleWaitersChanged(PriorityLevel)
     /// A wait for the end of all operations stops passing on its level.
     case endDisinherits(PriorityLevel)
 }
@@ -96,7 +96,7 @@ struct SideBySide {
             try agree(on: "what waited for room", outbox.resumed, whenEmpty ? [] : naive.producers.map(\.id))
             try agree(on: "what comes too late", outbox.rejected(.shutDown), outbox.resumed)
             naive.shutDown(whenEmpty: whenEmpty)
-        case .endInherits(let level):
+        case .idleWaitersChanged(let level):
             state.idleWaitersChanged(from: nil, to: level)
             naive.endLevels.append(level)
         case .endDisinherits(let level):

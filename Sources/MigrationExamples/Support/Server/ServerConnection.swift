@@ -17,7 +17,7 @@ final class ServerConnection {
 
     /// The effect of an event of the connection.
     enum Step: Equatable {
-        case goesOn
+        case continues
         /// A request was received and must be answered.
         case asks(PathBytes)
         /// A request is refused.
@@ -41,23 +41,23 @@ final class ServerConnection {
     func read() -> Step {
         let bytes: [UInt8]
         switch LoopbackSocket.receive(from: socket) {
-        case .wouldWait: return .goesOn
+        case .wouldWait: return .continues
         case .ended: return .ends(early: isResponding)
         case .done(let received): bytes = received
         }
         switch phase {
         case .reading(let before): return take(before + bytes)
-        case .responding: return .goesOn  // only one request is served; further bytes are ignored
+        case .responding: return .continues  // only one request is served; further bytes are ignored
         case .drain(let left):
             phase = .drain(left: left - bytes.count)
-            return left > bytes.count ? .goesOn : .ends(early: false)
+            return left > bytes.count ? .continues : .ends(early: false)
         }
     }
 
     private func take(_ request: [UInt8]) -> Step {
         phase = .reading(request)
         do throws(RequestHead.Fault) {
-            guard let head = try RequestHead.parse(request) else { return .goesOn }
+            guard let head = try RequestHead.parse(request) else { return .continues }
             return .asks(head.path)
         } catch {
             return .isRefused(error)
@@ -71,7 +71,7 @@ final class ServerConnection {
 
     /// Sends as many bytes as the client accepts now, up to one piece.
     func write() -> Step {
-        guard case .responding(var bytes, let body) = phase else { return .goesOn }
+        guard case .responding(var bytes, let body) = phase else { return .continues }
         if bytes.isEmpty, let body {
             // A file that became shorter than its announced length cannot be sent completely.
             guard let next = try? body.next() else { return .ends(early: true) }
@@ -88,6 +88,6 @@ final class ServerConnection {
         } else {
             phase = .responding(bytes, body)
         }
-        return .goesOn
+        return .continues
     }
 }

@@ -56,11 +56,11 @@ final class ServerLoop {
 
     private func serve(_ entry: pollfd) {
         guard let connection = connections.first(where: { $0.socket == entry.fd }) else { return }
-        var step = ServerConnection.Step.goesOn
+        var step = ServerConnection.Step.continues
         if entry.revents & Int16(POLLOUT) != 0 { step = connection.write() }
-        if step == .goesOn, entry.revents & ~Int16(POLLOUT) != 0 { step = connection.read() }
+        if step == .continues, entry.revents & ~Int16(POLLOUT) != 0 { step = connection.read() }
         switch step {
-        case .goesOn: break
+        case .continues: break
         case .asks(let path):
             connection.respond(response(to: path))
             state.noteRequest(path.shown)

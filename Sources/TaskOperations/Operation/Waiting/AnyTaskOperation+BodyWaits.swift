@@ -32,28 +32,28 @@ extension AnyTaskOperation {
     ///
     /// - Parameters:
     ///   - purpose: The purpose of the wait; nil if the target makes the purpose clear.
-    ///   - goesOn: Called at the end of the wait. Returns false if the body is about to end. In that case, the body
+    ///   - continues: Called at the end of the wait. Returns false if the body is about to end. In that case, the body
     ///     needs no permit and does not wait for a permit.
     // Inlined. The frames of two functions would take 3 % of the cost of a scope with one operation.
     @inline(__always)
     static func withWaitEdge(
         _ target: WaitNode, permit: PermitPolicy = .keptIfNotNeeded, for purpose: OperationLinks.Wait.Purpose? = nil,
-        goesOn: () -> Bool = { true }, wait: () async -> Void
+        continues: () -> Bool = { true }, wait: () async -> Void
     ) async throws(TaskOperationError) {
         if !isWithinBody { return await wait() }
-        try await whileBodyAwaits(target, permit, purpose, goesOn, wait)
+        try await whileBodyAwaits(target, permit, purpose, continues, wait)
     }
 
     @inline(never)
     private static func whileBodyAwaits(
-        _ target: WaitNode, _ permit: PermitPolicy, _ purpose: OperationLinks.Wait.Purpose?, _ goesOn: () -> Bool,
+        _ target: WaitNode, _ permit: PermitPolicy, _ purpose: OperationLinks.Wait.Purpose?, _ continues: () -> Bool,
         _ wait: () async -> Void
     ) async throws(TaskOperationError) {
         guard let waiter = awaiting else { return await wait() }
         let entry = OperationLinks.Wait(target: target, isSuspended: permit != .kept, purpose: purpose)
         guard try await waiter.begin(entry, permit) else { return await wait() }
         await wait()
-        if goesOn() { await waiter.end(entry) }
+        if continues() { await waiter.end(entry) }
     }
 
     /// The effect of a wait on the permit of the body.
@@ -98,9 +98,9 @@ extension AnyTaskOperation {
             return false
         }
         let level = record.withLock { record -> PriorityLevel? in
-            record.links?.handOn(record.effectiveLevel, to: wait.target)
+            record.links?.propagate(record.effectiveLevel, to: wait.target)
         }
-        if let level { Inheritance.carryOut(.init(target: wait.target, from: nil, to: level)) }
+        if let level { Inheritance.propagate(.init(target: wait.target, from: nil, to: level)) }
         do {
             switch permit {
             case .keptIfNotNeeded: try keepPermit()
@@ -232,7 +232,7 @@ extension AnyTaskOperation {
         defer { wait.target.isNoLongerAwaited() }
         let (lender, keeper, change) = record.withLock { record in record.remove(wait) }
         keeper?.permit?.remove(self)
-        if let change { Inheritance.carryOut(change) }
+        if let change { Inheritance.propagate(change) }
         return lender
     }
 }
@@ -240,7 +240,7 @@ extension AnyTaskOperation {
 extension OperationLinks {
     /// Records that a target inherits a level, and returns the level. Returns nil if the body does not await the
     /// target, or if the target already inherits a level.
-    fileprivate func handOn(_ level: PriorityLevel, to target: WaitNode) -> PriorityLevel? {
+    fileprivate func propagate(_ level: PriorityLevel, to target: WaitNode) -> PriorityLevel? {
         // The operations of an awaited queue inherit only levels that the waiter inherits later. The same is true for
         // the child tasks of an awaited task group.
         guard let index = waits.firstIndex(where: { $0.handedOn == nil && $0.target.identity == target.identity })

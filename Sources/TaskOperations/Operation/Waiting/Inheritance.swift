@@ -32,25 +32,25 @@ struct Inheritance: ~Copyable {
     private var effects = TinyArray<Effect>()
 
     /// Performs changes, and all changes that follow from them.
-    static func carryOut(_ changes: [Change]) {
+    static func propagate(_ changes: [Change]) {
         if changes.isEmpty { return }
         var inheritance = Inheritance()
         inheritance.changes = TinyArray(changes)
-        inheritance.carryOut()
+        inheritance.perform()
     }
 
     /// Performs one change, and all changes that follow from it.
-    static func carryOut(_ change: Change) {
+    static func propagate(_ change: Change) {
         var inheritance = Inheritance()
         inheritance.changes.append(change)
-        inheritance.carryOut()
+        inheritance.perform()
     }
 
     /// Changes the level of an operation, and performs all changes that follow.
     static func change(_ operation: AnyTaskOperation, _ body: (inout OperationRecord) -> Void) {
         var inheritance = Inheritance()
         inheritance.change(operation, body)
-        inheritance.carryOut()
+        inheritance.perform()
     }
 
     /// Updates the floors of operations. A floor is the level that an operation inherits from operations behind
@@ -58,19 +58,19 @@ struct Inheritance: ~Copyable {
     static func updateFloors(of operations: [AnyTaskOperation], in host: Scheduler) {
         var inheritance = Inheritance()
         inheritance.updateFloors(of: operations, in: host)
-        inheritance.carryOut()
+        inheritance.perform()
     }
 
-    private mutating func carryOut() {
+    private mutating func perform() {
         repeat {
-            while let change = changes.popLast() { carryOut(change) }
+            while let change = changes.popLast() { propagate(change) }
             let effects = self.effects
             self.effects = TinyArray()
-            for effect in effects.reversed() { carryOut(effect) }
+            for effect in effects.reversed() { perform(effect) }
         } while !changes.isEmpty || !effects.isEmpty
     }
 
-    private mutating func carryOut(_ change: Change) {
+    private mutating func propagate(_ change: Change) {
         switch change.target {
         case .operation(let operation):
             note(operation.record.withLock { $0.inherit(from: change.from, to: change.to, of: operation) })
@@ -81,7 +81,7 @@ struct Inheritance: ~Copyable {
         }
     }
 
-    private mutating func carryOut(_ effect: Effect) {
+    private mutating func perform(_ effect: Effect) {
         if effect.hasRisen { effect.runner?.escalate(to: effect.level) }
         guard let host = effect.host else { return }
         updateFloors(of: host.priorityChanged(of: effect.operation), in: host)
@@ -109,10 +109,10 @@ struct Inheritance: ~Copyable {
         fileprivate let effect: Effect
     }
 
-    static func carryOut(_ following: Following) {
+    static func propagate(_ following: Following) {
         var inheritance = Inheritance()
         inheritance.note(following)
-        inheritance.carryOut()
+        inheritance.perform()
     }
 
     private mutating func note(_ following: Following?) {
@@ -145,25 +145,25 @@ extension OperationRecord {
     fileprivate mutating func changeLevel(
         of operation: AnyTaskOperation, _ body: (inout OperationRecord) -> Void
     ) -> Inheritance.Following? {
-        let (before, handedOnBefore, orderBefore) = (effectiveLevel, handedOnLevel, orderLevel)
+        let (before, handedOnBefore, orderBefore) = (effectiveLevel, propagatedLevel, orderLevel)
         body(&self)
         let level = effectiveLevel
-        if level == before, handedOnLevel == handedOnBefore, orderLevel == orderBefore { return nil }
+        if level == before, propagatedLevel == handedOnBefore, orderLevel == orderBefore { return nil }
         if phase == .finished { return nil }
         if level > before, runner != nil { isRunnerWorn = true }
         let effect = Inheritance.Effect(
             operation: operation, level: level, hasRisen: level > before, host: host, runner: runner)
-        return .init(changes: links?.handOn(level, toDependencies: handedOnLevel) ?? [], effect: effect)
+        return .init(changes: links?.propagate(level, toDependencies: propagatedLevel) ?? [], effect: effect)
     }
 }
 
 extension OperationLinks {
     /// Passes levels to the targets of the operation. The target of a wait never inherits a lower level than before,
     /// because the priority of a task does not decrease.
-    fileprivate func handOn(
+    fileprivate func propagate(
         _ level: PriorityLevel, toDependencies dependencyLevel: PriorityLevel?
     ) -> [Inheritance.Change] {
-        var changes = dependencies.handOn(dependencyLevel)
+        var changes = dependencies.propagate(dependencyLevel)
         for index in waits.indices where waits[index].isRaised(by: level) {
             changes.append(.init(target: waits[index].target, from: waits[index].handedOn, to: level))
             waits[index].handedOn = level

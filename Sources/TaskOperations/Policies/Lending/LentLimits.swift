@@ -93,7 +93,7 @@ private final class LimitReturn: LimitClaimant {
             state.wait = nil
             return (wait.continuation, !state.isCancelled)
         }
-        effects.carryOut()
+        effects.perform()
         ended?.continuation.resume(returning: ended!.isTaken)
     }
 
@@ -106,6 +106,6 @@ private final class LimitReturn: LimitClaimant {
     ) {
         var effects = SemaphoreEffects()
         state.withLock { _ in change(claim, &effects) }
-        effects.carryOut()
+        effects.perform()
     }
 }

@@ -46,15 +46,15 @@ extension AnyTaskOperation {
     ///
     /// - Parameters:
     ///   - purpose: The purpose of the wait, for explanations.
-    ///   - goesOn: Called after `work`. Returns true if the body needs its permit back. Otherwise the body must end at
+    ///   - continues: Called after `work`. Returns true if the body needs its permit back. Otherwise the body must end at
     ///     once.
     static func lendingPermit(
-        for purpose: OperationLinks.Wait.Purpose = .work, goesOn: () -> Bool = { true }, while work: () async -> Void
+        for purpose: OperationLinks.Wait.Purpose = .work, continues: () -> Bool = { true }, while work: () async -> Void
     ) async {
         // In the wait graph, the body waits for this operation, which represents the work.
         let end = TaskOperation.placeholder(name: nil)
         do {
-            try await withWaitEdge(.operation(end), permit: .lent, for: purpose, goesOn: goesOn) {
+            try await withWaitEdge(.operation(end), permit: .lent, for: purpose, continues: continues) {
                 await work()
                 end.finishExternally()
             }

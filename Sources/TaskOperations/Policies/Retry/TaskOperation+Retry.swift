@@ -31,7 +31,7 @@ extension AnyTaskOperation {
         if pause <= .zero, host?.hasRate != true { return }
         let face = ClockFace(clock)
         let end = face.moment(after: pause)
-        await lendingPermit(for: .pause(attempt: attempt, length: pause), goesOn: { !Task.isCancelled }) {
+        await lendingPermit(for: .pause(attempt: attempt, length: pause), continues: { !Task.isCancelled }) {
             await lendingLimits {
                 if pause > .zero { await face.sleep(until: end) }
                 if !Task.isCancelled { await host?.waitForAttempt() }

@@ -13,7 +13,7 @@ extension AnyTaskOperation {
         // task calls the completion handlers, while the current task cancels the body.
         Task.detached(executorPreference: scheduler.handlerExecutor, priority: effectivePriority) { [self] in
             ending.callHandlers(self)
-            letOthersGoOn(ending)
+            notifyDependentsAndWaiters(ending)
         }
         runner?.cancel(throwing: failure)
     }

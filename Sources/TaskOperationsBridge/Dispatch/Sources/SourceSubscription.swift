@@ -41,7 +41,7 @@ final class SourceSubscription<Element: Sendable>: @unchecked Sendable {
             await withCheckedContinuation { continuation in
                 let wait = state.withLock { state in
                     let wait = state.wait(continuation)
-                    if case .waits(let command) = wait { carryOut(command) }
+                    if case .waits(let command) = wait { perform(command) }
                     return wait
                 }
                 if case .has(let event) = wait { continuation.resume(returning: event) }
@@ -54,7 +54,7 @@ final class SourceSubscription<Element: Sendable>: @unchecked Sendable {
     func finish() {
         let waiting = state.withLock { state in
             let (waiting, command) = state.finish()
-            carryOut(command)
+            perform(command)
             return waiting
         }
         source.cancel()
@@ -64,7 +64,7 @@ final class SourceSubscription<Element: Sendable>: @unchecked Sendable {
     private func fire(_ event: Element) {
         let receiver = state.withLock { state in
             let (receiver, command) = state.fire(event)
-            carryOut(command)
+            perform(command)
             return receiver
         }
         receiver?.resume(returning: event)
@@ -72,7 +72,7 @@ final class SourceSubscription<Element: Sendable>: @unchecked Sendable {
 
     /// Performs a command. The caller holds the lock, so that commands are performed in the order of their decisions.
     /// Dispatch calls no handler within these calls.
-    private func carryOut(_ command: State.Command?) {
+    private func perform(_ command: State.Command?) {
         switch command {
         case .resume: source.resume()
         case .suspend: source.suspend()

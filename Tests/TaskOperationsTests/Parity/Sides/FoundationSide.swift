@@ -37,7 +37,7 @@ final class FoundationQueue: QueueUnderTest {
     }
 
     func addBarrier(_ steps: Step...) {
-        queue.addBarrierBlock { [log] in steps.carryOut(log, isCancelled: { false }) }
+        queue.addBarrierBlock { [log] in steps.perform(log, isCancelled: { false }) }
     }
 
     func cancelAll() { queue.cancelAllOperations() }
@@ -66,7 +66,7 @@ final class FoundationOperation: Operation, OperationUnderTest, @unchecked Senda
             }
     }
 
-    override func main() { steps.carryOut(log, isCancelled: { isCancelled }) }
+    override func main() { steps.perform(log, isCancelled: { isCancelled }) }
 
     func depend(on other: any OperationUnderTest) { addDependency(other as! FoundationOperation) }
 
@@ -77,7 +77,7 @@ final class FoundationOperation: Operation, OperationUnderTest, @unchecked Senda
 
 extension [Step] {
     /// Performs the steps on this thread.
-    fileprivate func carryOut(_ log: Recorder<String>, isCancelled: () -> Bool) {
+    fileprivate func perform(_ log: Recorder<String>, isCancelled: () -> Bool) {
         for step in self {
             switch step {
             case .says(let words): log.record(words)

@@ -34,7 +34,7 @@ final class TaskQueue: QueueUnderTest {
     }
 
     func addBarrier(_ steps: Step...) {
-        queue.addBarrier { [log] in try await steps.carryOut(log) }
+        queue.addBarrier { [log] in try await steps.perform(log) }
     }
 
     func cancelAll() { queue.cancelAllOperations() }
@@ -55,7 +55,7 @@ final class TaskSideOperation: OperationUnderTest {
             case .high: .high
             case .veryHigh: TaskPriority(rawValue: 33)
             }
-        operation = TaskOperation(priority: taskPriority) { try await steps.carryOut(log) }
+        operation = TaskOperation(priority: taskPriority) { try await steps.perform(log) }
     }
 
     var isReady: Bool { operation.isReady }
@@ -76,7 +76,7 @@ final class TaskSideOperation: OperationUnderTest {
 
 extension [Step] {
     /// Performs the steps in this task.
-    fileprivate func carryOut(_ log: Recorder<String>) async throws {
+    fileprivate func perform(_ log: Recorder<String>) async throws {
         for step in self {
             switch step {
             case .says(let words): log.record(words)
