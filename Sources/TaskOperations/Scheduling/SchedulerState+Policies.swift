@@ -31,7 +31,7 @@ extension SchedulerState {
     /// A level at its limit is skipped. An operation that is too heavy for the free permits of the queue is not
     /// skipped.
     var selection: Selection? {
-        if pace.hasAgeing {
+        if hasAgeing {
             for (slot, level, set) in firstOfLevels {
                 if permits.isOpen(level, for: records[slot].weight) { return selected(slot, level, set) }
             }
@@ -53,7 +53,7 @@ extension SchedulerState {
         let all = PriorityLevel.allCases.reversed().compactMap { level in
             admission.first(of: level).map { (slot: $0.slot, level: level, set: $0.set) }
         }
-        if !pace.hasAgeing { return all }
+        if !hasAgeing { return all }
         return all.map { (first: $0, level: pace.orderLevel(of: $0.slot, $0.level)) }
             .sorted { one, other in
                 if one.level != other.level { return one.level > other.level }
@@ -136,7 +136,7 @@ extension SchedulerState {
     /// Declines every offer of limits, except the offer to the operation that starts next. Otherwise, a limit could be
     /// kept free for an operation that cannot start. Returns whether an offer was declined.
     mutating func declineOffers() -> Bool {
-        guard let offered = limited?.offered, !offered.isEmpty else { return false }
+        guard let offered = admission.policies?.value.limited.offered, !offered.isEmpty else { return false }
         let next = nextLevel == nil ? nil : selection?.set
         let declined = offered.filter { $0 != next }
         for set in declined {
@@ -168,6 +168,10 @@ extension SchedulerState {
 extension SchedulerState {
     /// The state of the rate and of ageing. Without policies, the queue has neither.
     var pace: QueuePace { admission.policies?.value.pace ?? QueuePace(rate: nil, ageing: nil) }
+
+    /// Whether operations are raised as they wait. Reading `pace` would copy it.
+    @inline(__always)
+    private var hasAgeing: Bool { admission.policies?.value.pace.hasAgeing ?? false }
 
     /// Whether the rate prevents every start now.
     var isRateReached: Bool { pace.startableCount(atMost: 1) == 0 }

@@ -6,7 +6,8 @@ struct Boxed<Value: Sendable>: @unchecked Sendable {
     // A `Box` is changed only while it has one reference.
 
     private final class Box {
-        var value: Value
+        // Every access is an access to a `Boxed`, whose exclusivity the compiler checks.
+        @exclusivity(unchecked) var value: Value
 
         init(_ value: Value) { self.value = value }
     }
