@@ -98,9 +98,9 @@ try rewrite(
     "\(articles)/Cost.md", rows: alternativeRows + optionTitles.map { (title: $0.1, text: optionRow($0.0, $0.1)) },
     [
         (
-            #"one operation costs [\d,]+ ns with the lending `.whenNeeded`, [\d,]+ ns with `.always` \([\d.]+ times\), and [\d,]+ ns with `.never`"#,
-            "one operation costs \(number(lending[0])) ns with the lending `.whenNeeded`, \(number(lending[1])) ns with "
-                + "`.always` (\(String(format: "%.1f", lending[1] / lending[0])) times), and \(number(lending[2])) ns with `.never`"
+            #"one operation costs [\d,]+ ns with `lending: .whenNeeded`, [\d,]+ ns with `.always` \([\d.]+ times as much\), and [\d,]+ ns with `.never`"#,
+            "one operation costs \(number(lending[0])) ns with `lending: .whenNeeded`, \(number(lending[1])) ns with "
+                + "`.always` (\(String(format: "%.1f", lending[1] / lending[0])) times as much), and \(number(lending[2])) ns with `.never`"
         )
     ])
 
