@@ -146,7 +146,7 @@ extension OperationGraph {
 }
 
 extension QueueCapture {
-    /// The queues for which operations of this queue wait, or for whose operations they wait.
+    /// The other queues that operations of this queue wait for, including the queues of awaited operations.
     fileprivate var otherSchedulers: [Scheduler] {
         details.values.flatMap { detail -> [Scheduler] in
             let targets = detail.bodyWaits.map { wait -> Scheduler? in

@@ -37,8 +37,8 @@ public struct OperationGraph: Sendable, Equatable, Codable {
         public let isBarrier: Bool
         /// Whether the operation was cancelled.
         public let isCancelled: Bool
-        /// The reasons why the operation does not execute, or the waits of its body. If the operation waits for its
-        /// turn, the reasons `permits` and `executor` are omitted.
+        /// The reasons why the operation has not started. For an operation that executes, the waits of its body. If the
+        /// operation waits for its turn, the reasons `permits` and `executor` are omitted.
         public let reasons: [WaitingReason]
     }
 

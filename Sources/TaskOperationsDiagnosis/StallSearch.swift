@@ -22,7 +22,7 @@ struct StallSearch {
             graph.operations.enumerated().map { ($1.label, $0) }, uniquingKeysWith: { first, _ in first })
         var next = oldest(of: queue)
         while let index = next, visited.insert(index).inserted { next = follow(index) }
-        // The chain is a cycle, through a wait that the library does not know.
+        // The chain is a cycle. One of its waits is unknown to the library.
         if culprit == nil, let index = next { culprit = .body(graph.operations[index].label) }
     }
 

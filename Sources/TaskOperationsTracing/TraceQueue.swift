@@ -17,7 +17,7 @@ struct TraceQueue: Sendable {
     /// A bit for each lane, set while an operation uses the lane.
     private var taken: [UInt64] = []
     var started: [UInt64: Started] = [:]
-    /// The times at which the operations that have not started were added and ready.
+    /// For each operation that has not started, the times at which it was added and became ready.
     var waiting = TimeTable()
     var lastCount = Int.min
 
@@ -39,8 +39,8 @@ struct TraceQueue: Sendable {
     }
 }
 
-/// The times at which operations of a queue were added and ready, by operation number. Each operation takes 16 bytes. A
-/// chunk is freed when all its operations have started.
+/// The times at which the operations of a queue were added and became ready, by operation number. Each operation takes
+/// 16 bytes. A chunk is freed when all its operations have started.
 struct TimeTable: Sendable {
     fileprivate struct Chunk: Sendable {
         var times = [(added: Int, ready: Int)](repeating: (-1, -1), count: TimeTable.chunkSize)

@@ -13,8 +13,8 @@ public import Foundation
 /// try recorder.finish()
 /// ```
 ///
-/// Each queue is a process of the trace, and each permit is a thread of the process. An operation has one slice for the
-/// time of its permit, and another slice for its waiting time. Arrows lead from its dependencies to the operation.
+/// Each queue is a process of the trace, and each permit is a thread of the process. One slice shows how long an
+/// operation waits, and another slice how long it holds its permit. Arrows lead from its dependencies to the operation.
 ///
 /// Buffered events are written every half second. You can open the file even if the process has crashed.
 ///

@@ -8,7 +8,7 @@ struct TraceWriter: ~Copyable, Sendable {
         let thread: Int
         let time: Int
         let number: UInt64
-        /// Whether the body of the operation continued here after a wait.
+        /// Whether this is the time at which the body continued after a wait.
         var isWait = false
     }
 

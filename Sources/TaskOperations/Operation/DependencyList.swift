@@ -102,8 +102,8 @@ struct DependencyList: Sendable {
         let to: PriorityLevel?
     }
 
-    /// Records that one dependency lists the operation as a dependent. If the dependency did not list the operation
-    /// before, returns true. The caller must then register the operation with the dependency.
+    /// Marks a dependency as linked. Returns true if it was not linked before. The caller must then add the dependent
+    /// to the dependency's list.
     mutating func link(_ operation: AnyTaskOperation) -> Bool {
         list.update(operation) { note in
             defer { note.isLinked = true }

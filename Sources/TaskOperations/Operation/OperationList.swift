@@ -41,8 +41,8 @@ struct OperationList<Note: Sendable>: Sendable {
         return results
     }
 
-    /// Calls a function with each operation. The method is mutating so that a call does not copy a list that is stored
-    /// in an object.
+    /// Calls a function with each operation. A call of a method that is not mutating would copy a list that is
+    /// stored in an object.
     @inline(__always)
     mutating func forEach(_ body: (AnyTaskOperation) -> Void) {
         if let operation = first?.operation { body(operation) }

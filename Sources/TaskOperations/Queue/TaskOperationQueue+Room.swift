@@ -1,8 +1,8 @@
 // Bounded queues. They use bounded memory even if a producer is faster than its consumer.
 
 extension TaskOperationQueue {
-    /// The number of operations that may wait to start, in addition to one operation for each free permit. It must be
-    /// at least 1. It includes barriers and operations with unfinished dependencies.
+    /// The maximum number of operations that wait to start. It must be at least 1. One more operation may wait for each
+    /// free permit. Barriers and operations with unfinished dependencies are included.
     ///
     /// A queue that is not suspended has room for `maxConcurrentOperationCount + maxQueuedOperationCount` operations.
     /// If some of these operations have lent their permits, the queue has room for more.

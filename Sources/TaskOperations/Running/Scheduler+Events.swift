@@ -35,8 +35,7 @@ extension Scheduler {
         eventLog.deliver()
     }
 
-    /// Moves the changes of an event to the log. If the last observer was removed meanwhile, the delivery discards
-    /// them.
+    /// Moves the recorded changes to the log. If the last observer was removed meanwhile, the log discards the changes.
     @inline(never)
     nonisolated func logChanges(_ core: inout SchedulerCore) {
         let (now, label) = (Moment.now, QueueLabel(identity))

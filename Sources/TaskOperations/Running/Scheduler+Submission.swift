@@ -118,7 +118,7 @@ extension Scheduler {
                 let place = nextPlace(for: operations, isBarrier: isBarrier, in: &core)
                 guard !place.isFree, let misfit = operations.first(where: { !$0.isOrdered(in: place) }) else { break }
                 if let orderViolation = place.orderViolation(of: misfit, in: self) { return orderViolation }
-                // Another operation has begun to wait for this one, so the next place lists the operations before it.
+                // Another operation has begun to wait for `misfit`. The next place therefore lists the earlier operations.
             }
         }
         for operation in operations { insert(operation, isBarrier: isBarrier, in: &core) }

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Owns the state of a queue, and performs the effects that the state requests.
 ///
-/// The actor's executor is a lock. Any thread may call `withCore` synchronously, so that adding, cancelling and
+/// A lock serves as the actor's executor. Any thread may call `withCore` synchronously, so that adding, cancelling and
 /// changing take effect before the call returns. Effects are performed after unlocking.
 ///
 /// Lock order: the lock of an operation may be taken within `withCore`, never the other way round.
@@ -26,8 +26,8 @@ package actor Scheduler {
     nonisolated let sliceDecider: (any SliceDecidingExecutor)?
     /// True if a body waits for the queue to empty, or has waited since the queue was last empty.
     nonisolated let isAwaitedByBodies = Atomic(false)
-    /// The rank of the queue's end, which is above the ranks of all its operations; `Int.max` if no body waits for the
-    /// end.
+    /// The rank of the end of all operations. It is above the rank of each operation. `Int.max` if no body waits until
+    /// the queue is empty.
     nonisolated let end = Rank(.max)
     /// The permits of the queue as a node of the wait graph; nil if operations of the queue never wait for a permit.
     nonisolated let permit: PermitNode?

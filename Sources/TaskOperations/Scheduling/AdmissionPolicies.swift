@@ -79,8 +79,8 @@ extension Admission {
         policies!.value.limited.park(entry, at: level)
     }
 
-    /// Unparks the first operation of a set, unless a claim waits for its limits. With ageing, unparks the first
-    /// operation of each level, because any of them may start next.
+    /// Makes the first operation with a set of limits ready again, unless a claim waits for these limits. With ageing,
+    /// does so for each level, because an operation of any level may start next.
     mutating func unparkFirst(of set: Int) {
         if policies!.value.pace.hasAgeing {
             for level in PriorityLevel.allCases { unparkFirst(of: set, at: level) }

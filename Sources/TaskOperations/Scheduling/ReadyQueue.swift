@@ -124,7 +124,7 @@ extension ReadyQueue {
 // MARK: - For tests
 
 extension ReadyQueue {
-    /// All entries, including removed entries that are still in a list, in no particular order.
+    /// All entries in no particular order, including entries that were removed and not yet dropped.
     var entriesWithRemoved: [(entry: Entry, level: PriorityLevel)] {
         PriorityLevel.allCases.flatMap { level in
             lists.isEmpty ? [] : lists[Int(level.rawValue)].entries.map { (entry($0), level) }

@@ -18,7 +18,7 @@ package enum QueueReason: Hashable, Sendable {
     case turn(Int)
     /// The operation that starts next lacks permits. It may be this operation.
     case permits
-    /// The operation's level is at its limit, or the first operation of the level is too heavy for the limit.
+    /// Operations of this level may take no more permits, or too few for the first operation of the level.
     case level
     /// A semaphore that limits the operation has no permit for it.
     case limits
@@ -134,7 +134,7 @@ extension SchedulerState {
 
     /// A group of operations that are skipped together when another operation can start.
     private struct Crowd: Hashable {
-        /// The limit set of the operations; nil if the operations are not parked.
+        /// The set of limits for which the operations wait; nil if they do not wait for limits.
         var set: Int?
         /// The level of the operations; nil if the level is not at its limit.
         var level: PriorityLevel?

@@ -69,7 +69,7 @@ extension SchedulerState {
     /// Whether a suspension or a cancellation of all operations prevents every start.
     var isHalted: Bool { isSuspended || startBlockers > 0 }
 
-    /// The number of permits, and the number of taken permits.
+    /// The permits of the queue and their use.
     var width: Permits { permits.width }
 
     func entry(_ slot: Slot) -> ReadyQueue.Entry { ReadyQueue.Entry(arrival: records[slot].arrival, slot: slot) }

@@ -1,7 +1,7 @@
 /// The deadlines of all clocks, and the state of the sleepers. A sleeper is a task that sleeps until the earliest
 /// deadline of a clock.
 ///
-/// The table is a pure value that makes all decisions about deadlines. `Deadlines` performs these decisions.
+/// The table is a pure value that makes all decisions about deadlines. `Deadlines` performs the effects of these decisions.
 struct DeadlineTable: Sendable {
     /// A sleeper that the caller must start.
     struct NewSleeper: Sendable {
@@ -15,7 +15,7 @@ struct DeadlineTable: Sendable {
     enum Addition: Sendable {
         /// The deadline was added. If there is a sleeper, the caller must start it.
         case added(NewSleeper?)
-        /// The deadline was not added, because the clock now has another face.
+        /// The deadline was not added, because the clock was forgotten and registered again.
         case faceIsStale
         case tooManyClocks
     }

@@ -2,8 +2,8 @@
 ///
 /// On such an executor, a call that starts or resumes a task runs the task at once, on the same stack. That task may
 /// start or resume further tasks, and so on. Nested calls are allowed up to a small depth, because a body may block its
-/// thread until another body has run. At the maximum depth, each further step is deferred until the step of the
-/// innermost call has returned.
+/// thread until another body has run. At the maximum depth, a new call is deferred until the innermost call has
+/// returned.
 package enum InlineJobs {
     /// The state of the active calls on the stack of one thread. The outermost call owns this value.
     struct Calls {

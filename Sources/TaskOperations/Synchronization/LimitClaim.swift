@@ -82,7 +82,7 @@ final class LimitClaim: @unchecked Sendable {
         return false
     }
 
-    /// Leaves the lines of all limits. Called under the owner's lock.
+    /// Stops waiting for all limits. Called under the owner's lock.
     func withdraw(_ effects: inout SemaphoreEffects) {
         serve(places.leaveAll(access: access), &effects)
     }

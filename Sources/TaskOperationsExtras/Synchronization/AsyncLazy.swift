@@ -12,8 +12,8 @@
 /// tasks are cancelled. If a more urgent task awaits the value, the priority of the computation is raised.
 ///
 /// The computation is the body of an operation without a queue. `AnyTaskOperation.current` returns this operation
-/// within the computation. If a wait would close a cycle, it throws an error that names the operations of the cycle.
-/// The cycle may include other lazy values and operations.
+/// within the computation. A wait that would close a cycle throws an error that names the operations of the cycle. The
+/// cycle may include other lazy values and operations.
 public final class AsyncLazy<Value: Sendable>: Sendable {
     /// A function that computes the value.
     public typealias Computation = @Sendable () async throws -> Value

@@ -43,7 +43,7 @@ final class PermitNode: Sendable {
         state.withLock { $0.holders.operations.map(WaitNode.operation) + $0.keepers.map { .permit($0.target) } }
     }
 
-    /// The bodies that keep a permit and either are among `nodes` or await one of `nodes`. Takes linear time.
+    /// The bodies that hold a permit and belong to a set of nodes, or await a node of the set. Takes linear time.
     func holdersWaiting(for nodes: Set<ObjectIdentifier>) -> [AnyTaskOperation] {
         state.withLock { $0.holders.operations }.filter { holder in
             if nodes.contains(ObjectIdentifier(holder)) { return true }

@@ -63,8 +63,8 @@ final class WaitRegion {
         }
     }
 
-    /// The lowest rank of a member after `sink`. Between the highest member and the bound, as many ranks remain free as
-    /// there are members.
+    /// The lowest rank that `sink` gives to a member. The members then take the lower half of the ranks below the
+    /// bound, and the upper half remains free.
     private func lowest(below bound: Int) -> Int { bound - 2 * members.count }
 
     private func path(to last: Int?) -> [WaitNode] {
