@@ -48,7 +48,8 @@ public struct OperationOptions: Sendable {
 
     /// The options without the name, the priority and the dependencies, which only the creation of an operation uses.
     var lasting: OperationOptions {
-        var values = values
+        guard case .values(var values) = box else { return self }
+        if values.name == nil, values.priority == nil, values.dependencies.isEmpty { return self }
         (values.name, values.priority, values.dependencies) = (nil, nil, [])
         return values.last ? OperationOptions { $0 = values } : OperationOptions()
     }
