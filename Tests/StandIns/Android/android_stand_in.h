@@ -42,6 +42,7 @@ int pthread_attr_setstacksize(pthread_attr_t *_Nonnull, size_t);
 int pthread_mutex_init(pthread_mutex_t *_Nonnull, const pthread_mutexattr_t *_Nullable);
 int pthread_mutex_destroy(pthread_mutex_t *_Nonnull);
 int pthread_mutex_lock(pthread_mutex_t *_Nonnull);
+int pthread_mutex_trylock(pthread_mutex_t *_Nonnull);
 int pthread_mutex_unlock(pthread_mutex_t *_Nonnull);
 int pthread_condattr_init(pthread_condattr_t *_Nonnull);
 int pthread_condattr_destroy(pthread_condattr_t *_Nonnull);
