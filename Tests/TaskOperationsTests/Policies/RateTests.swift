@@ -158,17 +158,20 @@ struct RateTests {
             .init(maxConcurrentOperationCount: 1, rate: .one(per: .seconds(10), burst: 2), clock: clock))
         let recorder = Recorder<Int>()
         for number in 0..<8 { queue.addOperation { recorder.record(number) } }
-        #expect(await eventually { recorder.events.count == 2 })
+        // An operation that has left the queue reports no reading from before the next jump.
+        #expect(await eventually { queue.operationCount == 6 })
+        #expect(recorder.events.count == 2)
         clock.jump(by: .seconds(86_400))
         queue.isSuspended = false
-        #expect(await eventually { recorder.events.count == 4 })
+        #expect(await eventually { queue.operationCount == 4 })
         clock.jump(by: .seconds(-500_000))
         queue.isSuspended = false
         #expect(recorder.events.count == 4)
         for count in 5...8 {
             clock.jump(by: .seconds(10))
             queue.isSuspended = false
-            #expect(await eventually { recorder.events.count == count })
+            #expect(await eventually { queue.operationCount == 8 - count })
+            #expect(recorder.events.count == count)
         }
         try await queue.waitUntilAllOperationsAreFinished()
         #expect(recorder.events == Array(0..<8))
