@@ -17,6 +17,8 @@ package actor Scheduler {
         case mainActor
     }
 
+    // Not beside `core`. Each event writes to `core`, and other threads then load its cache lines again.
+    private nonisolated let lock = ContendedLock()
     package nonisolated let identity: QueueIdentity
     nonisolated let place: Place
     package nonisolated let taskLocals: [InheritedTaskLocal]
@@ -52,7 +54,6 @@ package actor Scheduler {
     // may become the last reference to the owner, and the owner's release locks the scheduler.
     nonisolated(unsafe) private(set) weak var owner: AnyObject?
 
-    private nonisolated let lock = ContendedLock()
     // Every access holds `lock`, which `withCore` and `enqueue` take. No event calls `withCore` again.
     @exclusivity(unchecked) nonisolated(unsafe) private var core: SchedulerCore
 

@@ -8,7 +8,7 @@
 /// both lists when it is the head of both. If many entries are removed, all of them leave both lists together.
 /// Insertions and removals out of order take amortised logarithmic time. Every other call takes amortised constant
 /// time.
-struct ReadyQueue: Hashable, Sendable {
+struct ReadyQueue: Sendable {
     /// An entry of the queue. The caller identifies the entry by its slot.
     struct Entry: Hashable, Sendable {
         let arrival: UInt64
@@ -134,35 +134,33 @@ extension ReadyQueue {
 
 /// Entries in the order of their ranks.
 ///
-/// Entries that arrive in order are appended to an array, which takes constant time. Late entries are inserted into a
+/// Entries that arrive in order are appended to a deque, which takes constant time. Late entries are inserted into a
 /// heap, which takes logarithmic time in the number of late entries. An entry is late, for example, if its operation
 /// waited for a dependency or changed its priority.
-struct RankedList: Hashable, Sendable {
+struct RankedList: Sendable {
     struct Entry: Hashable, Sendable {
         let rank: UInt64
         let slot: Int
     }
 
-    private var punctual: [Entry] = []
-    /// The index of the first entry of `punctual` that has not been removed.
-    private var head = 0
+    private var punctual = PlainDeque<Entry>()
     private var late = LateHeap()
 
-    var count: Int { punctual.count - head + late.entries.count }
+    var count: Int { punctual.count + late.entries.count }
 
-    var isEmpty: Bool { head == punctual.count && late.entries.isEmpty }
+    var isEmpty: Bool { punctual.isEmpty && late.entries.isEmpty }
 
     /// All entries of the list, in no particular order.
-    var entries: [Entry] { punctual[head...] + late.entries }
+    var entries: [Entry] { punctual + late.entries }
 
     var first: Entry? {
-        guard head < punctual.count else { return late.first }
-        guard let latecomer = late.first else { return punctual[head] }
-        return latecomer.rank < punctual[head].rank ? latecomer : punctual[head]
+        guard let punctual = punctual.first else { return late.first }
+        guard let late = late.first else { return punctual }
+        return late.rank < punctual.rank ? late : punctual
     }
 
     mutating func insert(_ entry: Entry) {
-        if let last = punctual.last, head < punctual.count, entry.rank < last.rank {
+        if let last = punctual.last, entry.rank < last.rank {
             late.insert(entry)
         } else {
             punctual.append(entry)
@@ -170,30 +168,19 @@ struct RankedList: Hashable, Sendable {
     }
 
     mutating func removeFirst() {
-        if let latecomer = late.first, head == punctual.count || latecomer.rank < punctual[head].rank {
+        if let latecomer = late.first, punctual.first.map({ latecomer.rank < $0.rank }) ?? true {
             late.removeFirst()
-            return
-        }
-        head += 1
-        if punctual.count == 1 {
-            // A chain of dependencies always takes this path, which costs half as much as the general path.
-            punctual.removeLast()
-            head = 0
-        } else if head == punctual.count {
-            punctual.removeAll(keepingCapacity: punctual.capacity <= Self.keptCapacity)
-            head = 0
-        } else if head > Self.keptCapacity, head * 2 > punctual.count {
-            punctual.removeFirst(head)
-            head = 0
+        } else {
+            punctual.popFirst()
         }
     }
 
     /// Removes the unwanted entries. Calls `isUnwanted` in the order of the entries. Takes linear time, plus a sort if
     /// there are late entries.
     mutating func removeAll(where isUnwanted: (Entry) -> Bool) {
-        punctual = sortedEntries.filter { !isUnwanted($0) }
-        head = 0
-        late = LateHeap()
+        var wanted = RankedList()
+        for entry in sortedEntries where !isUnwanted(entry) { wanted.punctual.append(entry) }
+        self = wanted
     }
 
     /// Removes the entries of another list, all of which must be in this list. Takes linear time, plus a sort if either
@@ -210,11 +197,8 @@ struct RankedList: Hashable, Sendable {
     }
 
     private var sortedEntries: [Entry] {
-        late.entries.isEmpty ? Array(punctual[head...]) : entries.sorted { $0.rank < $1.rank }
+        late.entries.isEmpty ? Array(punctual) : entries.sorted { $0.rank < $1.rank }
     }
-
-    /// The highest capacity that an emptied list keeps.
-    private static var keptCapacity: Int { 1024 }
 }
 
 extension [RankedList] {
@@ -223,7 +207,7 @@ extension [RankedList] {
 }
 
 /// A binary heap with the lowest rank first.
-private struct LateHeap: Hashable, Sendable {
+private struct LateHeap: Sendable {
     private(set) var entries: [RankedList.Entry] = []
 
     var first: RankedList.Entry? { entries.first }

@@ -8,8 +8,9 @@ struct SlotMap<Value> {
 
     /// A slot consists of a chunk's number and four bits for the position in the chunk.
     private var chunks: [Chunk?] = []
-    /// The numbers of all chunks with room, including freed chunks. The last chunk is filled first, and may be full. An
-    /// unusable number is removed when it becomes the last number.
+    /// The number of the chunk that is being filled. The chunk may be full, or not exist.
+    private var filled = 0
+    /// The numbers of all other chunks with room, including freed chunks. Includes numbers that no chunk has any more.
     private(set) var roomy: [Int] = []
     private(set) var count = 0
 
@@ -78,18 +79,15 @@ struct SlotMap<Value> {
         let value = chunk.remove(at: slot & Chunk.mask)
         count -= 1
         // The chunk that is being filled keeps its memory, so that alternating insertions and removals allocate no
-        // memory. That chunk stays the last one in `roomy`. A thread that inserts and a thread that removes then use
+        // memory. No removal changes which chunk is filled. A thread that inserts and a thread that removes then use
         // different memory.
-        if wasFull, roomy.last != number {
-            roomy.insert(number, at: max(0, roomy.count - 1))
-        } else if chunk.occupied == 0, roomy.last != number {
-            freeIfEmpty(number)
-        }
+        if number == filled { return value }
+        if wasFull { roomy.append(number) }
+        if chunk.occupied == 0 { free(number) }
         return value
     }
 
-    private mutating func freeIfEmpty(_ number: Int) {
-        guard number < chunks.count, let chunk = chunks[number], chunk.occupied == 0 else { return }
+    private mutating func free(_ number: Int) {
         chunks[number] = nil
         while let last = chunks.last, last == nil { chunks.removeLast() }
         if chunks.count * 4 < chunks.capacity, chunks.capacity > Chunk.size {
@@ -99,19 +97,20 @@ struct SlotMap<Value> {
     }
 
     private mutating func chunkWithRoom() -> Int {
-        while let number = roomy.last {
-            if number < chunks.count, chunks[number]?.occupied != .max { return number }
-            roomy.removeLast()
+        if filled < chunks.count, chunks[filled]?.occupied != .max { return filled }
+        while let number = roomy.popLast() {
+            filled = number
+            if number < chunks.count { return number }
         }
+        filled = chunks.count
         chunks.append(nil)
-        roomy.append(chunks.count - 1)
-        return chunks.count - 1
+        return filled
     }
 
     /// Returns a chunk that no copy of the map shares. Creates the chunk if it does not exist.
     @inline(__always)
     private mutating func uniqueChunk(_ number: Int) -> Chunk {
-        if !isKnownUniquelyReferenced(&chunks[number]) { chunks[number] = chunks[number]?.copy() ?? Chunk() }
+        if !isKnownUniquelyReferenced(&chunks[number]) { chunks[number] = chunks[number]?.copy() ?? Chunk.make() }
         return chunks[number].unsafelyUnwrapped
     }
 }
@@ -119,27 +118,35 @@ struct SlotMap<Value> {
 // A map changes a chunk only if no other map shares it. Shared chunks are only read.
 extension SlotMap: @unchecked Sendable where Value: Sendable {}
 
-/// Memory for 16 values. Freeing an array of optionals would first examine each element, which took 180 instructions
-/// for each operation of a chain. Small chunks keep an idle queue small.
-private final class SlotChunk<Value> {
+/// Memory for 16 values. An element is initialised only if its bit in the header is set.
+///
+/// Freeing an array of optionals would first examine each element, which took 180 instructions for each operation of a
+/// chain. Small chunks keep an idle queue small.
+private final class SlotChunk<Value>: ManagedBuffer<UInt16, Value> {
     static var shift: Int { 4 }
     static var size: Int { 16 }
     static var mask: Int { 15 }
 
-    /// The memory of the values. An element is initialised only if its bit in `occupied` is set.
-    let values = UnsafeMutablePointer<Value>.allocate(capacity: size)
-    var occupied: UInt16 = 0
+    static func make() -> SlotChunk {
+        // `create` returns an object of the class on which it is called.
+        unsafeDowncast(create(minimumCapacity: size) { _ in 0 }, to: SlotChunk.self)
+    }
+
+    /// The positions that hold a value, one bit for each.
+    var occupied: UInt16 { withUnsafeMutablePointerToHeader { $0.pointee } }
+
+    var values: UnsafeMutablePointer<Value> { withUnsafeMutablePointerToElements { $0 } }
 
     func holds(_ place: Int) -> Bool { occupied & (1 << UInt16(place)) != 0 }
 
     func insert(_ value: consuming Value, at place: Int) {
         (values + place).initialize(to: value)
-        occupied |= 1 << UInt16(place)
+        withUnsafeMutablePointerToHeader { $0.pointee |= 1 << UInt16(place) }
     }
 
     func remove(at place: Int) -> Value {
         precondition(holds(place), "there is nothing at place \(place)")
-        occupied &= ~(1 << UInt16(place))
+        withUnsafeMutablePointerToHeader { $0.pointee &= ~(1 << UInt16(place)) }
         return (values + place).move()
     }
 
@@ -153,13 +160,12 @@ private final class SlotChunk<Value> {
     }
 
     func copy() -> SlotChunk {
-        let copy = SlotChunk()
+        let copy = Self.make()
         forEach { copy.insert(values[$0], at: $0) }
         return copy
     }
 
     deinit {
         forEach { (values + $0).deinitialize(count: 1) }
-        values.deallocate()
     }
 }

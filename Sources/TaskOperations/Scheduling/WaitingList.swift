@@ -4,9 +4,8 @@
 struct WaitingList<Value: Sendable>: Sendable {
     private struct Values: Sendable {
         var byNumber: [Int: Value] = [:]
-        /// The numbers in the order of arrival, from `head` on. Includes the numbers of removed values.
-        var order: [Int] = []
-        var head = 0
+        /// The numbers in the order of arrival. Includes the numbers of removed values.
+        var order = PlainDeque<Int>()
     }
 
     /// Nil if the list is empty.
@@ -35,7 +34,7 @@ struct WaitingList<Value: Sendable>: Sendable {
     }
 
     mutating func removeFirst() -> Value? {
-        while let number = nextNumber() {
+        while let number = values?.value.order.popFirst() {
             if let value = values!.value.byNumber.removeValue(forKey: number) {
                 tidy()
                 return value
@@ -44,17 +43,11 @@ struct WaitingList<Value: Sendable>: Sendable {
         return nil
     }
 
-    private mutating func nextNumber() -> Int? {
-        guard values != nil, values!.value.head < values!.value.order.count else { return nil }
-        defer { values!.value.head += 1 }
-        return values!.value.order[values!.value.head]
-    }
-
     /// Removes and returns all values, in order.
     mutating func removeAll() -> [Value] {
         guard let all = values?.value else { return [] }
         values = nil
-        return all.order[all.head...].compactMap { all.byNumber[$0] }
+        return all.order.compactMap { all.byNumber[$0] }
     }
 
     /// Frees memory if less than half of it is needed. Called after a removal.
@@ -63,7 +56,7 @@ struct WaitingList<Value: Sendable>: Sendable {
         if count == 0 { return values = nil }
         if total <= 64 || total <= 2 * count { return }
         let all = values!.value
-        values!.value.order = all.order[all.head...].filter { all.byNumber[$0] != nil }
-        values!.value.head = 0
+        values!.value.order = PlainDeque()
+        for number in all.order where all.byNumber[number] != nil { values!.value.order.append(number) }
     }
 }
