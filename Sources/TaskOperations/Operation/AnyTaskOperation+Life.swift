@@ -222,6 +222,6 @@ extension OperationRecord {
         AnyTaskOperation.Snapshot(
             slot: Int(slot), isReady: isReady, hasEnded: phase == .finished, level: orderLevel,
             hasDependencies: links.map { !$0.dependencies.isEmpty } ?? false, weight: Int(weight),
-            hasLimits: hasLimits, hasOptions: hasOptions)
+            hasLimits: hasLimits, hasOptions: options != nil)
     }
 }

@@ -13,11 +13,12 @@ extension AnyTaskOperation {
     ///   `addDependency(_:)` for a dependency among the options. If the call throws, options other than dependencies do
     ///   not change.
     public func addOptions(_ options: OperationOptions) throws(TaskOperationError) {
-        for dependency in options.values.dependencies { try addDependency(dependency) }
+        let values = options.values
+        for dependency in values.dependencies { try addDependency(dependency) }
         let (isTooLate, replaced) = record.withLock { record in
-            if record.wasSubmitted || record.phase != .created { return (true, OperationOptions()) }
-            let replaced = record.links?.options ?? OperationOptions()
-            record.add(options)
+            if record.wasSubmitted || record.phase != .created { return (true, nil as OperationOptions?) }
+            let replaced = record.options
+            record.add(options, values)
             return (false, replaced)
         }
         extendLifetime(replaced)
@@ -33,8 +34,8 @@ extension AnyTaskOperation {
 
     /// The options of the operation, completed by the defaults of its queue.
     var completedOptions: OptionValues {
-        let (options, host) = record.withLock { ($0.links?.options ?? OperationOptions(), $0.host) }
-        return options.completed(by: host?.defaults).values
+        let (options, host) = record.withLock { ($0.options, $0.host) }
+        return (options ?? OperationOptions()).completed(by: host?.defaults).values
     }
 
     /// Starts the delays and limits that begin when the operation is added. Called when a queue has accepted the
@@ -58,19 +59,18 @@ extension AnyTaskOperation {
 }
 
 extension OperationRecord {
-    /// Adds options to the operation's options.
-    mutating func add(_ options: OperationOptions) {
-        let values = options.values
+    /// Adds options, whose values the caller has determined, to the operation's options.
+    mutating func add(_ added: OperationOptions, _ values: OptionValues) {
         if let priority = values.priority {
             level = PriorityLevel(priority)
             isPriorityGiven = true
         }
         if !values.last { return }
-        let links = madeLinks()
-        links.options.add(options.lasting)
-        hasOptions = true
+        let lasting = values.affectCreation ? added.lasting : added
+        let options = options?.adding(lasting) ?? lasting
+        self.options = options
         if let weight = values.weight { self.weight = UInt16(weight) }
-        if !values.limits.isEmpty { setLimits(links.options.values.orderedLimits) }
+        if !values.limits.isEmpty { setLimits(options.values.orderedLimits) }
     }
 
     /// Updates the weight, the limits and the priority from the operation's options. The defaults of a queue supply
@@ -78,7 +78,7 @@ extension OperationRecord {
     ///
     /// - Parameter defaults: The defaults of the queue; nil if the operation has left the queue.
     mutating func complete(by defaults: OperationOptions?) {
-        let values = (links?.options ?? OperationOptions()).completed(by: defaults).values
+        let values = (options ?? OperationOptions()).completed(by: defaults).values
         weight = UInt16(values.weight ?? 1)
         if hasLimits || !values.limits.isEmpty { setLimits(values.orderedLimits) }
         if !isPriorityGiven { level = values.priority.map { PriorityLevel($0) } ?? .medium }

@@ -23,7 +23,6 @@ final class OperationLinks: @unchecked Sendable {
         @exclusivity(unchecked) var permit = PermitUse.held
         @exclusivity(unchecked) var executor: (any TaskExecutor)?
         @exclusivity(unchecked) var bindings: [TaskLocalBinding] = []
-        @exclusivity(unchecked) var options = OperationOptions()
         @exclusivity(unchecked) var timers: OperationTimers?
         @exclusivity(unchecked) var limits: [AsyncSemaphore] = []
         @exclusivity(unchecked) var limitUse = LimitUse.held
@@ -114,12 +113,6 @@ extension OperationLinks {
         _modify { yield &madeExtras().bindings }
     }
 
-    /// The operation's own options, without the defaults of its queue.
-    var options: OperationOptions {
-        get { extras?.options ?? OperationOptions() }
-        _modify { yield &madeExtras().options }
-    }
-
     /// The timers of the limits that began when the operation was added.
     var timers: OperationTimers? {
         get { extras?.timers }
@@ -172,12 +165,15 @@ typealias TaskLocalBinding = @Sendable (_ body: () async -> Outcome?) async -> O
 /// The links of a finished operation. The caller uses and releases them after it has released the operation's lock.
 struct OperationEnding: Sendable {
     private let links: OperationLinks?
+    /// Released with the links.
+    private let options: OperationOptions?
     let isRunnerWorn: Bool
     /// Whether the deadline of the operation's delay is pending. The caller must then remove the deadline.
     let wasDelayed: Bool
 
-    init(links: OperationLinks?, isRunnerWorn: Bool, wasDelayed: Bool = false) {
+    init(links: OperationLinks?, options: OperationOptions?, isRunnerWorn: Bool, wasDelayed: Bool = false) {
         self.links = links
+        self.options = options
         self.isRunnerWorn = isRunnerWorn
         self.wasDelayed = wasDelayed
     }

@@ -29,100 +29,128 @@
 ///    of the rate.
 /// 7. `attemptTimeLimit(_:)` covers one call of the body.
 public struct OperationOptions: Sendable {
-    /// The options that are set; nil if no option is set. The box is one reference, so an operation without options
-    /// needs little memory.
-    private var box: Box?
-
-    private indirect enum Box: Sendable {
-        case values(OptionValues)
-    }
+    /// The options that are set, in the order in which they were set. An operation keeps this list. A value with a
+    /// property for each option would need 300 bytes.
+    private var settings: [OptionSetting] = []
 
     /// Creates options that change nothing.
     public init() {}
 
-    private init(_ change: (inout OptionValues) -> Void) {
-        var values = OptionValues()
-        change(&values)
-        box = .values(values)
-    }
+    private init(_ setting: OptionSetting) { settings = [setting] }
 
     /// The options without the name, the priority and the dependencies, which only the creation of an operation uses.
     var lasting: OperationOptions {
-        guard case .values(var values) = box else { return self }
-        if values.name == nil, values.priority == nil, values.dependencies.isEmpty { return self }
-        (values.name, values.priority, values.dependencies) = (nil, nil, [])
-        return values.last ? OperationOptions { $0 = values } : OperationOptions()
+        var lasting = OperationOptions()
+        lasting.settings = settings.filter(\.isLasting)
+        return lasting
     }
 
-    var isEmpty: Bool { box == nil }
+    var isEmpty: Bool { settings.isEmpty }
 
     /// The options of an empty operation that starts when an operation with these options could start. Includes their
     /// priority, weight and limits.
     package func ofPlaceholder(named name: String) -> OperationOptions {
-        let values = values
-        return OperationOptions {
-            $0.name = name
-            $0.priority = values.priority
-            $0.weight = values.weight
-            $0.limits = values.limits
+        var placeholder = OperationOptions(.name(name))
+        placeholder.settings += settings.filter { setting in
+            switch setting {
+            case .priority, .weight, .limits: true
+            default: false
+            }
         }
+        return placeholder
     }
 
     /// Whether an operation takes one permit of its queue, and no permit of a semaphore.
-    package var takesOnePermit: Bool { values.weight ?? 1 == 1 && values.limits.isEmpty }
+    package var takesOnePermit: Bool {
+        let values = values
+        return values.weight ?? 1 == 1 && values.limits.isEmpty
+    }
 
-    package var values: OptionValues { if case .values(let values) = box { values } else { OptionValues() } }
+    /// The value of each option. Takes linear time in the number of options.
+    package var values: OptionValues {
+        var values = OptionValues()
+        for setting in settings { values.apply(setting) }
+        return values
+    }
 
-    /// Adds options. Limits and dependencies are appended; every other option replaces an earlier value.
-    mutating func add(_ other: OperationOptions) {
-        if isEmpty {
-            self = other
-        } else if !other.isEmpty {
-            var values = values
-            values.add(other.values)
-            box = .values(values)
-        }
+    /// These options and others. A later option replaces an earlier one, except for limits and dependencies.
+    func adding(_ other: OperationOptions) -> OperationOptions {
+        if isEmpty { return other }
+        var sum = self
+        sum.settings += other.settings
+        return sum
     }
 
     /// These options, with the defaults of a queue for the options that are not set. Limits and dependencies are added
     /// to those of the defaults.
     func completed(by defaults: OperationOptions?) -> OperationOptions {
-        guard var completed = defaults else { return self }
-        completed.add(self)
-        return completed
+        defaults?.adding(self) ?? self
     }
 }
 
-package struct OptionValues: Sendable {
-    package var name: String?
-    package var priority: TaskPriority?
-    var weight: Int?
-    var limits: [AsyncSemaphore] = []
-    var dependencies: [AnyTaskOperation] = []
-    package var delay: TimeFromNow?
-    var startLimit: TimeFromNow?
-    var endLimit: TimeFromNow?
-    var timeLimit: Duration?
-    var attemptTimeLimit: Duration?
-    var overrun: TimeLimitOverrun?
-    var retry: RetryPolicy?
-    var clock: (any Clock<Duration>)?
+/// One option with its value.
+private enum OptionSetting: Sendable {
+    case name(String)
+    case priority(PriorityValue)
+    case weight(Int)
+    case limits([AsyncSemaphore])
+    case dependencies([AnyTaskOperation])
+    case delay(TimeFromNow)
+    case startLimit(TimeFromNow)
+    case endLimit(TimeFromNow)
+    case timeLimit(Duration)
+    case attemptTimeLimit(Duration)
+    case overrun(TimeLimitOverrun)
+    case retry(RetryPolicy)
+    case clock(any Clock<Duration>)
 
-    mutating func add(_ other: OptionValues) {
-        name = other.name ?? name
-        priority = other.priority ?? priority
-        weight = other.weight ?? weight
-        limits += other.limits
-        dependencies += other.dependencies
-        delay = other.delay ?? delay
-        startLimit = other.startLimit ?? startLimit
-        endLimit = other.endLimit ?? endLimit
-        timeLimit = other.timeLimit ?? timeLimit
-        attemptTimeLimit = other.attemptTimeLimit ?? attemptTimeLimit
-        overrun = other.overrun ?? overrun
-        retry = other.retry ?? retry
-        clock = other.clock ?? clock
+    /// Whether an operation still needs the option after its creation.
+    var isLasting: Bool {
+        switch self {
+        case .name, .priority, .dependencies: false
+        default: true
+        }
     }
+}
+
+/// The value of each option. Nil and empty mean that the option is not set.
+package struct OptionValues: Sendable {
+    package private(set) var name: String?
+    private var priorityValue: PriorityValue?
+    private(set) var weight: Int?
+    private(set) var limits: [AsyncSemaphore] = []
+    private(set) var dependencies: [AnyTaskOperation] = []
+    package private(set) var delay: TimeFromNow?
+    private(set) var startLimit: TimeFromNow?
+    private(set) var endLimit: TimeFromNow?
+    private(set) var timeLimit: Duration?
+    private(set) var attemptTimeLimit: Duration?
+    private(set) var overrun: TimeLimitOverrun?
+    private(set) var retry: RetryPolicy?
+    private(set) var clock: (any Clock<Duration>)?
+
+    fileprivate mutating func apply(_ setting: OptionSetting) {
+        switch setting {
+        case .name(let name): self.name = name
+        case .priority(let value): priorityValue = value
+        case .weight(let weight): self.weight = weight
+        case .limits(let limits): self.limits += limits
+        case .dependencies(let dependencies): self.dependencies += dependencies
+        case .delay(let delay): self.delay = delay
+        case .startLimit(let limit): startLimit = limit
+        case .endLimit(let limit): endLimit = limit
+        case .timeLimit(let limit): timeLimit = limit
+        case .attemptTimeLimit(let limit): attemptTimeLimit = limit
+        case .overrun(let overrun): self.overrun = overrun
+        case .retry(let policy): retry = policy
+        case .clock(let clock): self.clock = clock
+        }
+    }
+
+    package var priority: TaskPriority? { priorityValue.map { TaskPriority(rawValue: $0.rawValue) } }
+
+    /// Whether the name, the priority or the dependencies are set.
+    var affectCreation: Bool { name != nil || priorityValue != nil || !dependencies.isEmpty }
 
     /// Whether an option other than the name, the priority and the dependencies is set.
     var last: Bool {
@@ -146,11 +174,19 @@ package struct OptionValues: Sendable {
     package var chosenClock: any Clock<Duration> { clock ?? ContinuousClock() }
 }
 
+/// A `TaskPriority`, whose size the compiler does not know. A type with a `TaskPriority` is therefore copied by functions
+/// of the runtime, property by property.
+private struct PriorityValue: Sendable {
+    let rawValue: UInt8
+
+    init(_ priority: TaskPriority) { rawValue = priority.rawValue }
+}
+
 extension OperationOptions: ExpressibleByArrayLiteral {
     /// Combines options. The result contains the limits and dependencies of all elements. For every other option, the
     /// last value applies.
     public init(arrayLiteral elements: OperationOptions...) {
-        for element in elements { add(element) }
+        self = elements.reduce(OperationOptions()) { $0.adding($1) }
     }
 }
 
@@ -178,7 +214,7 @@ package enum TimeFromNow: Sendable {
 
 extension OperationOptions {
     /// Names the operation in messages, descriptions and events.
-    public static func name(_ name: String) -> OperationOptions { OperationOptions { $0.name = name } }
+    public static func name(_ name: String) -> OperationOptions { OperationOptions(.name(name)) }
 
     /// Sets the priority. It orders the ready operations of a queue, and is the priority of the body's task.
     ///
@@ -186,7 +222,7 @@ extension OperationOptions {
     /// sets a priority, it is `.medium`. The priority of the task that adds the operation has no influence. Operations
     /// and tasks that wait for an operation raise it to their own priority.
     public static func priority(_ priority: TaskPriority) -> OperationOptions {
-        OperationOptions { $0.priority = priority }
+        OperationOptions(.priority(PriorityValue(priority)))
     }
 
     /// Sets the number of permits that the body takes from its queue while it executes. The default is 1.
@@ -197,7 +233,7 @@ extension OperationOptions {
     /// - Parameter weight: The number of permits, from 1 to 32,767. Any other number stops the process with a message.
     public static func weight(_ weight: Int) -> OperationOptions {
         require((1...highestWeight).contains(weight), "weight is \(weight); it must be from 1 to \(highestWeight).")
-        return OperationOptions { $0.weight = weight }
+        return OperationOptions(.weight(weight))
     }
 
     /// Adds semaphores that the operation shares with operations of any queue and with callers of `withPermit`.
@@ -237,12 +273,12 @@ extension OperationOptions {
 
     /// Adds an array of semaphores that the operation shares with others. See `limited(by:)` with a list of arguments.
     public static func limited(by limits: [AsyncSemaphore]) -> OperationOptions {
-        OperationOptions { $0.limits = limits }
+        OperationOptions(.limits(limits))
     }
 
     /// Adds operations that must finish before this one starts, with any outcome.
     public static func dependencies(_ dependencies: [AnyTaskOperation]) -> OperationOptions {
-        OperationOptions { $0.dependencies = dependencies }
+        OperationOptions(.dependencies(dependencies))
     }
 
     /// Delays the operation for a time after its addition. After the delay, the operation still waits for its
@@ -257,17 +293,14 @@ extension OperationOptions {
     ///
     /// - Parameter delay: The time. A duration that is not positive has no effect.
     public static func delay(_ delay: Duration) -> OperationOptions {
-        OperationOptions { $0.delay = .duration(delay) }
+        OperationOptions(.delay(.duration(delay)))
     }
 
     /// Delays the operation until an instant, like `delay(_:)`. Also sets the clock.
     public static func delay<C: Clock>(
         until instant: C.Instant, clock: C = ContinuousClock()
     ) -> OperationOptions where C.Duration == Duration {
-        OperationOptions {
-            $0.delay = TimeFromNow(until: instant, clock)
-            $0.clock = clock
-        }
+        [OperationOptions(.delay(TimeFromNow(until: instant, clock))), .clock(clock)]
     }
 }
 
@@ -283,7 +316,7 @@ extension OperationOptions {
     /// - Parameter limit: The time; not negative.
     public static func starting(within limit: Duration) -> OperationOptions {
         check(limit, "starting(within:)")
-        return OperationOptions { $0.startLimit = .duration(limit) }
+        return OperationOptions(.startLimit(.duration(limit)))
     }
 
     /// Limits the time from the addition to the end of the body.
@@ -295,7 +328,7 @@ extension OperationOptions {
     /// - Parameter limit: The time; not negative.
     public static func ending(within limit: Duration) -> OperationOptions {
         check(limit, "ending(within:)")
-        return OperationOptions { $0.endLimit = .duration(limit) }
+        return OperationOptions(.endLimit(.duration(limit)))
     }
 
     /// Sets the instant by which the operation must have ended. Like `ending(within:)`, but for an instant. Also sets
@@ -303,10 +336,7 @@ extension OperationOptions {
     public static func deadline<C: Clock>(
         _ instant: C.Instant, clock: C = ContinuousClock()
     ) -> OperationOptions where C.Duration == Duration {
-        OperationOptions {
-            $0.endLimit = TimeFromNow(until: instant, clock)
-            $0.clock = clock
-        }
+        [OperationOptions(.endLimit(TimeFromNow(until: instant, clock))), .clock(clock)]
     }
 
     /// Limits the time from the start of the body to its end, with all attempts and pauses.
@@ -318,7 +348,7 @@ extension OperationOptions {
     /// - Parameter limit: The time; not negative.
     public static func timeLimit(_ limit: Duration) -> OperationOptions {
         check(limit, "timeLimit(_:)")
-        return OperationOptions { $0.timeLimit = limit }
+        return OperationOptions(.timeLimit(limit))
     }
 
     /// Limits the time of each attempt.
@@ -330,20 +360,20 @@ extension OperationOptions {
     /// - Parameter limit: The time; not negative.
     public static func attemptTimeLimit(_ limit: Duration) -> OperationOptions {
         check(limit, "attemptTimeLimit(_:)")
-        return OperationOptions { $0.attemptTimeLimit = limit }
+        return OperationOptions(.attemptTimeLimit(limit))
     }
 
     /// Sets the rule for a body that ignores its cancellation after `timeLimit(_:)` or `ending(within:)`. The default
     /// is `.wait`.
     public static func overrun(_ overrun: TimeLimitOverrun) -> OperationOptions {
-        OperationOptions { $0.overrun = overrun }
+        OperationOptions(.overrun(overrun))
     }
 
     /// Runs the body again after failures. `RetryPolicy.attempt` is the number of the current attempt.
-    public static func retry(_ policy: RetryPolicy) -> OperationOptions { OperationOptions { $0.retry = policy } }
+    public static func retry(_ policy: RetryPolicy) -> OperationOptions { OperationOptions(.retry(policy)) }
 
     /// Sets the clock that measures the operation's delay, limits and pauses. The default is a `ContinuousClock`.
-    public static func clock(_ clock: any Clock<Duration>) -> OperationOptions { OperationOptions { $0.clock = clock } }
+    public static func clock(_ clock: any Clock<Duration>) -> OperationOptions { OperationOptions(.clock(clock)) }
 
     private static var highestWeight: Int { Int(Int16.max) }
 

@@ -32,8 +32,6 @@ struct OperationRecord: ~Copyable, Sendable {
     var isRunnerWorn = false
     /// Whether the operation has limits. They are in `links`.
     var hasLimits = false
-    /// Whether the operation has its own options. They are in `links`.
-    var hasOptions = false
     /// Whether the operation has its own priority, instead of the default of its queue.
     var isPriorityGiven: Bool
     /// True after the body was wrapped in its policies.
@@ -44,6 +42,8 @@ struct OperationRecord: ~Copyable, Sendable {
     var slot: Int32 = -1
     /// The position of the delay's deadline in the heap of its clock.
     var deadlinePosition: Int32 = 0
+    /// The operation's own options, without the defaults of its queue; nil if it has none.
+    var options: OperationOptions?
     /// Nil until the first link is made, so that an operation without links is 100 bytes smaller.
     var links: OperationLinks?
     /// The reference is not counted. Several threads would update the reference count of the host at the same time,
@@ -137,12 +137,13 @@ struct OperationRecord: ~Copyable, Sendable {
         // The operation was abandoned, and its body has ended only now.
         if phase == .finished {
             host = nil
-            return OperationEnding(links: links.take(), isRunnerWorn: true)
+            return OperationEnding(links: links.take(), options: options.take(), isRunnerWorn: true)
         }
         phase = .finished
         progress = outcome.map { .outcome($0) } ?? .none
         host = nil
-        return OperationEnding(links: links.take(), isRunnerWorn: isRunnerWorn, wasDelayed: isDelayed)
+        return OperationEnding(
+            links: links.take(), options: options.take(), isRunnerWorn: isRunnerWorn, wasDelayed: isDelayed)
     }
 
     /// Ends the operation while its body is still executing. Until the body ends, the body keeps its place in the host

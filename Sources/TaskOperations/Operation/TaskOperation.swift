@@ -65,7 +65,7 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
             let values = options.values
             self.init(
                 name: values.name, priority: values.priority, dependencies: inputs + values.dependencies, body: body)
-            record.withLock { $0.add(options) }
+            record.withLock { $0.add(options, values) }
         }
     }
 

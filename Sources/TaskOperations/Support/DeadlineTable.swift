@@ -43,8 +43,8 @@ struct DeadlineTable: Sendable {
     private var clocks: [Clock?] = []
     private var numbers: [ClockKey: UInt8] = [:]
     private var lastSleeper: UInt64 = 0
-    /// The number of the clock that was used last. The next deadline usually has the same clock.
-    private var recent = 0
+    /// The clock that was used last; nil if it was forgotten. The next deadline usually has the same clock.
+    private var recent: (key: ClockKey, number: UInt8)?
 
     /// The maximum number of deadlines that `next` returns at once. It limits the time for which the lock is held.
     private static var batchCount: Int { 64 }
@@ -106,10 +106,9 @@ struct DeadlineTable: Sendable {
     }
 
     private mutating func number(of key: ClockKey) -> UInt8? {
-        if recent < clocks.count, clocks[recent]?.key == key { return UInt8(recent) }
-        let number = numbers[key]
-        if let number { recent = Int(number) }
-        return number
+        if let recent, recent.key == key { return recent.number }
+        recent = numbers[key].map { (key, $0) }
+        return recent?.number
     }
 
     private func isCurrent(_ sleeper: NewSleeper) -> Bool {
@@ -138,6 +137,7 @@ struct DeadlineTable: Sendable {
     private mutating func forgetClock(_ index: Int) -> Clock {
         let clock = clocks[index].take()!
         numbers[clock.key] = nil
+        recent = nil
         return clock
     }
 }

@@ -3,11 +3,11 @@
 enum Deadlines {
     private static let table = Lock(DeadlineTable())
 
-    /// Adds a deadline at `delay` after the current time of the clock. Returns false if the deadline cannot be added.
+    /// Adds a deadline at `delay` after the current time of the clock. See `add(_:_:after:on:)`.
     static func add<C: Clock>(
         _ target: any DeadlineTarget, after delay: Duration, on clock: C
     ) -> Bool where C.Duration == Duration {
-        add(target, delay, after: clock.now, on: clock)
+        add(target, on: clock, from: clock.now) { $0.moment(after: delay) }
     }
 
     /// Adds a deadline.
@@ -22,10 +22,18 @@ enum Deadlines {
     static func add<C: Clock>(
         _ target: any DeadlineTarget, _ delay: Duration, after instant: C.Instant, on clock: C
     ) -> Bool where C.Duration == Duration {
+        add(target, on: clock, from: instant) { $0.moment(delay, after: instant) }
+    }
+
+    /// - Parameter origin: The instant from which a new face of the clock counts.
+    private static func add<C: Clock>(
+        _ target: any DeadlineTarget, on clock: C, from origin: @autoclosure () -> C.Instant,
+        _ deadline: (ClockFace) -> Duration
+    ) -> Bool where C.Duration == Duration {
         let key = ClockKey(clock)
         while true {
-            let face = table.withLock { $0.face(for: key) } ?? ClockFace(clock, from: instant)
-            let deadline = face.moment(delay, after: instant)
+            let face = table.withLock { $0.face(for: key) } ?? ClockFace(clock, from: origin())
+            let deadline = deadline(face)
             switch table.withLock({ $0.add(target, at: deadline, on: face, key) }) {
             case .added(let sleeper):
                 if let sleeper { start(sleeper) }
@@ -103,14 +111,17 @@ struct ClockKey: Hashable, Sendable {
 
 /// A type-erased clock. It represents each instant by the duration since a fixed instant of the clock.
 package final class ClockFace: Sendable {
-    /// Returns the moment that represents an instant of the clock. If the instant is nil, returns the current moment.
-    private let moment: @Sendable (_ instant: (any InstantProtocol)?) -> Duration
+    /// Returns the current moment.
+    private let read: @Sendable () -> Duration
+    /// Returns the moment that represents an instant of the clock.
+    private let moment: @Sendable (_ instant: any InstantProtocol) -> Duration
     private let sleepUntil: @Sendable (Duration) async throws -> Void
     /// The executor of tasks that sleep on the clock; nil for the cooperative pool.
     let sleepExecutor: (any TaskExecutor)?
 
     init<C: Clock>(_ clock: C, from start: C.Instant) where C.Duration == Duration {
-        moment = { instant in start.duration(to: instant as! C.Instant? ?? clock.now).saturated }
+        read = { start.duration(to: clock.now).saturated }
+        moment = { instant in start.duration(to: instant as! C.Instant).saturated }
         sleepUntil = { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
         sleepExecutor = clock.executorOfSleepers
     }
@@ -123,7 +134,7 @@ package final class ClockFace: Sendable {
         self.init(clock, from: clock.now)
     }
 
-    package var now: Duration { moment(nil) }
+    package var now: Duration { read() }
 
     /// The moment that is `delay` after the current moment.
     func moment(after delay: Duration) -> Duration { now + delay.saturated }
