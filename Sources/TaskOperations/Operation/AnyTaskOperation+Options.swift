@@ -35,7 +35,7 @@ extension AnyTaskOperation {
     /// The options of the operation, completed by the defaults of its queue.
     var completedOptions: OptionValues {
         let (options, host) = record.withLock { ($0.options, $0.host) }
-        return (options ?? OperationOptions()).completed(by: host?.defaults).values
+        return OptionValues(host?.defaults, options)
     }
 
     /// Starts the delays and limits that begin when the operation is added. Called when a queue has accepted the
@@ -65,8 +65,8 @@ extension OperationRecord {
             level = PriorityLevel(priority)
             isPriorityGiven = true
         }
-        if !values.last { return }
-        let lasting = values.affectCreation ? added.lasting : added
+        let lasting = added.lasting
+        if lasting.isEmpty { return }
         let options = options?.adding(lasting) ?? lasting
         self.options = options
         if let weight = values.weight { self.weight = UInt16(weight) }
@@ -78,7 +78,7 @@ extension OperationRecord {
     ///
     /// - Parameter defaults: The defaults of the queue; nil if the operation has left the queue.
     mutating func complete(by defaults: OperationOptions?) {
-        let values = (options ?? OperationOptions()).completed(by: defaults).values
+        let values = OptionValues(defaults, options)
         weight = UInt16(values.weight ?? 1)
         if hasLimits || !values.limits.isEmpty { setLimits(values.orderedLimits) }
         if !isPriorityGiven { level = values.priority.map { PriorityLevel($0) } ?? .medium }

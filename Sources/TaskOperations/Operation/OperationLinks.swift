@@ -162,10 +162,10 @@ extension OperationLinks {
 /// Runs a body with a task local set.
 typealias TaskLocalBinding = @Sendable (_ body: () async -> Outcome?) async -> Outcome?
 
-/// The links of a finished operation. The caller uses and releases them after it has released the operation's lock.
+/// The links and the options of a finished operation. The caller uses and releases them after it has released the
+/// operation's lock.
 struct OperationEnding: Sendable {
     private let links: OperationLinks?
-    /// Released with the links.
     private let options: OperationOptions?
     let isRunnerWorn: Bool
     /// Whether the deadline of the operation's delay is pending. The caller must then remove the deadline.

@@ -31,7 +31,7 @@
 public struct OperationOptions: Sendable {
     /// The options that are set, in the order in which they were set. An operation keeps this list. A value with a
     /// property for each option would need 300 bytes.
-    private var settings: [OptionSetting] = []
+    fileprivate var settings: [OptionSetting] = []
 
     /// Creates options that change nothing.
     public init() {}
@@ -40,6 +40,7 @@ public struct OperationOptions: Sendable {
 
     /// The options without the name, the priority and the dependencies, which only the creation of an operation uses.
     var lasting: OperationOptions {
+        if settings.allSatisfy(\.isLasting) { return self }
         var lasting = OperationOptions()
         lasting.settings = settings.filter(\.isLasting)
         return lasting
@@ -67,11 +68,7 @@ public struct OperationOptions: Sendable {
     }
 
     /// The value of each option. Takes linear time in the number of options.
-    package var values: OptionValues {
-        var values = OptionValues()
-        for setting in settings { values.apply(setting) }
-        return values
-    }
+    package var values: OptionValues { OptionValues(self) }
 
     /// These options and others. A later option replaces an earlier one, except for limits and dependencies.
     func adding(_ other: OperationOptions) -> OperationOptions {
@@ -80,18 +77,14 @@ public struct OperationOptions: Sendable {
         sum.settings += other.settings
         return sum
     }
-
-    /// These options, with the defaults of a queue for the options that are not set. Limits and dependencies are added
-    /// to those of the defaults.
-    func completed(by defaults: OperationOptions?) -> OperationOptions {
-        defaults?.adding(self) ?? self
-    }
 }
 
 /// One option with its value.
 private enum OptionSetting: Sendable {
     case name(String)
-    case priority(PriorityValue)
+    /// The compiler does not know the size of a `TaskPriority`. With the raw value, options are copied without calls of
+    /// the runtime for each property.
+    case priority(rawValue: UInt8)
     case weight(Int)
     case limits([AsyncSemaphore])
     case dependencies([AnyTaskOperation])
@@ -116,7 +109,7 @@ private enum OptionSetting: Sendable {
 /// The value of each option. Nil and empty mean that the option is not set.
 package struct OptionValues: Sendable {
     package private(set) var name: String?
-    private var priorityValue: PriorityValue?
+    private var priorityRawValue: UInt8?
     private(set) var weight: Int?
     private(set) var limits: [AsyncSemaphore] = []
     private(set) var dependencies: [AnyTaskOperation] = []
@@ -129,10 +122,19 @@ package struct OptionValues: Sendable {
     private(set) var retry: RetryPolicy?
     private(set) var clock: (any Clock<Duration>)?
 
-    fileprivate mutating func apply(_ setting: OptionSetting) {
+    /// Reads options in their order. A later value replaces an earlier one, except for limits and dependencies.
+    ///
+    /// - Parameter options: For an operation on a queue, the queue's defaults and the operation's own options.
+    init(_ options: OperationOptions?...) {
+        for case let options? in options {
+            for setting in options.settings { apply(setting) }
+        }
+    }
+
+    private mutating func apply(_ setting: OptionSetting) {
         switch setting {
         case .name(let name): self.name = name
-        case .priority(let value): priorityValue = value
+        case .priority(let rawValue): priorityRawValue = rawValue
         case .weight(let weight): self.weight = weight
         case .limits(let limits): self.limits += limits
         case .dependencies(let dependencies): self.dependencies += dependencies
@@ -147,15 +149,7 @@ package struct OptionValues: Sendable {
         }
     }
 
-    package var priority: TaskPriority? { priorityValue.map { TaskPriority(rawValue: $0.rawValue) } }
-
-    /// Whether the name, the priority or the dependencies are set.
-    var affectCreation: Bool { name != nil || priorityValue != nil || !dependencies.isEmpty }
-
-    /// Whether an option other than the name, the priority and the dependencies is set.
-    var last: Bool {
-        weight != nil || !limits.isEmpty || beginAtAddition || surroundBody || overrun != nil || clock != nil
-    }
+    package var priority: TaskPriority? { priorityRawValue.map { TaskPriority(rawValue: $0) } }
 
     /// Whether an option starts a timer when the operation is added.
     var beginAtAddition: Bool { delay != nil || startLimit != nil || endLimit != nil }
@@ -172,14 +166,6 @@ package struct OptionValues: Sendable {
     }
 
     package var chosenClock: any Clock<Duration> { clock ?? ContinuousClock() }
-}
-
-/// A `TaskPriority`, whose size the compiler does not know. A type with a `TaskPriority` is therefore copied by functions
-/// of the runtime, property by property.
-private struct PriorityValue: Sendable {
-    let rawValue: UInt8
-
-    init(_ priority: TaskPriority) { rawValue = priority.rawValue }
 }
 
 extension OperationOptions: ExpressibleByArrayLiteral {
@@ -222,7 +208,7 @@ extension OperationOptions {
     /// sets a priority, it is `.medium`. The priority of the task that adds the operation has no influence. Operations
     /// and tasks that wait for an operation raise it to their own priority.
     public static func priority(_ priority: TaskPriority) -> OperationOptions {
-        OperationOptions(.priority(PriorityValue(priority)))
+        OperationOptions(.priority(rawValue: priority.rawValue))
     }
 
     /// Sets the number of permits that the body takes from its queue while it executes. The default is 1.

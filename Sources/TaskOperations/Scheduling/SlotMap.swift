@@ -9,7 +9,7 @@ struct SlotMap<Value> {
     /// A slot consists of a chunk's number and four bits for the position in the chunk.
     private var chunks: [Chunk?] = []
     /// The number of the chunk that is being filled. The chunk may be full, or not exist.
-    private var filled = 0
+    private var filling = 0
     /// The numbers of all other chunks with room, including freed chunks. Includes numbers that no chunk has any more.
     private(set) var roomy: [Int] = []
     private(set) var count = 0
@@ -81,7 +81,7 @@ struct SlotMap<Value> {
         // The chunk that is being filled keeps its memory, so that alternating insertions and removals allocate no
         // memory. No removal changes which chunk is filled. A thread that inserts and a thread that removes then use
         // different memory.
-        if number == filled { return value }
+        if number == filling { return value }
         if wasFull { roomy.append(number) }
         if chunk.occupied == 0 { free(number) }
         return value
@@ -97,14 +97,14 @@ struct SlotMap<Value> {
     }
 
     private mutating func chunkWithRoom() -> Int {
-        if filled < chunks.count, chunks[filled]?.occupied != .max { return filled }
+        if filling < chunks.count, chunks[filling]?.occupied != .max { return filling }
         while let number = roomy.popLast() {
-            filled = number
+            filling = number
             if number < chunks.count { return number }
         }
-        filled = chunks.count
+        filling = chunks.count
         chunks.append(nil)
-        return filled
+        return filling
     }
 
     /// Returns a chunk that no copy of the map shares. Creates the chunk if it does not exist.
@@ -135,6 +135,7 @@ private final class SlotChunk<Value>: ManagedBuffer<UInt16, Value> {
     /// The positions that hold a value, one bit for each.
     var occupied: UInt16 { withUnsafeMutablePointerToHeader { $0.pointee } }
 
+    // The pointer is valid during an access, because the map that makes the access has a reference to the chunk.
     var values: UnsafeMutablePointer<Value> { withUnsafeMutablePointerToElements { $0 } }
 
     func holds(_ place: Int) -> Bool { occupied & (1 << UInt16(place)) != 0 }

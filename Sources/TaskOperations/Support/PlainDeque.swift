@@ -1,8 +1,9 @@
-/// A list to which elements without references are appended, and whose first element is removed. Both take amortised
-/// constant time.
+/// A list to which elements are appended, and whose first element is removed. Both take amortised constant time.
 ///
-/// The elements are in a ring of memory, whose size is a power of two. An empty deque whose ring has room for more than
-/// 1,024 elements frees the ring. The number of elements is not in the ring. Therefore a thread that appends and a
+/// An element has no references, so that the memory can be freed without a visit of each element.
+///
+/// The elements are in a ring of memory, whose size is a power of two. An empty deque frees a ring with room for
+/// more than 1,024 elements. The number of elements is not in the ring. Therefore a thread that appends and a
 /// thread that removes write to different memory, unless the deque is short.
 struct PlainDeque<Element: BitwiseCopyable> {
     /// The memory. It never changes its size.
@@ -14,6 +15,7 @@ struct PlainDeque<Element: BitwiseCopyable> {
 
         var size: Int { withUnsafeMutablePointerToHeader { $0.pointee } }
 
+        // The pointer is valid during an access, because the deque that makes the access has a reference to the ring.
         var elements: UnsafeMutablePointer<Element> { withUnsafeMutablePointerToElements { $0 } }
     }
 

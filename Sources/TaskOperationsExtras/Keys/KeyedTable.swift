@@ -49,6 +49,7 @@ class KeyedEntry: @unchecked Sendable {
 }
 
 private final class EntryOfKey<Key: Hashable & Sendable>: KeyedEntry, @unchecked Sendable {
+    // All properties in addition to those of an entry are constant.
     let key: Key
 
     init(_ key: Key, _ shared: SharedOperation, next: KeyedEntry?) {
