@@ -91,7 +91,6 @@ extension LegacyNode {
             apply { $0.life.undoStart(from: previous) }
             return false
         }
-        legacy.tellFinish()
         look()
         return true
     }

@@ -122,6 +122,8 @@ extension LegacyNode {
     }
 
     private func finish(wasOurs: Bool) {
+        // Before the waiters continue, because they may release dependents that Foundation does not retain.
+        legacy.tellFinish()
         if wasOurs { legacy.forgetDependencies() }
         let (operation, observation, waiting) = apply { state in
             defer {

@@ -1,5 +1,5 @@
 import Foundation
-import TaskOperations
+@_spi(Lock) import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
@@ -133,6 +133,22 @@ struct LegacyNodeTests {
         // Foundation frees a chain of dependencies recursively, so the test removes them.
         for legacy in legacies { for dependency in legacy.dependencies { legacy.removeDependency(dependency) } }
     }
+
+    /// A class may change its state first and send several notifications then. The bridge may see the end within the
+    /// first of them. A dependent that is released then must not be accessed by a later notification.
+    @Test("its end is reported after Foundation has told the dependents, in whichever notification the end is seen")
+    func endWithinNotification() async throws {
+        let dependent = BlockOperation {}
+        let ends = Recorder<[Bool]>()
+        let legacy = NotifyingInSteps { operation in
+            let isSeen = LegacyNode.node(of: operation).apply { $0.life.phase == .finished }
+            ends.record([isSeen, dependent.isReady])
+        }
+        dependent.addDependency(legacy)
+        try await TaskOperationQueue().addOperation(legacy).waitUntilFinished()
+        await legacy.finished()
+        #expect(ends.events == [[true, true]])
+    }
 }
 
 @Suite("A refused operation of Foundation is as if it had never been added", .inTurns)
@@ -199,5 +215,23 @@ struct LegacyRefusalTests {
             await legacy.finished()
             #expect(runs.total == 1)
         }
+    }
+}
+
+/// An operation that finishes at its start, and notifies Foundation of `isReady` before `isFinished`.
+private final class NotifyingInSteps: Foundation.Operation, @unchecked Sendable {  // All mutable state is in `isOver`.
+    private let isOver = Lock(false)
+    private let between: @Sendable (NotifyingInSteps) -> Void
+
+    /// - Parameter between: Called between the two notifications.
+    init(between: @escaping @Sendable (NotifyingInSteps) -> Void) { self.between = between }
+
+    override var isFinished: Bool { isOver.withLock { $0 } }
+
+    override func start() {
+        isOver.withLock { $0 = true }
+        didChangeValue(forKey: "isReady")
+        between(self)
+        didChangeValue(forKey: "isFinished")
     }
 }

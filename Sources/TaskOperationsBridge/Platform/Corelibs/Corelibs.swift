@@ -15,11 +15,9 @@
             for dependency in dependencies { removeDependency(dependency) }
         }
 
-        /// Notifies Foundation if the operation is finished after `start()`. A subclass might not have sent this
-        /// notification. A second notification is harmless.
-        func tellFinish() {
-            if isFinished { didChangeValue(forKey: "isFinished") }
-        }
+        /// Notifies Foundation that the operation is finished, so that it tells the dependents. A subclass might not
+        /// have sent this notification yet, or might never send it. A second notification has no effect.
+        func tellFinish() { didChangeValue(forKey: "isFinished") }
     }
 
     extension BridgedOperationQueue {
