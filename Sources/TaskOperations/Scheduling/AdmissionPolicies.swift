@@ -38,10 +38,9 @@ extension Admission {
     /// Parks a ready operation if a claim at its level or a higher level already waits for its limits. Returns false if
     /// the operation is not parked.
     mutating func park(_ entry: Entry, at level: PriorityLevel) -> Bool {
-        guard let set = policies!.value.limited.set(of: entry.slot), !policies!.value.limited.mayTry(set, at: level)
-        else {
-            return false
-        }
+        guard let set = policies!.value.limited.set(of: entry.slot) else { return false }
+        let orderLevel = policies!.value.pace.orderLevel(of: entry.slot, level)
+        if policies!.value.limited.mayTry(set, at: orderLevel) { return false }
         policies!.value.limited.park(entry, at: level)
         return true
     }
@@ -82,6 +81,7 @@ extension Admission {
     /// Makes the first operation with a set of limits ready again, unless a claim waits for these limits. With ageing,
     /// does so for each level, because an operation of any level may start next.
     mutating func unparkFirst(of set: Int) {
+        if policies!.value.limited.isClaimed(set) { return }
         if policies!.value.pace.hasAgeing {
             for level in PriorityLevel.allCases { unparkFirst(of: set, at: level) }
         } else if let level = policies!.value.limited.highestLevel(of: set) {
@@ -89,7 +89,7 @@ extension Admission {
         }
     }
 
-    private mutating func unparkFirst(of set: Int, at level: PriorityLevel) {
+    mutating func unparkFirst(of set: Int, at level: PriorityLevel) {
         if let entry = policies!.value.limited.unparkFirst(of: set, at: level) { ready.insert(entry, at: level) }
     }
 }

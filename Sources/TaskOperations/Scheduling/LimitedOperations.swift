@@ -111,8 +111,8 @@ extension LimitedOperations {
         if isLent { changes.append(.release(members[slot]!.set)) }
     }
 
-    /// Whether an operation of a level may try to take the limits of a set. If it may not, the caller parks the
-    /// operation.
+    /// Whether an operation that competes at a level may try to take the limits of a set. If it may not, the caller
+    /// parks the operation.
     func mayTry(_ set: Int, at level: PriorityLevel) -> Bool {
         if case .claimed(let claimed) = sets[set].availability { level > claimed } else { true }
     }
@@ -127,8 +127,7 @@ extension LimitedOperations {
     /// parked operations.
     mutating func unpark(_ entry: Entry, at level: PriorityLevel) {
         let set = members[entry.slot]!.set
-        members[entry.slot]!.isParked = false
-        sets[set].parked.remove(entry, at: level)
+        removeParked(entry, set, at: level)
         if case .claimed(let claimed) = sets[set].availability, sets[set].parked.highestLevel != claimed {
             decline(set)
         }
@@ -136,13 +135,21 @@ extension LimitedOperations {
 
     func highestLevel(of set: Int) -> PriorityLevel? { sets[set].parked.highestLevel }
 
-    /// Unparks the first operation of a set at a level. Returns nil if no operation is parked, or if a claim waits for
-    /// the limits.
+    /// Unparks the first operation of a set at a level. A claim stays in line. Returns nil if no operation is parked.
     mutating func unparkFirst(of set: Int, at level: PriorityLevel) -> Entry? {
-        if case .claimed = sets[set].availability { return nil }
         guard let entry = sets[set].parked.first(of: level) else { return nil }
-        unpark(entry, at: level)
+        removeParked(entry, set, at: level)
         return entry
+    }
+
+    private mutating func removeParked(_ entry: Entry, _ set: Int, at level: PriorityLevel) {
+        members[entry.slot]!.isParked = false
+        sets[set].parked.remove(entry, at: level)
+    }
+
+    /// Whether a claim waits for the limits of a set.
+    func isClaimed(_ set: Int) -> Bool {
+        if case .claimed = sets[set].availability { true } else { false }
     }
 }
 

@@ -53,13 +53,20 @@ extension SchedulerState {
         let all = PriorityLevel.allCases.reversed().compactMap { level in
             admission.first(of: level).map { (slot: $0.slot, level: level, set: $0.set) }
         }
-        if !hasAgeing { return all }
-        return all.map { (first: $0, level: pace.orderLevel(of: $0.slot, $0.level)) }
-            .sorted { one, other in
-                if one.level != other.level { return one.level > other.level }
-                return records[one.first.slot].arrival < records[other.first.slot].arrival
-            }
-            .map(\.first)
+        return hasAgeing ? all.sorted { comesBefore(($0.slot, $0.level), ($1.slot, $1.level)) } : all
+    }
+
+    /// Whether ageing lets one operation start before another.
+    private func comesBefore(
+        _ one: (slot: Slot, level: PriorityLevel), _ other: (slot: Slot, level: PriorityLevel)
+    ) -> Bool {
+        let (level, otherLevel) = (orderLevel(of: one.slot, one.level), orderLevel(of: other.slot, other.level))
+        return level == otherLevel ? records[one.slot].arrival < records[other.slot].arrival : level > otherLevel
+    }
+
+    /// The level at which an operation competes now.
+    private func orderLevel(of slot: Slot, _ level: PriorityLevel) -> PriorityLevel {
+        admission.policies!.value.pace.orderLevel(of: slot, level)
     }
 
     /// Like `nextStart`, in a queue with policies.
@@ -68,9 +75,14 @@ extension SchedulerState {
     ) -> Slot? {
         if startableCount == 0 { return nil }
         while let (slot, ownLevel, set, taskLevel) = selection, taskLevel == level {
-            if let set, !take(set, at: ownLevel, takeLimits) {
-                admission.parkFirst(of: ownLevel)
-                continue
+            if let set {
+                let level = orderLevel(of: slot, ownLevel)
+                let mayTry = admission.policies!.value.limited.mayTry(set, at: level)
+                if mayTry, hasAgeing, unparkFirst(of: set, before: (slot, ownLevel)) { continue }
+                if !mayTry || !take(set, at: level, takeLimits) {
+                    admission.parkFirst(of: ownLevel)
+                    continue
+                }
             }
             admission.popFirst(of: ownLevel, set)
             start(slot, taking: records[slot].weight, at: ownLevel)
@@ -102,15 +114,27 @@ extension SchedulerState {
 extension SchedulerState {
     var limited: LimitedOperations? { admission.policies?.value.limited }
 
-    /// Takes the limits of a set, unless a claim already waits for them. If the limits are not free, records a claim.
-    /// Returns whether the limits were taken.
+    /// Takes the limits of a set. If the limits are not free, records a claim. Returns whether the limits were taken.
     private mutating func take(
         _ set: Int, at level: PriorityLevel, _ takeLimits: (_ set: Int, PriorityLevel) -> Bool
     ) -> Bool {
-        if !admission.policies!.value.limited.mayTry(set, at: level) { return false }
         if takeLimits(set, level) { return true }
         admission.policies!.value.limited.claim(set, at: level)
         return false
+    }
+
+    /// Unparks an operation that has aged beyond the level of its claim, and must therefore start before another
+    /// operation of its set. Returns false if there is none. An operation of a level at its limit stays parked.
+    private mutating func unparkFirst(of set: Int, before other: (slot: Slot, level: PriorityLevel)) -> Bool {
+        let limited = admission.policies!.value.limited
+        if !limited.isClaimed(set) { return false }
+        let older = PriorityLevel.allCases.first { level in
+            guard let first = limited.sets[set].parked.first(of: level) else { return false }
+            return permits.isOpen(level, for: records[first.slot].weight) && comesBefore((first.slot, level), other)
+        }
+        guard let older else { return false }
+        admission.unparkFirst(of: set, at: older)
+        return true
     }
 
     /// Creates a set of limits for operations that are added later.

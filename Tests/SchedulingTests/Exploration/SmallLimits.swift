@@ -12,6 +12,10 @@ struct SmallLimits {
         var tasks: [[Int]] = []
         var widths = [1, 1]
         var capacities = [1, 1]
+        /// The level of each operation; empty if all operations have the same level.
+        var levels: [PriorityLevel] = []
+        /// The number of times that a clock advances by the interval of ageing; 0 if the queues have no ageing.
+        var agedIntervals = 0
         var mayCancel = false
         var maySuspend = false
         /// The maximum number of starts that are refused because the chosen operation has to wait or has ended.
@@ -49,13 +53,18 @@ struct SmallLimits {
     var waitingOrder: [Int] = []
     /// Claims that were offered a permit, if their queue has not learnt of the offer.
     var messages: [Int] = []
+    /// The number of messages before this event. Other threads pass them on.
+    var oldMessages = 0
+    /// The number of times that the clock has advanced.
+    var intervals = 0
     /// The number of refused starts so far.
     var refusals = 0
     var violations: [String] = []
 
     init(_ plan: Plan) {
         self.plan = plan
-        queues = plan.widths.map { SchedulerState(width: $0) }
+        let ageing = plan.agedIntervals > 0 ? OperationAgeing.raise(after: .seconds(1)) : nil
+        queues = plan.widths.map { SchedulerState(width: $0, policies: QueuePolicies(ageing: ageing)) }
         semaphores = plan.capacities.map { SemaphoreState(capacity: $0) }
         phases = plan.operations.map { _ in .made }
         slots = plan.operations.map { _ in nil }
@@ -119,15 +128,19 @@ extension SmallLimits {
         serve(limits)
     }
 
-    /// Performs the changes that a queue requests of its semaphores, and passes their offers to the queue.
+    /// Performs the changes that a queue requests of its semaphores, and passes the offers of this event to the queue.
     private mutating func updateLimits(of queue: Int) {
         while true {
             for change in queues[queue].takeLimitChanges() { perform(change, queue) }
-            let offers = messages.filter { claims[$0].queue == queue }
+            let offers = messages[oldMessages...].filter { claims[$0].queue == queue }
             if offers.isEmpty { return }
-            messages.removeAll { offers.contains($0) }
-            for claim in offers where !claims[claim].isForgotten { queues[queue].limitsWereOffered(claims[claim].set) }
+            messages[oldMessages...].removeAll { offers.contains($0) }
+            for claim in offers { learn(claim) }
         }
+    }
+
+    private mutating func learn(_ claim: Int) {
+        if !claims[claim].isForgotten { queues[claims[claim].queue].limitsWereOffered(claims[claim].set) }
     }
 
     private mutating func perform(_ change: LimitedOperations.Change, _ queue: Int) {
@@ -163,6 +176,8 @@ extension SmallLimits: Explorable {
         case finish(Int)
         case cancel(Int)
         case setSuspended(queue: Int, Bool)
+        /// The clock of all queues advances by the interval of ageing.
+        case advance
         /// A queue learns that one of its claims was offered a permit.
         case learn(claim: Int)
         case acquire(task: Int)
@@ -176,7 +191,7 @@ extension SmallLimits: Explorable {
     func isProgress(_ event: Event) -> Bool {
         switch event {
         case .add, .start, .finish, .makeReady, .learn, .acquire, .release, .setSuspended(_, false): true
-        case .cancel, .refuseStart, .setSuspended: false
+        case .cancel, .refuseStart, .setSuspended, .advance: false
         }
     }
 
@@ -197,6 +212,7 @@ extension SmallLimits: Explorable {
             if phases[number] == .waiting { events.append(.makeReady(number)) }
             if phases[number] == .pending, plan.mayCancel { events.append(.cancel(number)) }
         }
+        if intervals < plan.agedIntervals { events.append(.advance) }
         for message in messages { events.append(.learn(claim: message)) }
         for task in held.indices where !isWaiting[task] {
             if held[task] < plan.tasks[task].count { events.append(.acquire(task: task)) }
@@ -206,6 +222,7 @@ extension SmallLimits: Explorable {
     }
 
     mutating func apply(_ event: Event) {
+        oldMessages = messages.count
         switch event {
         case .add(let number): add(number)
         case .start(let queue):
@@ -228,7 +245,17 @@ extension SmallLimits: Explorable {
         case .setSuspended(let queue, let isSuspended):
             queues[queue].setSuspended(isSuspended)
             settle(queue)
-        case .learn(let number): settle(claims[number].queue)
+        case .advance:
+            intervals += 1
+            for queue in queues.indices {
+                queues[queue].advance(to: .seconds(intervals))
+                settle(queue)
+            }
+        case .learn(let number):
+            messages.remove(at: messages.firstIndex(of: number)!)
+            oldMessages -= 1
+            learn(number)
+            settle(claims[number].queue)
         case .acquire(let task):
             let limit = plan.tasks[task][held[task]]
             if semaphores[limit].tryAcquire(1) {
@@ -259,7 +286,8 @@ extension SmallLimits: Explorable {
             }
             queues[queue].setLimits(set, of: slot)
         }
-        queues[queue].insert(number, Newcomer(isReady: true), at: slot)
+        let level = plan.levels.isEmpty ? .medium : plan.levels[number]
+        queues[queue].insert(number, Newcomer(level: level, isReady: true), at: slot)
         slots[number] = slot
         phases[number] = .pending
         settle(queue)
@@ -273,7 +301,23 @@ extension SmallLimits: Explorable {
         }
         (semaphores, claims, messages, arrivals) = (copy.semaphores, copy.claims, copy.messages, copy.arrivals)
         (isWaiting, held, waitingOrder) = (copy.isWaiting, copy.held, copy.waitingOrder)
-        return slot.map { queues[queue].records[$0].element }
+        guard let slot else { return nil }
+        checkOrder(of: slot, in: queues[queue])
+        return queues[queue].records[slot].element
+    }
+
+    /// Of the ready operations with the same limits, the one that has started must have been the first one.
+    private mutating func checkOrder(of started: Int, in queue: SchedulerState<Int, Int>) {
+        let limited = queue.limitedOperations
+        let place = { slot in
+            let record = queue.records[slot]
+            return (-Int(queue.pace.orderLevel(of: slot, record.level).rawValue), record.arrival)
+        }
+        for slot in queue.records.slots where queue.records[slot].status == .ready {
+            if limited.set(of: slot) == limited.set(of: started), place(slot) < place(started) {
+                violations.append("\(queue.records[started].element) overtook \(queue.records[slot].element)")
+            }
+        }
     }
 
     private mutating func refuseStart(_ number: Int, hasEnded: Bool) {
@@ -308,11 +352,12 @@ extension SmallLimits: Explorable {
     }
 
     var key: Key {
-        var key = Key(
-            numbers: phases.map(\.rawValue) + held + isWaiting.map { $0 ? 1 : 0 } + waitingOrder + [refusals, -1])
+        var key = Key(numbers: phases.map(\.rawValue) + held + isWaiting.map { $0 ? 1 : 0 } + waitingOrder)
+        key.numbers += [refusals, intervals, -1]
         for queue in queues {
             key.numbers += [queue.isSuspended ? 1 : 0, queue.width.taken]
             key.numbers += queue.records.slots.map { queue.limitedOperations.isParked($0) ? 1 : 0 }
+            key.numbers += queue.records.slots.map { Int(queue.pace.orderLevel(of: $0, .background).rawValue) }
             for set in queue.limitedOperations.sets.all {
                 switch set.availability {
                 case .unknown: key.numbers.append(0)

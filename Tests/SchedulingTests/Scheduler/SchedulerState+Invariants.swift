@@ -89,7 +89,9 @@ extension SchedulerState {
             checkLine("of set \(set)", limitedOperations.sets[set].parked, holds: parked, check)
             check(limitedOperations.sets[set].operationCount == members.count, "set \(set) counts wrong")
             if case .claimed(let level) = limitedOperations.sets[set].availability {
-                check(limitedOperations.sets[set].parked.highestLevel == level, "set \(set) claims at \(level)")
+                // With ageing, the claim has the level at which an operation of the set competed when it tried last.
+                let isRight = pace.hasAgeing || limitedOperations.sets[set].parked.highestLevel == level
+                check(isRight, "set \(set) claims at \(level)")
             } else {
                 let isTried = members.contains { records[$0].status == .ready && !limitedOperations.isParked($0) }
                 check(parked == 0 || isTried, "operations of set \(set) are parked for ever")
@@ -129,22 +131,58 @@ extension SchedulerState {
         let startable = inOrder.indices.filter {
             inOrder[$0].status == .ready && isAdmitted($0, inOrder) && !parked.contains(inOrder[$0].arrival)
         }
-        let heads = PriorityLevel.allCases.compactMap { level in
-            first(of: startable.map { inOrder[$0] }.filter { $0.level == level }, order)
-        }
-        .sorted { agedLevel($0) != agedLevel($1) ? agedLevel($0) < agedLevel($1) : $0.arrival > $1.arrival }
-        let next = mayStart ? heads.last { permits.caps?[$0.level].admits($0.weight) ?? true } : nil
-        let expected = next.flatMap { fits($0.weight, width) ? $0 : nil }
+        var waiting = mayStart ? startable.map { inOrder[$0] } : []
+        var expected = next(of: waiting)
         asked = self
         let level = expected.map { max($0.level, floor(of: $0, inOrder)) }
         check(asked.nextLevel == level, "\(asked.nextLevel, default: "nothing") is the next level")
+        // An operation whose limits are claimed at its level or above does not try them, and is parked at its turn.
+        // An operation that was parked and has aged tries before it.
+        while let first = expected {
+            if !mayTry(first) {
+                waiting.removeAll { $0.arrival == first.arrival }
+            } else if let older = parkedPredecessor(of: first, inOrder) {
+                waiting.insert(older, at: waiting.firstIndex { $0.arrival > older.arrival } ?? waiting.count)
+            } else {
+                break
+            }
+            expected = next(of: waiting)
+        }
+        if expected.map({ max($0.level, floor(of: $0, inOrder)) }) != level { expected = nil }
         let started = level.flatMap { asked.nextStart(at: $0) }.map { records[$0].arrival }
         check(started == expected?.arrival, "\(started, default: "nothing") starts next")
     }
 
+    /// The operation that starts first of those that are ready and not parked; nil if it lacks permits.
+    private func next(of waiting: [Record]) -> Record? {
+        let heads = PriorityLevel.allCases.compactMap { level in first(of: waiting.filter { $0.level == level }, order)
+        }
+        .sorted { agedLevel($0) != agedLevel($1) ? agedLevel($0) < agedLevel($1) : $0.arrival > $1.arrival }
+        let next = heads.last { permits.caps?[$0.level].admits($0.weight) ?? true }
+        return next.flatMap { fits($0.weight, width) ? $0 : nil }
+    }
+
+    private func mayTry(_ record: Record) -> Bool {
+        limitedOperations.set(of: slot(record)).map { limitedOperations.mayTry($0, at: agedLevel(record)) } ?? true
+    }
+
+    /// The first operation that was parked and that ageing lets start before an operation with the same limits.
+    private func parkedPredecessor(of record: Record, _ inOrder: [Record]) -> Record? {
+        guard pace.hasAgeing, let set = limitedOperations.set(of: slot(record)) else { return nil }
+        return inOrder.first { other in
+            let otherSlot = slot(other)
+            guard limitedOperations.set(of: otherSlot) == set, limitedOperations.isParked(otherSlot),
+                permits.caps?[other.level].admits(other.weight) ?? true
+            else { return false }
+            let (level, otherLevel) = (agedLevel(record), agedLevel(other))
+            return otherLevel > level || otherLevel == level && other.arrival < record.arrival
+        }
+    }
+
+    private func slot(_ record: Record) -> Slot { records.slots.first { records[$0].arrival == record.arrival }! }
+
     private func agedLevel(_ record: Record) -> PriorityLevel {
-        let slot = records.slots.first { records[$0].arrival == record.arrival }
-        return slot.map { pace.orderLevel(of: $0, record.level) } ?? record.level
+        pace.orderLevel(of: slot(record), record.level)
     }
 
     private func fits(_ weight: Int, _ permits: Permits?) -> Bool {
