@@ -3,13 +3,14 @@
 
 /// The sets of semaphores that limit operations of a queue. The state numbers the sets.
 struct QueueLimits: Sendable {
-    fileprivate var claims: [Int: LimitClaim] = [:]
+    /// The claim of each set; nil if the set does not exist.
+    fileprivate var claims: [LimitClaim?] = []
     fileprivate var sets: [[ObjectIdentifier]: Int] = [:]
     /// The effects on semaphores, to perform after the lock of the scheduler is released.
     fileprivate var effects = SemaphoreEffects()
 
     fileprivate mutating func forget(_ set: Int) {
-        guard let claim = claims.removeValue(forKey: set) else { return }
+        guard let claim = claims[set].take() else { return }
         sets[claim.limits.map { ObjectIdentifier($0) }] = nil
         claim.withdraw(&effects)
     }
@@ -51,6 +52,7 @@ extension SchedulerCore {
         if let set = limits?.sets[key] { return set }
         let set = state.makeLimitSet()
         if limits == nil { limits = QueueLimits() }
+        while limits!.claims.count <= set { limits!.claims.append(nil) }
         limits!.claims[set] = LimitClaim(of: scheduler, set: set, limits: semaphores)
         limits!.sets[key] = set
         return set
@@ -65,9 +67,18 @@ extension SchedulerCore {
         return state.nextStart(at: level) { set, level in claims[set]!.take(at: level, &effects) }
     }
 
+    private mutating func parkBehindLimits() {
+        let claims = limits!.claims
+        var effects = SemaphoreEffects()
+        swap(&effects, &limits!.effects)
+        state.parkBehindLimits { set, level in claims[set]!.take(at: level, isTrial: true, &effects) }
+        limits!.effects = effects
+    }
+
     fileprivate mutating func noteOffer(to claim: LimitClaim) {
         // The set may have been removed with its last operation.
-        if limits?.claims[claim.set] === claim { state.limitsWereOffered(claim.set) }
+        guard let limits, claim.set < limits.claims.count, limits.claims[claim.set] === claim else { return }
+        state.limitsWereOffered(claim.set)
     }
 
     /// Changes semaphores as the state requests, and reports offers to the state.
@@ -82,7 +93,8 @@ extension SchedulerCore {
 
     private mutating func perform(_ change: LimitedOperations.Change) {
         switch change {
-        case .release(let set): limits!.claims[set]!.release(&limits!.effects)
+        case .release(let set, let isNeededNext):
+            limits!.claims[set]!.release(isNeededNext: isNeededNext, &limits!.effects)
         case .withdraw(let set): limits!.claims[set]!.withdraw(&limits!.effects)
         case .forget(let set): limits!.forget(set)
         }
@@ -95,10 +107,11 @@ extension SchedulerCore {
     mutating func computeEffectsWithLimits(of scheduler: Scheduler) -> SemaphoreEffects? {
         repeat {
             updateLimits(of: scheduler)
+            parkBehindLimits()
             state.computeEffects { $0.permitWasReturned() }
         } while state.declineOffers()
         defer {
-            if limits!.claims.isEmpty { limits = nil } else { limits!.effects = SemaphoreEffects() }
+            if limits!.sets.isEmpty { limits = nil } else { limits!.effects = SemaphoreEffects() }
         }
         return limits!.effects.isEmpty ? nil : limits!.effects
     }

@@ -8,6 +8,9 @@
 /// head of one line, the other limit might be taken. Therefore a claim that was overtaken 16 times stays at the head of
 /// a line while it waits for a later limit. A permit of the first line is then kept free for the claim. Claims lock
 /// limits, and keep them free, in the order in which the semaphores were created.
+///
+/// A claim keeps its arrival for a turn of at most 16 operations, as long as its queue has another operation for the
+/// permits. Otherwise, a limit would go to another queue, and thus to another thread, after each operation.
 struct LimitPlaces<Waiter: Sendable>: Sendable {
     typealias Ticket = SemaphoreState<Waiter>.Ticket
 
@@ -26,37 +29,48 @@ struct LimitPlaces<Waiter: Sendable>: Sendable {
     /// The number of times that other waiters may overtake a claim at the head of a line.
     static var passingLimit: Int { 16 }
 
-    private let count: Int
+    /// The number of times that a claim takes permits before later arrivals.
+    static var turnLength: Int { 16 }
+
     private var level = PriorityLevel.background
-    /// The arrival of the claim in every line; nil before the first attempt and after each successful attempt.
+    /// The arrival of the claim in every line; nil before the first attempt of each turn.
     private var arrival: LineArrival?
-    private var tickets: [Int: Ticket] = [:]
+    /// The number of times that the claim has taken permits in this turn.
+    private(set) var takenCount = 0
+    /// The claim's ticket in the line of each limit; nil if the claim is not in that line.
+    private var tickets: [Ticket?]
     private(set) var passedCount = 0
 
     init(count: Int) {
-        self.count = count
+        tickets = Array(repeating: nil, count: count)
     }
 
     func isInLine(at index: Int) -> Bool { tickets[index] != nil }
+
+    /// The indices of the limits in whose lines the claim is.
+    private var lines: [Int] { tickets.indices.filter(isInLine) }
 
     /// Takes a permit of each limit, or enters the line of the first limit without a free permit.
     ///
     /// - Parameters:
     ///   - arrival: The claim's arrival if it has none yet. It is later than the arrivals of all entries in all lines.
+    ///   - isTrial: Whether free permits stay where they are.
     ///   - waiter: The waiter that represents the claim in a line.
     mutating func take(
-        at level: PriorityLevel, arrival: LineArrival, _ waiter: Waiter, access: @escaping Access
+        at level: PriorityLevel, arrival: LineArrival, isTrial: Bool = false, _ waiter: Waiter,
+        access: @escaping Access
     ) -> Attempt {
         var attempt = Attempt()
         if level != self.level { attempt.unserved = leaveAll(access: access) }
         self.level = level
         self.arrival = self.arrival ?? arrival
-        let inLine = tickets.keys.sorted()
-        attempt.lacking = take(from: 0, waiter, access)
+        let inLine = lines
+        attempt.lacking = take(from: 0, isTrial: isTrial, waiter, access)
         if let lacking = attempt.lacking {
             leaveOthers(lacking: lacking, &attempt, access)
-        } else {
-            self.arrival = nil
+        } else if !isTrial {
+            takenCount += 1
+            if takenCount == Self.turnLength { endTurn() }
             passedCount = 0
             attempt.unserved += inLine
         }
@@ -65,17 +79,20 @@ struct LimitPlaces<Waiter: Sendable>: Sendable {
 
     /// Takes a permit of each limit from `index` on. Returns the first limit without a free permit; nil if the claim
     /// has taken all permits.
-    private mutating func take(from index: Int, _ waiter: Waiter, _ access: @escaping Access) -> Int? {
-        if index == count { return nil }
+    private mutating func take(
+        from index: Int, isTrial: Bool, _ waiter: Waiter, _ access: @escaping Access
+    ) -> Int? {
+        if index == tickets.count { return nil }
         return access(index) { semaphore in
-            let former = tickets.removeValue(forKey: index)
+            let former = tickets[index].take()
             guard semaphore.admits(at: level, arrival: arrival!) else {
                 if let former { semaphore.leave(former) }
                 arrival!.renew()
                 tickets[index] = semaphore.wait(waiter, weight: 1, level: level, arrival: arrival!, isClaim: true)
                 return index
             }
-            if let lacking = take(from: index + 1, waiter, access) {
+            let lacking = take(from: index + 1, isTrial: isTrial, waiter, access)
+            if lacking != nil || isTrial {
                 tickets[index] = former
                 return lacking
             }
@@ -86,7 +103,7 @@ struct LimitPlaces<Waiter: Sendable>: Sendable {
     }
 
     private mutating func leaveOthers(lacking: Int, _ attempt: inout Attempt, _ access: @escaping Access) {
-        let others = tickets.keys.filter { $0 != lacking }.sorted()
+        let others = lines.filter { $0 != lacking }
         if !others.isEmpty { passedCount += 1 }
         for index in others {
             if passedCount > Self.passingLimit, index < lacking {
@@ -98,9 +115,29 @@ struct LimitPlaces<Waiter: Sendable>: Sendable {
         }
     }
 
+    /// Enters the line of the first limit before a permit of each limit is released, so that the claim is first in line
+    /// while its turn lasts. Does nothing if no waiter is in that line.
+    mutating func stay(_ waiter: Waiter, access: @escaping Access) {
+        guard arrival != nil, lines.isEmpty else { return }
+        _ = access(0) { semaphore in
+            if semaphore.hasLine {
+                arrival!.renew()
+                tickets[0] = semaphore.wait(waiter, weight: 1, level: level, arrival: arrival!, isClaim: true)
+            }
+            return nil
+        }
+    }
+
+    /// Ends the turn, unless the claim is in line. Later attempts arrive later.
+    mutating func endTurn() {
+        if !lines.isEmpty { return }
+        arrival = nil
+        takenCount = 0
+    }
+
     /// Leaves every line. Returns the limits whose waiters the caller must serve.
     mutating func leaveAll(access: @escaping Access) -> [Int] {
-        let indices = tickets.keys.sorted()
+        let indices = lines
         for index in indices { leave(index, access) }
         return indices
     }
@@ -109,13 +146,13 @@ struct LimitPlaces<Waiter: Sendable>: Sendable {
     /// must serve.
     mutating func leaveKept(access: @escaping Access) -> [Int] {
         passedCount = 0
-        let indices = tickets.keys.sorted().dropLast()
+        let indices = lines.dropLast()
         for index in indices { leave(index, access) }
         return Array(indices)
     }
 
     private mutating func leave(_ index: Int, _ access: @escaping Access) {
-        guard let ticket = tickets.removeValue(forKey: index) else { return }
+        guard let ticket = tickets[index].take() else { return }
         _ = access(index) { semaphore in
             semaphore.leave(ticket)
             return nil

@@ -28,8 +28,9 @@ struct LimitedOperations: Sendable {
 
     /// A call that the queue must make on the semaphores of a set. The associated value is the number of the set.
     enum Change: Hashable, Sendable {
-        /// Release one permit of each semaphore.
-        case release(Int)
+        /// Release one permit of each semaphore. The queue may need the permits again at once, because it has other
+        /// operations with this set.
+        case release(Int, isNeededNext: Bool)
         /// Leave the lines.
         case withdraw(Int)
         /// Leave the lines, and remove the set, because no operation has this set.
@@ -95,20 +96,25 @@ extension LimitedOperations {
         guard let member = members.removeValue(forKey: slot) else { return }
         let set = member.set
         if members.isEmpty { members = [:] }
-        if hasStarted, !member.isLent { changes.append(.release(set)) }
+        if hasStarted, !member.isLent { release(set) }
         sets[set].operationCount -= 1
         if sets[set].operationCount == 0 { changes.append(.forget(set)) }
     }
 
     /// Releases the limits of an operation that has taken them but must wait again.
     mutating func undoStart(_ slot: Int) {
-        if let set = set(of: slot) { changes.append(.release(set)) }
+        if let set = set(of: slot) { release(set) }
     }
 
     /// Records whether an executing operation lends its limits.
     mutating func setLent(_ isLent: Bool, _ slot: Int) {
         members[slot]!.isLent = isLent
-        if isLent { changes.append(.release(members[slot]!.set)) }
+        if isLent { release(members[slot]!.set) }
+    }
+
+    /// Releases the limits of one operation of a set.
+    private mutating func release(_ set: Int) {
+        changes.append(.release(set, isNeededNext: sets[set].operationCount > 1))
     }
 
     /// Whether an operation that competes at a level may try to take the limits of a set. If it may not, the caller
@@ -146,6 +152,8 @@ extension LimitedOperations {
         members[entry.slot]!.isParked = false
         sets[set].parked.remove(entry, at: level)
     }
+
+    func isOffered(_ set: Int) -> Bool { sets[set].availability == .offered }
 
     /// Whether a claim waits for the limits of a set.
     func isClaimed(_ set: Int) -> Bool {

@@ -73,25 +73,42 @@ extension SchedulerState {
     mutating func startByPolicies(
         at level: PriorityLevel, _ takeLimits: (_ set: Int, PriorityLevel) -> Bool
     ) -> Slot? {
-        if startableCount == 0 { return nil }
-        while let (slot, ownLevel, set, taskLevel) = selection, taskLevel == level {
-            if let set {
-                let level = orderLevel(of: slot, ownLevel)
-                let mayTry = admission.policies!.value.limited.mayTry(set, at: level)
-                if mayTry, hasAgeing, unparkFirst(of: set, before: (slot, ownLevel)) { continue }
-                if !mayTry || !take(set, at: level, takeLimits) {
-                    admission.parkFirst(of: ownLevel)
-                    continue
-                }
-            }
-            admission.popFirst(of: ownLevel, set)
-            start(slot, taking: records[slot].weight, at: ownLevel)
-            admission.policies!.value.pace.noteStart()
-            let entry = entry(slot)
-            admission.policies!.value.dropOrder?.remove(entry)
-            return slot
+        guard startableCount > 0, let (slot, ownLevel, set, _) = firstWithLimits(at: level, takeLimits) else {
+            return nil
+        }
+        admission.popFirst(of: ownLevel, set)
+        start(slot, taking: records[slot].weight, at: ownLevel)
+        admission.policies!.value.pace.noteStart()
+        let entry = entry(slot)
+        admission.policies!.value.dropOrder?.remove(entry)
+        return slot
+    }
+
+    /// Returns the first operation that has no limits, or whose limits `takeLimits` takes. Parks the operations before
+    /// it. Returns nil if there is no such operation, or if its task needs another level.
+    private mutating func firstWithLimits(
+        at level: PriorityLevel, _ takeLimits: (_ set: Int, PriorityLevel) -> Bool
+    ) -> Selection? {
+        while let next = selection, next.taskLevel == level {
+            guard let set = next.set else { return next }
+            let level = orderLevel(of: next.slot, next.level)
+            let mayTry = admission.policies!.value.limited.mayTry(set, at: level)
+            if mayTry, hasAgeing, unparkFirst(of: set, before: (next.slot, next.level)) { continue }
+            if mayTry, take(set, at: level, takeLimits) { return next }
+            admission.parkFirst(of: next.level)
         }
         return nil
+    }
+
+    /// Parks the operations at the head whose limits are not free, so that no worker starts for them.
+    ///
+    /// - Parameter areFree: Returns whether each semaphore of a set has a free permit. If a semaphore has none, enters
+    ///   its line.
+    mutating func parkBehindLimits(_ areFree: (_ set: Int, PriorityLevel) -> Bool) {
+        while let next = selection, startableCount > starting[next.taskLevel] {
+            guard let set = next.set, !admission.policies!.value.limited.isOffered(set) else { return }
+            if firstWithLimits(at: next.taskLevel, areFree) != nil { return }
+        }
     }
 
     mutating func undoStartByPolicies(_ slot: Slot) {

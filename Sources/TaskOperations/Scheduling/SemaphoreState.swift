@@ -30,6 +30,8 @@ struct SemaphoreState<Waiter: Sendable>: Sendable {
         permits = Permits(capacity: capacity)
     }
 
+    var hasLine: Bool { !line.isEmpty }
+
     /// The number of waiting tasks.
     var waitingCount: Int { records.count - claimCount }
 

@@ -74,8 +74,11 @@ final class LimitClaim: @unchecked Sendable {
 
     /// Takes a permit of each limit, or enters the line of the first limit that has no free permit. Returns whether the
     /// permits were taken. Called under the owner's lock.
-    func take(at level: PriorityLevel, _ effects: inout SemaphoreEffects) -> Bool {
-        let attempt = places.take(at: level, arrival: LineArrival(Rank.next()), .claim(self), access: access)
+    ///
+    /// - Parameter isTrial: Whether free permits stay where they are.
+    func take(at level: PriorityLevel, isTrial: Bool = false, _ effects: inout SemaphoreEffects) -> Bool {
+        let attempt = places.take(
+            at: level, arrival: LineArrival(Rank.next()), isTrial: isTrial, .claim(self), access: access)
         serve(attempt.unserved, &effects)
         guard let lacking = attempt.lacking else { return true }
         effects.keptFree += attempt.kept.map { KeptFree(claim: self, index: $0, lacking: lacking) }
@@ -88,7 +91,10 @@ final class LimitClaim: @unchecked Sendable {
     }
 
     /// Releases a permit of each limit. Called under the owner's lock.
-    func release(_ effects: inout SemaphoreEffects) {
+    ///
+    /// - Parameter isNeededNext: Whether the owner may take the permits again at once. Its turn then lasts.
+    func release(isNeededNext: Bool, _ effects: inout SemaphoreEffects) {
+        if isNeededNext { places.stay(.claim(self), access: access) } else { places.endTurn() }
         for limit in limits { limit.storage.withLock { $0.state.release(1) } }
         serve(Array(limits.indices), &effects)
     }

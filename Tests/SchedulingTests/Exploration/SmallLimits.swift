@@ -96,10 +96,12 @@ extension SmallLimits {
         init(_ semaphore: SemaphoreState<Int>) { self.semaphore = semaphore }
     }
 
-    private mutating func take(_ number: Int, at level: PriorityLevel) -> Bool {
+    private mutating func take(_ number: Int, at level: PriorityLevel, isTrial: Bool = false) -> Bool {
         arrivals += 1
         let (arrival, waiter) = (LineArrival(arrivals), plan.tasks.count + number)
-        let attempt = change(number) { $0.take(at: level, arrival: arrival, waiter, access: $1) }
+        let attempt = change(number) {
+            $0.take(at: level, arrival: arrival, isTrial: isTrial, waiter, access: $1)
+        }
         serve(attempt.unserved.map { claims[number].limits[$0] })
         return attempt.lacking == nil
     }
@@ -145,7 +147,11 @@ extension SmallLimits {
 
     private mutating func perform(_ change: LimitedOperations.Change, _ queue: Int) {
         switch change {
-        case .release(let set): release(claims[claim(of: queue, set)].limits)
+        case .release(let set, let isNeededNext):
+            let number = claim(of: queue, set)
+            let waiter = plan.tasks.count + number
+            self.change(number) { if isNeededNext { $0.stay(waiter, access: $1) } else { $0.endTurn() } }
+            release(claims[number].limits)
         case .withdraw(let set): withdraw(claim(of: queue, set))
         case .forget(let set):
             let number = claim(of: queue, set)
@@ -155,12 +161,29 @@ extension SmallLimits {
     }
 
     private mutating func settle(_ queue: Int) {
-        updateLimits(of: queue)
-        _ = queues[queue].takeEffects()
-        while queues[queue].declineOffers() {
+        repeat {
             updateLimits(of: queue)
+            parkBehindLimits(queue)
+            queues[queue].computeEffects()
             _ = queues[queue].takeEffects()
+        } while queues[queue].declineOffers()
+    }
+
+    private mutating func parkBehindLimits(_ queue: Int) {
+        withCopy(of: queue) { state, copy in
+            state.parkBehindLimits { set, level in copy.take(copy.claim(of: queue, set), at: level, isTrial: true) }
         }
+    }
+
+    /// Changes a queue whose event changes the semaphores.
+    private mutating func withCopy<Result>(
+        of queue: Int, _ body: (inout SchedulerState<Int, Int>, inout SmallLimits) -> Result
+    ) -> Result {
+        var copy = self
+        let result = body(&queues[queue], &copy)
+        (semaphores, claims, messages, arrivals) = (copy.semaphores, copy.claims, copy.messages, copy.arrivals)
+        (isWaiting, held, waitingOrder) = (copy.isWaiting, copy.held, copy.waitingOrder)
+        return result
     }
 }
 
@@ -169,9 +192,10 @@ extension SmallLimits {
 extension SmallLimits: Explorable {
     enum Event: Sendable {
         case add(Int)
-        case start(queue: Int)
-        /// The operation that was chosen to start has to wait, or has ended.
-        case refuseStart(queue: Int, hasEnded: Bool)
+        /// A requested worker begins to run, and starts the next operation of its level.
+        case start(queue: Int, PriorityLevel)
+        /// As `start`, but the operation that was chosen has to wait, or has ended.
+        case refuseStart(queue: Int, PriorityLevel, hasEnded: Bool)
         case makeReady(Int)
         case finish(Int)
         case cancel(Int)
@@ -199,10 +223,10 @@ extension SmallLimits: Explorable {
         var events: [Event] = []
         if let next = phases.firstIndex(of: .made) { events.append(.add(next)) }
         for queue in queues.indices {
-            if queues[queue].nextLevel != nil {
-                events.append(.start(queue: queue))
+            for level in PriorityLevel.allCases where queues[queue].starting[level] > 0 {
+                events.append(.start(queue: queue, level))
                 if refusals < plan.refusalCount {
-                    events += [false, true].map { .refuseStart(queue: queue, hasEnded: $0) }
+                    events += [false, true].map { .refuseStart(queue: queue, level, hasEnded: $0) }
                 }
             }
             if plan.maySuspend { events.append(.setSuspended(queue: queue, !queues[queue].isSuspended)) }
@@ -225,11 +249,11 @@ extension SmallLimits: Explorable {
         oldMessages = messages.count
         switch event {
         case .add(let number): add(number)
-        case .start(let queue):
-            if let number = start(queue) { phases[number] = .executing }
+        case .start(let queue, let level):
+            if let number = start(queue, at: level) { phases[number] = .executing }
             settle(queue)
-        case .refuseStart(let queue, let hasEnded):
-            if let number = start(queue) { refuseStart(number, hasEnded: hasEnded) }
+        case .refuseStart(let queue, let level, let hasEnded):
+            if let number = start(queue, at: level) { refuseStart(number, hasEnded: hasEnded) }
             settle(queue)
         case .makeReady(let number):
             let queue = plan.operations[number].queue
@@ -294,13 +318,11 @@ extension SmallLimits: Explorable {
     }
 
     /// Starts the next operation if its limits have permits.
-    private mutating func start(_ queue: Int) -> Int? {
-        var copy = self
-        let slot = queues[queue].nextStart(at: queues[queue].nextLevel!) { set, level in
-            copy.take(copy.claim(of: queue, set), at: level)
+    private mutating func start(_ queue: Int, at level: PriorityLevel) -> Int? {
+        queues[queue].workerBegan(at: level)
+        let slot = withCopy(of: queue) { state, copy in
+            state.nextStart(at: level) { set, level in copy.take(copy.claim(of: queue, set), at: level) }
         }
-        (semaphores, claims, messages, arrivals) = (copy.semaphores, copy.claims, copy.messages, copy.arrivals)
-        (isWaiting, held, waitingOrder) = (copy.isWaiting, copy.held, copy.waitingOrder)
         guard let slot else { return nil }
         checkOrder(of: slot, in: queues[queue])
         return queues[queue].records[slot].element
@@ -356,6 +378,7 @@ extension SmallLimits: Explorable {
         key.numbers += [refusals, intervals, -1]
         for queue in queues {
             key.numbers += [queue.isSuspended ? 1 : 0, queue.width.taken]
+            key.numbers += PriorityLevel.allCases.map { Int(queue.starting[$0]) }
             key.numbers += queue.records.slots.map { queue.limitedOperations.isParked($0) ? 1 : 0 }
             key.numbers += queue.records.slots.map { Int(queue.pace.orderLevel(of: $0, .background).rawValue) }
             for set in queue.limitedOperations.sets.all {
@@ -368,7 +391,9 @@ extension SmallLimits: Explorable {
             key.numbers.append(-2)
         }
         for semaphore in semaphores { key.numbers += [semaphore.permits.taken] + semaphore.waitersInOrder + [-3] }
-        for claim in claims { key.numbers.append(claim.isForgotten ? -1 : claim.places.passedCount) }
+        for claim in claims {
+            key.numbers += claim.isForgotten ? [-1] : [claim.places.passedCount, claim.places.takenCount]
+        }
         key.numbers += messages.sorted()
         return key
     }

@@ -20,13 +20,21 @@ struct LimitPlacesTests {
         /// Another task takes the permit of a semaphore, if the permit is free.
         func acquire(_ index: Int) -> Bool { semaphores[index].tryAcquire(1) }
 
-        func take(at level: PriorityLevel = .medium) -> LimitPlaces<Int>.Attempt {
+        func take(at level: PriorityLevel = .medium, isTrial: Bool = false) -> LimitPlaces<Int>.Attempt {
             arrivals += 1
-            return places.take(at: level, arrival: LineArrival(arrivals), 0) { [self] index, change in
-                var semaphore = semaphores[index]
-                defer { semaphores[index] = semaphore }
-                return change(&semaphore)
-            }
+            return places.take(at: level, arrival: LineArrival(arrivals), isTrial: isTrial, 0, access: access)
+        }
+
+        /// Releases the permits of the claim, which may need them again at once.
+        func release() {
+            places.stay(0, access: access)
+            for index in semaphores.indices { semaphores[index].release(1) }
+        }
+
+        private func access(_ index: Int, _ change: (inout SemaphoreState<Int>) -> Int?) -> Int? {
+            var semaphore = semaphores[index]
+            defer { semaphores[index] = semaphore }
+            return change(&semaphore)
         }
     }
 
@@ -70,6 +78,46 @@ struct LimitPlacesTests {
         #expect(line.semaphores[0].waitersInOrder == [7, 0])
         #expect(line.take(at: .high).lacking == nil)
         #expect(line.semaphores[0].waitersInOrder == [7])
+    }
+
+    @Test("A trial takes no permit, and enters the line of a limit that has none")
+    func trial() {
+        let line = Line(count: 2)
+        #expect(line.take(isTrial: true).lacking == nil)
+        #expect(line.semaphores.map(\.permits.taken) == [0, 0])
+        #expect(line.acquire(1))
+        #expect(line.take(isTrial: true).lacking == 1)
+        #expect(line.semaphores.map(\.claimCount) == [0, 1])
+        line.semaphores[1].release(1)
+        #expect(line.take(isTrial: true).lacking == nil)
+        #expect(line.semaphores.map(\.claimCount) == [0, 1])
+    }
+
+    @Test("A claim takes a bounded number of permits before a later arrival")
+    func turn() {
+        let line = Line(count: 1)
+        #expect(line.take().lacking == nil)
+        _ = line.semaphores[0].wait(7, weight: 1, level: .medium, arrival: LineArrival(1000))
+        for _ in 1..<LimitPlaces<Int>.turnLength {
+            line.release()
+            #expect(line.semaphores[0].next() == 0)
+            #expect(line.take().lacking == nil)
+        }
+        line.arrivals = 1000
+        line.release()
+        #expect(line.semaphores[0].next() == 7)
+        #expect(line.take().lacking == 0)
+    }
+
+    @Test("A claim that is not needed again at once arrives anew")
+    func endOfTurn() {
+        let line = Line(count: 1)
+        #expect(line.take().lacking == nil)
+        line.places.endTurn()
+        line.arrivals = 1000
+        _ = line.semaphores[0].wait(7, weight: 1, level: .medium, arrival: LineArrival(1000))
+        line.release()
+        #expect(line.semaphores[0].next() == 7)
     }
 
     @Test("Claims that move between lines leave no entry behind", arguments: 0..<20)
