@@ -124,7 +124,7 @@ extension Scheduler {
             ? core.state.nextStart(at: worker.level) : core.nextLimitedStart(at: worker.level)
         {
             let operation = core.state.records[slot].element
-            switch operation.start(on: worker.runner, level: worker.level) {
+            switch operation.start(on: worker, level: worker.level) {
             case .executes(let escalation, let executor):
                 core.state.noteStart(slot)
                 let ownExecutor: (any TaskExecutor)? = if case .pool = place { executor } else { nil }

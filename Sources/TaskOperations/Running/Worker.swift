@@ -16,8 +16,6 @@ final class Worker: OperationRunner, @unchecked Sendable {
         super.init()
     }
 
-    var runner: OperationRunner { self }
-
     /// Creates a worker and starts its task at a level.
     static func start(for scheduler: Scheduler, level: PriorityLevel) {
         let worker = Worker(for: scheduler, level: level)

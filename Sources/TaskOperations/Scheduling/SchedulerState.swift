@@ -3,8 +3,9 @@
 /// Each mutating function is one event. `computeEffects` then decides which workers start and which waiting tasks
 /// resume. A worker takes its next operation from `nextStart`.
 ///
-/// This file implements a plain queue with a width, an order, priorities, suspension and cancellation. Other features
-/// are in `SchedulerState+Barriers`, `+Policies`, `+Lending` and `+Changes`, and in `Acceptance`.
+/// This file implements a plain queue with a width, an order, priorities, suspension and cancellation. What an event
+/// requests is in `SchedulerState+Effects`. Other features are in `SchedulerState+Barriers`, `+Policies`, `+Lending`
+/// and `+Changes`, and in `Acceptance`.
 struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     typealias Slot = Int
     typealias Status = OperationStatus
@@ -35,11 +36,11 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     /// dependent of a cancelled operation could start before its own cancellation.
     private(set) var startBlockers = 0
 
-    private var emptyWaiters = WaitingList<Waiter>()
+    var emptyWaiters = WaitingList<Waiter>()
     /// The number of workers that were requested at each level and have not begun to run.
-    private(set) var starting = PerLevel<Int32>(0)
+    var starting = PerLevel<Int32>(0)
     /// Whether the effects have reported that the queue is empty and accepts no operations.
-    private var isOver = false
+    var isOver = false
     var changes = ChangeList<Element>()
     var effects = Effects()
 
@@ -210,7 +211,7 @@ extension SchedulerState {
 
     /// The level of the task for the first ready operation.
     @inline(__always)
-    private var firstLevel: PriorityLevel? {
+    var firstLevel: PriorityLevel? {
         guard let level = admission.ready.highestLevel else { return nil }
         // Does not call `floor(of:)`, because a call of a method would copy the state (1 KB) at each event without
         // policies.
@@ -305,90 +306,5 @@ extension SchedulerState {
         guard let waiter = emptyWaiters.remove(number) else { return false }
         effects.resumed.append(waiter)
         return true
-    }
-}
-
-// MARK: - Effects
-
-extension SchedulerState {
-    /// The effects of events. They are performed after the scheduler's lock is released.
-    struct Effects: Sendable {
-        /// The levels of workers to start.
-        var workers = TinyArray<PriorityLevel>()
-        /// Waiting tasks to resume.
-        var resumed: [Waiter] = []
-        /// Operations that must be ended without a start, with the reasons.
-        var rejected: [Rejection] = []
-        /// Operations that have left the queue and must be released.
-        var removed: [Element] = []
-        /// Operations whose floor may have changed.
-        var floorChanges: [Element] = []
-        /// The reading of the queue's clock at which to wake the queue.
-        var wakeTime: Duration?
-        /// Whether the queue is empty and accepts no operations.
-        var isOver = false
-        /// Whether there are changes of operations to report.
-        var hasChanges = false
-
-        var isEmpty: Bool {
-            workers.isEmpty && resumed.isEmpty && rejected.isEmpty && removed.isEmpty && floorChanges.isEmpty
-                && !hasChanges && !isOver && wakeTime == nil
-        }
-
-        mutating func takeFloorChanges() -> [Element] {
-            defer { floorChanges = [] }
-            return floorChanges
-        }
-    }
-
-    /// An operation that must be ended without a start, and the reason.
-    struct Rejection: Sendable {
-        enum Reason: Hashable, Sendable {
-            /// The operation was added after the queue was shut down.
-            case shutDown
-            /// The operation was added to a queue that cancels all operations.
-            case cancelled
-            /// The queue had no room for the operation.
-            case full
-            /// The operation was dropped to make room for a newer one.
-            case dropped
-        }
-
-        let element: Element
-        let reason: Reason
-    }
-
-    /// Decides which operations take their permits back, which workers start, and which waiting tasks continue.
-    ///
-    /// - Parameter returned: Called with each operation that has its permits back.
-    mutating func computeEffects(returned: (Element) -> Void = { _ in }) {
-        if permits.hasReturns { while let slot = nextReturn() { returned(records[slot].element) } }
-        if admission.policies == nil {
-            let count = startableCount
-            if count > 0, let level = firstLevel { startWorkers(for: count, at: level) }
-        } else {
-            computeEffectsOfPolicies()
-        }
-        if !isEmpty { return }
-        if !acceptance.intake.accepts, !isOver {
-            isOver = true
-            effects.isOver = true
-        }
-        if !emptyWaiters.isEmpty { effects.resumed += emptyWaiters.removeAll() }
-    }
-
-    @inline(__always)
-    mutating func startWorkers(for operationCount: Int, at level: PriorityLevel) {
-        let count = max(0, min(operationCount, workerLimit) - Int(starting[level]))
-        if count == 0 { return }
-        starting[level] += Int32(count)
-        for _ in 0..<count { effects.workers.append(level) }
-    }
-
-    /// Removes and returns the effects of the events since the last call.
-    mutating func takeEffects() -> Effects {
-        var taken = Effects()
-        swap(&taken, &effects)
-        return taken
     }
 }
