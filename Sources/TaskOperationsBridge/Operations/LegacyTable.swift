@@ -7,12 +7,12 @@ internal import Foundation
 /// found object from the locked section, because releasing the object may call this table.
 enum LegacyTable {
     /// The node or the proxy of an operation of this library.
-    private enum Appearance: Sendable {
+    private enum Counterpart: Sendable {
         case node(WeakReference<LegacyNode>)
-        case face(WeakReference<OperationProxy>)
+        case proxy(WeakReference<OperationProxy>)
 
         var node: LegacyNode? { if case .node(let node) = self { node.object } else { nil } }
-        var face: OperationProxy? { if case .face(let face) = self { face.object } else { nil } }
+        var proxy: OperationProxy? { if case .proxy(let proxy) = self { proxy.object } else { nil } }
     }
 
     private struct State: Sendable {
@@ -20,7 +20,7 @@ enum LegacyTable {
         /// replacement.
         var nodes: [ObjectIdentifier: (reference: WeakReference<LegacyNode>, identity: ObjectIdentifier)] = [:]
         /// The nodes and proxies, by operation of this library.
-        var appearances: [ObjectIdentifier: Appearance] = [:]
+        var counterparts: [ObjectIdentifier: Counterpart] = [:]
     }
 
     private static let state = Lock(State())
@@ -43,7 +43,7 @@ extension LegacyTable {
     }
 
     static func insert(_ node: LegacyNode, for operation: AnyTaskOperation) {
-        state.withLock { $0.appearances[ObjectIdentifier(operation)] = .node(WeakReference(node)) }
+        state.withLock { $0.counterparts[ObjectIdentifier(operation)] = .node(WeakReference(node)) }
     }
 
     /// Removes a node that is being released. Does nothing if another node has replaced it.
@@ -51,14 +51,14 @@ extension LegacyTable {
         state.withLock { state in
             let key = ObjectIdentifier(node.legacy)
             if state.nodes[key]?.identity == ObjectIdentifier(node) { state.nodes[key] = nil }
-            guard let operation, case .node(let reference)? = state.appearances[operation] else { return }
-            if reference.identity == ObjectIdentifier(node) { state.appearances[operation] = nil }
+            guard let operation, case .node(let reference)? = state.counterparts[operation] else { return }
+            if reference.identity == ObjectIdentifier(node) { state.counterparts[operation] = nil }
         }
     }
 
     /// Returns the node of an operation of this library; nil if the operation has no node.
     static func node(of operation: AnyTaskOperation) -> LegacyNode? {
-        let node = state.withLock { $0.appearances[ObjectIdentifier(operation)]?.node }
+        let node = state.withLock { $0.counterparts[ObjectIdentifier(operation)]?.node }
         return node?.knownOperation === operation ? node : nil
     }
 }
@@ -67,22 +67,22 @@ extension LegacyTable {
 
 extension LegacyTable {
     /// Returns the existing proxy of an operation. If there is none, inserts and returns `made`.
-    static func face(of operation: AnyTaskOperation, orInsert made: OperationProxy?) -> OperationProxy? {
+    static func proxy(of operation: AnyTaskOperation, orInsert made: OperationProxy?) -> OperationProxy? {
         state.withLock { state in
-            let appearance = state.appearances[ObjectIdentifier(operation)]
-            if let face = appearance?.face { return face }
-            if let made, appearance?.node == nil {
-                state.appearances[ObjectIdentifier(operation)] = .face(WeakReference(made))
+            let counterpart = state.counterparts[ObjectIdentifier(operation)]
+            if let proxy = counterpart?.proxy { return proxy }
+            if let made, counterpart?.node == nil {
+                state.counterparts[ObjectIdentifier(operation)] = .proxy(WeakReference(made))
             }
             return made
         }
     }
 
     /// Removes a proxy that is being released. Does nothing if another proxy has replaced it.
-    static func removeFace(_ face: OperationProxy, of operation: ObjectIdentifier) {
+    static func removeProxy(_ proxy: OperationProxy, of operation: ObjectIdentifier) {
         state.withLock { state in
-            guard case .face(let reference)? = state.appearances[operation] else { return }
-            if reference.identity == ObjectIdentifier(face) { state.appearances[operation] = nil }
+            guard case .proxy(let reference)? = state.counterparts[operation] else { return }
+            if reference.identity == ObjectIdentifier(proxy) { state.counterparts[operation] = nil }
         }
     }
 }

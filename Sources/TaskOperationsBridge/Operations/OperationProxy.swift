@@ -13,16 +13,16 @@ extension AnyTaskOperation {
     /// queue of this library, that queue starts it instead. In both cases, the proxy occupies a place in the width of
     /// the `OperationQueue` until this operation has finished.
     public var asOperation: Foundation.Operation {
-        LegacyTable.node(of: self)?.legacy ?? face
+        LegacyTable.node(of: self)?.legacy ?? proxy
     }
 
     /// The proxy of this operation.
-    var face: OperationProxy {
-        if let face = LegacyTable.face(of: self, orInsert: nil) { return face }
+    var proxy: OperationProxy {
+        if let proxy = LegacyTable.proxy(of: self, orInsert: nil) { return proxy }
         let made = OperationProxy(for: self)
-        let face = LegacyTable.face(of: self, orInsert: made)!
-        if face === made { made.attach() }
-        return face
+        let proxy = LegacyTable.proxy(of: self, orInsert: made)!
+        if proxy === made { made.attach() }
+        return proxy
     }
 }
 
@@ -74,7 +74,7 @@ final class OperationProxy: OperationStandIn, @unchecked Sendable {  // All muta
         qualityOfService = QualityOfService(operation.priority)
     }
 
-    deinit { LegacyTable.removeFace(self, of: ObjectIdentifier(operation)) }
+    deinit { LegacyTable.removeProxy(self, of: ObjectIdentifier(operation)) }
 
     /// Makes the proxy follow the operation. The references are weak, so that the operation does not retain the proxy.
     func attach() {

@@ -11,7 +11,7 @@ extension OperationQueue {
     /// - Throws: `TaskOperationError.alreadyAdded` if the operation was added to a queue before or was started by hand.
     public func addOperation(_ operation: AnyTaskOperation) throws(TaskOperationError) {
         if let bridged = self as? BridgedOperationQueue { return try bridged.add(operation) }
-        let face = operation.face
-        if try face.reserve(for: self) { addOperation(face) }
+        let proxy = operation.proxy
+        if try proxy.reserve(for: self) { addOperation(proxy) }
     }
 }
