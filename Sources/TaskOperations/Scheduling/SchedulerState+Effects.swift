@@ -1,4 +1,4 @@
-// What a queue requests after each event: workers to start, tasks to resume, operations to end.
+// Decides on the effects of each event: workers to start, tasks to resume, operations to end.
 
 extension SchedulerState {
     /// The effects of events. They are performed after the scheduler's lock is released.

@@ -3,8 +3,8 @@
 /// Each mutating function is one event. `computeEffects` then decides which workers start and which waiting tasks
 /// resume. A worker takes its next operation from `nextStart`.
 ///
-/// This file implements a plain queue with a width, an order, priorities, suspension and cancellation. What an event
-/// requests is in `SchedulerState+Effects`. Other features are in `SchedulerState+Barriers`, `+Policies`, `+Lending`
+/// This file implements a plain queue with a width, an order, priorities, suspension and cancellation. The effects of
+/// an event are in `SchedulerState+Effects`. Other features are in `SchedulerState+Barriers`, `+Policies`, `+Lending`
 /// and `+Changes`, and in `Acceptance`.
 struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     typealias Slot = Int
