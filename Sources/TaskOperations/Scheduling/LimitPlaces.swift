@@ -63,12 +63,15 @@ struct LimitPlaces<Waiter: Sendable>: Sendable {
         var attempt = Attempt()
         if level != self.level { attempt.unserved = leaveAll(access: access) }
         self.level = level
-        self.arrival = self.arrival ?? arrival
+        let former = self.arrival
+        self.arrival = former ?? arrival
         let inLine = lines
         attempt.lacking = take(from: 0, isTrial: isTrial, waiter, access)
         if let lacking = attempt.lacking {
             leaveOthers(lacking: lacking, &attempt, access)
-        } else if !isTrial {
+        } else if isTrial {
+            self.arrival = former
+        } else {
             takenCount += 1
             if takenCount == Self.turnLength { endTurn() }
             passedCount = 0
@@ -115,8 +118,8 @@ struct LimitPlaces<Waiter: Sendable>: Sendable {
         }
     }
 
-    /// Enters the line of the first limit before a permit of each limit is released, so that the claim is first in line
-    /// while its turn lasts. Does nothing if no waiter is in that line.
+    /// Continues the turn before a permit of each limit is released. If there are other waiters, enters the line of the
+    /// first limit, in which the claim is the first one of its level. Otherwise ends the turn.
     mutating func stay(_ waiter: Waiter, access: @escaping Access) {
         guard arrival != nil, lines.isEmpty else { return }
         _ = access(0) { semaphore in
@@ -126,11 +129,12 @@ struct LimitPlaces<Waiter: Sendable>: Sendable {
             }
             return nil
         }
+        endTurn()
     }
 
-    /// Ends the turn, unless the claim is in line. Later attempts arrive later.
+    /// Ends the turn if the claim has taken permits in it and is in no line. Later attempts arrive later.
     mutating func endTurn() {
-        if !lines.isEmpty { return }
+        if takenCount == 0 || !lines.isEmpty { return }
         arrival = nil
         takenCount = 0
     }

@@ -88,6 +88,7 @@ final class LimitClaim: @unchecked Sendable {
     /// Stops waiting for all limits. Called under the owner's lock.
     func withdraw(_ effects: inout SemaphoreEffects) {
         serve(places.leaveAll(access: access), &effects)
+        places.endTurn()
     }
 
     /// Releases a permit of each limit. Called under the owner's lock.

@@ -107,7 +107,10 @@ extension SmallLimits {
     }
 
     private mutating func withdraw(_ number: Int) {
-        let unserved = change(number) { $0.leaveAll(access: $1) }
+        let unserved = change(number) { places, access in
+            defer { places.endTurn() }
+            return places.leaveAll(access: access)
+        }
         serve(unserved.map { claims[number].limits[$0] })
     }
 

@@ -109,15 +109,28 @@ struct LimitPlacesTests {
         #expect(line.take().lacking == 0)
     }
 
-    @Test("A claim that is not needed again at once arrives anew")
-    func endOfTurn() {
+    @Test("A trial does not count as an arrival")
+    func arrivalOfTrial() {
         let line = Line(count: 1)
-        #expect(line.take().lacking == nil)
-        line.places.endTurn()
+        #expect(line.take(isTrial: true).lacking == nil)
+        #expect(line.acquire(0))
         line.arrivals = 1000
         _ = line.semaphores[0].wait(7, weight: 1, level: .medium, arrival: LineArrival(1000))
-        line.release()
-        #expect(line.semaphores[0].next() == 7)
+        #expect(line.take().lacking == 0)
+        #expect(line.semaphores[0].waitersInOrder == [7, 0])
+    }
+
+    @Test("A claim that is not needed again at once arrives anew")
+    func endOfTurn() {
+        for isOver in [false, true] {
+            let line = Line(count: 1)
+            #expect(line.take().lacking == nil)
+            if isOver { line.release() }
+            _ = line.semaphores[0].wait(7, weight: 1, level: .medium, arrival: LineArrival(1000))
+            line.arrivals = 1000
+            if isOver { #expect(line.take().lacking == 0) } else { line.release() }
+            #expect(line.semaphores[0].waitersInOrder == (isOver ? [7, 0] : [0, 7]))
+        }
     }
 
     @Test("Claims that move between lines leave no entry behind", arguments: 0..<20)
