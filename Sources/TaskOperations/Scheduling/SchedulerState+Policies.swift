@@ -86,10 +86,13 @@ extension SchedulerState {
 
     /// Returns the first operation that has no limits, or whose limits `takeLimits` takes. Parks the operations before
     /// it. Returns nil if there is no such operation, or if its task needs another level.
+    ///
+    /// Parks at most 64 operations, because the caller holds a lock. The next worker continues.
     private mutating func firstWithLimits(
         at level: PriorityLevel, _ takeLimits: (_ set: Int, PriorityLevel) -> Bool
     ) -> Selection? {
-        while let next = selection, next.taskLevel == level {
+        for _ in 0..<64 {
+            guard let next = selection, next.taskLevel == level else { return nil }
             guard let set = next.set else { return next }
             let level = orderLevel(of: next.slot, next.level)
             let mayTry = admission.policies!.value.limited.mayTry(set, at: level)
@@ -105,10 +108,10 @@ extension SchedulerState {
     /// - Parameter areFree: Returns whether each semaphore of a set has a free permit. If a semaphore has none, enters
     ///   its line.
     mutating func parkBehindLimits(_ areFree: (_ set: Int, PriorityLevel) -> Bool) {
-        while let next = selection, startableCount > starting[next.taskLevel] {
-            guard let set = next.set, !admission.policies!.value.limited.isOffered(set) else { return }
-            if firstWithLimits(at: next.taskLevel, areFree) != nil { return }
-        }
+        guard let next = selection, startableCount > starting[next.taskLevel], let set = next.set,
+            !admission.policies!.value.limited.isOffered(set)
+        else { return }
+        _ = firstWithLimits(at: next.taskLevel, areFree)
     }
 
     mutating func undoStartByPolicies(_ slot: Slot) {

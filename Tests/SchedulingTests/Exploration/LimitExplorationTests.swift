@@ -1,6 +1,8 @@
 import TaskOperationsExpectations
 import Testing
 
+@testable import TaskOperations
+
 @Suite("Limits of operations, through every order of events", .computing)
 struct LimitExplorationTests {
     private static let plans: [SmallLimits.Plan] = [
@@ -15,7 +17,7 @@ struct LimitExplorationTests {
         .init(operations: [(0, [0]), (0, [0]), (1, [0])], capacities: [2, 1], mayCancel: true),
         .init(operations: [(0, [0]), (0, [0]), (1, [0])], refusalCount: 2),
         .init(operations: [(0, [0, 1]), (1, [1])], tasks: [[0]], mayCancel: true, refusalCount: 1),
-        .init(operations: [(1, [0]), (0, [0]), (0, [0])], levels: [.medium, .low, .high]),
+        .init(operations: [(1, [0]), (0, [0]), (0, [0])], levels: [.medium, .low, .high], mayCancel: true),
         .init(operations: [(1, [0]), (0, [0]), (0, [0])], levels: [.medium, .low, .high], agedIntervals: 2),
         .init(
             operations: [(0, [0]), (0, [0]), (0, [0])], tasks: [[0]], levels: [.low, .medium, .low], agedIntervals: 1,
@@ -29,5 +31,34 @@ struct LimitExplorationTests {
     func explore(index: Int) throws {
         let exploration = try Exploration(from: SmallLimits(Self.plans[index]))
         #expect(exploration.ends > 0 && exploration.transitions > exploration.states)
+    }
+
+    @Test("One event parks a bounded number of operations, and workers are requested until one starts")
+    func boundedParking() {
+        var state = SchedulerState<Int, Int>(width: 1, isSuspended: true)
+        let set = state.makeLimitSet()
+        for number in 0...1000 {
+            let slot = state.nextSlot
+            if number < 1000 { state.setLimits(set, of: slot) }
+            state.insert(number, Newcomer(isReady: true), at: slot)
+        }
+        state.setSuspended(false)
+        var (started, workers, calls) = (nil as Int?, 0, 0)
+        while started == nil {
+            let parkedBefore = state.limitedOperations.sets[set].parked.count
+            state.parkBehindLimits { _, _ in false }
+            state.computeEffects()
+            let requested = state.takeEffects().workers
+            if requested.isEmpty { break }
+            for level in requested { state.workerBegan(at: level) }
+            started = state.nextStart(at: .medium) { _, _ in
+                calls += 1
+                return false
+            }
+            workers += 1
+            #expect(state.limitedOperations.sets[set].parked.count - parkedBefore <= 2 * 64)
+        }
+        #expect(started.map { state.records[$0].element } == 1000)
+        #expect(workers < 20 && calls == 0)
     }
 }
