@@ -32,6 +32,39 @@ struct EffectsTests {
         #expect(Array(state.settled().workers) == [.high])
     }
 
+    @Test("A worker that yields counts as started until it begins again")
+    func yieldingWorker() {
+        var state = State(width: 1)
+        let slot = state.add("first", isReady: true)!
+        _ = state.add("second", isReady: true)
+        #expect(Array(state.settled().workers) == [.medium])
+        state.workerBegan(at: .medium)
+        #expect(state.nextStart(at: .medium) == slot)
+        state.remove(slot)
+        let yields = state.workerYields(at: .medium)
+        #expect(yields)
+        #expect(state.settled().workers.isEmpty)
+        state.workerBegan(at: .medium)
+        #expect(state.nextStart(at: .medium) != nil)
+        let yieldsAgain = state.workerYields(at: .medium)
+        #expect(!yieldsAgain, "no operation is left for it")
+        #expect(state.starting[.medium] == 0)
+    }
+
+    @Test("A task that waits for its permits continues without them if its operation ends")
+    func endDuringReturn() {
+        var state = State(width: 1)
+        let slot = state.add("first", isReady: true)!
+        let other = state.add("second", isReady: true)!
+        #expect(state.nextStart(at: .medium) == slot)
+        state.beginWaits(slot, upTo: 1)
+        #expect(state.nextStart(at: .medium) == other)
+        state.endWait(slot, 7)
+        #expect(state.settled().resumed.isEmpty)
+        state.remove(slot)
+        #expect(state.settled().resumed == [7])
+    }
+
     @Test("Late operations are refused or cancelled, and the intake never opens again")
     func intake() {
         var state = State(width: 1)
