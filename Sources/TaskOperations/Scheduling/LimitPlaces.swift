@@ -54,17 +54,18 @@ struct LimitPlaces<Waiter: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - arrival: The claim's arrival if it has none yet. It is later than the arrivals of all entries in all lines.
+    ///     Called only if it is needed, because all queues share the counter of arrivals.
     ///   - isTrial: Whether free permits stay where they are.
     ///   - waiter: The waiter that represents the claim in a line.
     mutating func take(
-        at level: PriorityLevel, arrival: LineArrival, isTrial: Bool = false, _ waiter: Waiter,
+        at level: PriorityLevel, arrival: @autoclosure () -> LineArrival, isTrial: Bool = false, _ waiter: Waiter,
         access: @escaping Access
     ) -> Attempt {
         var attempt = Attempt()
         if level != self.level { attempt.unserved = leaveAll(access: access) }
         self.level = level
         let former = self.arrival
-        self.arrival = former ?? arrival
+        self.arrival = former ?? arrival()
         let inLine = lines
         attempt.lacking = take(from: 0, isTrial: isTrial, waiter, access)
         if let lacking = attempt.lacking {

@@ -94,10 +94,10 @@ extension SchedulerState {
         for _ in 0..<64 {
             guard let next = selection, next.taskLevel == level else { return nil }
             guard let set = next.set else { return next }
-            let level = orderLevel(of: next.slot, next.level)
-            let mayTry = admission.policies!.value.limited.mayTry(set, at: level)
+            let agedLevel = orderLevel(of: next.slot, next.level)
+            let mayTry = admission.policies!.value.limited.mayTry(set, at: agedLevel)
             if mayTry, hasAgeing, unparkFirst(of: set, before: (next.slot, next.level)) { continue }
-            if mayTry, take(set, at: level, takeLimits) { return next }
+            if mayTry, take(set, at: agedLevel, takeLimits) { return next }
             admission.parkFirst(of: next.level)
         }
         return nil
