@@ -3,14 +3,13 @@
 
 /// The sets of semaphores that limit operations of a queue. The state numbers the sets.
 struct QueueLimits: Sendable {
-    /// The claim of each set; nil if the set does not exist.
-    fileprivate var claims: [LimitClaim?] = []
+    fileprivate var claims: [Int: LimitClaim] = [:]
     fileprivate var sets: [[ObjectIdentifier]: Int] = [:]
     /// The effects on semaphores, to perform after the lock of the scheduler is released.
     fileprivate var effects = SemaphoreEffects()
 
     fileprivate mutating func forget(_ set: Int) {
-        guard let claim = claims[set].take() else { return }
+        guard let claim = claims.removeValue(forKey: set) else { return }
         sets[claim.limits.map { ObjectIdentifier($0) }] = nil
         claim.withdraw(&effects)
     }
@@ -39,7 +38,7 @@ extension Scheduler: LimitClaimant {
     /// The number of claimed sets of limits.
     nonisolated var claimCount: Int {
         withCore { core in
-            core.state.limited?.sets.all.count { if case .claimed = $0.availability { true } else { false } } ?? 0
+            core.state.limited.map { limited in limited.sets.slots.count { limited.isClaimed($0) } } ?? 0
         }
     }
 }
@@ -52,7 +51,6 @@ extension SchedulerCore {
         if let set = limits?.sets[key] { return set }
         let set = state.makeLimitSet()
         if limits == nil { limits = QueueLimits() }
-        while limits!.claims.count <= set { limits!.claims.append(nil) }
         limits!.claims[set] = LimitClaim(of: scheduler, set: set, limits: semaphores)
         limits!.sets[key] = set
         return set
@@ -60,25 +58,25 @@ extension SchedulerCore {
 
     /// Starts the next operation of a level in a queue with limits. Returns its slot; nil if no operation may start.
     mutating func nextLimitedStart(at level: PriorityLevel) -> Int? {
+        withClaims(isTrial: false) { state, takeLimits in state.nextStart(at: level, takeLimits: takeLimits) }
+    }
+
+    /// Calls a function with the state and with the way to take the limits of a set.
+    ///
+    /// - Parameter isTrial: Whether free permits stay where they are.
+    private mutating func withClaims<Result>(
+        isTrial: Bool, _ body: (inout Scheduler.State, _ takeLimits: (Int, PriorityLevel) -> Bool) -> Result
+    ) -> Result {
         let claims = limits!.claims
         var effects = SemaphoreEffects()
         swap(&effects, &limits!.effects)
         defer { limits!.effects = effects }
-        return state.nextStart(at: level) { set, level in claims[set]!.take(at: level, &effects) }
-    }
-
-    private mutating func parkBehindLimits() {
-        let claims = limits!.claims
-        var effects = SemaphoreEffects()
-        swap(&effects, &limits!.effects)
-        state.parkBehindLimits { set, level in claims[set]!.take(at: level, isTrial: true, &effects) }
-        limits!.effects = effects
+        return body(&state) { set, level in claims[set]!.take(at: level, isTrial: isTrial, &effects) }
     }
 
     fileprivate mutating func noteOffer(to claim: LimitClaim) {
         // The set may have been removed with its last operation.
-        guard let limits, claim.set < limits.claims.count, limits.claims[claim.set] === claim else { return }
-        state.limitsWereOffered(claim.set)
+        if limits?.claims[claim.set] === claim { state.limitsWereOffered(claim.set) }
     }
 
     /// Changes semaphores as the state requests, and reports offers to the state.
@@ -107,11 +105,11 @@ extension SchedulerCore {
     mutating func computeEffectsWithLimits(of scheduler: Scheduler) -> SemaphoreEffects? {
         repeat {
             updateLimits(of: scheduler)
-            parkBehindLimits()
+            withClaims(isTrial: true) { state, areFree in state.parkBehindLimits(areFree) }
             state.computeEffects { $0.permitWasReturned() }
         } while state.declineOffers()
         defer {
-            if limits!.sets.isEmpty { limits = nil } else { limits!.effects = SemaphoreEffects() }
+            if limits!.claims.isEmpty { limits = nil } else { limits!.effects = SemaphoreEffects() }
         }
         return limits!.effects.isEmpty ? nil : limits!.effects
     }

@@ -54,18 +54,17 @@ struct LimitPlaces<Waiter: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - arrival: The claim's arrival if it has none yet. It is later than the arrivals of all entries in all lines.
-    ///     Called only if it is needed, because all queues share the counter of arrivals.
     ///   - isTrial: Whether free permits stay where they are.
     ///   - waiter: The waiter that represents the claim in a line.
     mutating func take(
-        at level: PriorityLevel, arrival: @autoclosure () -> LineArrival, isTrial: Bool = false, _ waiter: Waiter,
+        at level: PriorityLevel, arrival: LineArrival, isTrial: Bool = false, _ waiter: Waiter,
         access: @escaping Access
     ) -> Attempt {
         var attempt = Attempt()
         if level != self.level { attempt.unserved = leaveAll(access: access) }
         self.level = level
         let former = self.arrival
-        self.arrival = former ?? arrival()
+        self.arrival = former ?? arrival
         let inLine = lines
         attempt.lacking = take(from: 0, isTrial: isTrial, waiter, access)
         if let lacking = attempt.lacking {
@@ -119,29 +118,36 @@ struct LimitPlaces<Waiter: Sendable>: Sendable {
         }
     }
 
-    /// Continues the turn before a permit of each limit is released. If there are other waiters, enters the line of the
-    /// first limit, in which the claim is the first one of its level. Otherwise ends the turn.
-    mutating func stay(_ waiter: Waiter, access: @escaping Access) {
+    /// Called before a permit of each limit is released. If the claim needs the permits again and others wait, enters
+    /// the line of the first limit. The claim is then the first one of its level in that line. Otherwise ends the turn.
+    mutating func prepareRelease(isNeededNext: Bool, _ waiter: Waiter, access: @escaping Access) {
         guard arrival != nil, lines.isEmpty else { return }
-        _ = access(0) { semaphore in
-            if semaphore.hasLine {
-                arrival!.renew()
-                tickets[0] = semaphore.wait(waiter, weight: 1, level: level, arrival: arrival!, isClaim: true)
+        if isNeededNext {
+            _ = access(0) { semaphore in
+                if semaphore.hasLine {
+                    arrival!.renew()
+                    tickets[0] = semaphore.wait(waiter, weight: 1, level: level, arrival: arrival!, isClaim: true)
+                }
+                return nil
             }
-            return nil
         }
         endTurn()
     }
 
     /// Ends the turn if the claim has taken permits in it and is in no line. Later attempts arrive later.
-    mutating func endTurn() {
+    private mutating func endTurn() {
         if takenCount == 0 || !lines.isEmpty { return }
         arrival = nil
         takenCount = 0
     }
 
-    /// Leaves every line. Returns the limits whose waiters the caller must serve.
-    mutating func leaveAll(access: @escaping Access) -> [Int] {
+    /// Leaves every line, and ends the turn. Returns the limits whose waiters the caller must serve.
+    mutating func withdraw(access: @escaping Access) -> [Int] {
+        defer { endTurn() }
+        return leaveAll(access: access)
+    }
+
+    private mutating func leaveAll(access: @escaping Access) -> [Int] {
         let indices = lines
         for index in indices { leave(index, access) }
         return indices

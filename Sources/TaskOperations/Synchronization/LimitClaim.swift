@@ -87,15 +87,14 @@ final class LimitClaim: @unchecked Sendable {
 
     /// Stops waiting for all limits. Called under the owner's lock.
     func withdraw(_ effects: inout SemaphoreEffects) {
-        serve(places.leaveAll(access: access), &effects)
-        places.endTurn()
+        serve(places.withdraw(access: access), &effects)
     }
 
     /// Releases a permit of each limit. Called under the owner's lock.
     ///
     /// - Parameter isNeededNext: Whether the owner may take the permits again at once. Its turn then lasts.
     func release(isNeededNext: Bool, _ effects: inout SemaphoreEffects) {
-        if isNeededNext { places.stay(.claim(self), access: access) } else { places.endTurn() }
+        places.prepareRelease(isNeededNext: isNeededNext, .claim(self), access: access)
         for limit in limits { limit.storage.withLock { $0.state.release(1) } }
         serve(Array(limits.indices), &effects)
     }

@@ -122,7 +122,7 @@ extension LegacyNode {
     }
 
     private func finish(wasOurs: Bool) {
-        // Before the waiters continue, because they may release dependents that Foundation does not retain.
+        // Foundation must tell the dependents first. A waiter may release them, and Foundation does not retain them.
         legacy.tellFinish()
         if wasOurs { legacy.forgetDependencies() }
         let (operation, observation, waiting) = apply { state in

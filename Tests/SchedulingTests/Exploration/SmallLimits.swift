@@ -107,10 +107,7 @@ extension SmallLimits {
     }
 
     private mutating func withdraw(_ number: Int) {
-        let unserved = change(number) { places, access in
-            defer { places.endTurn() }
-            return places.leaveAll(access: access)
-        }
+        let unserved = change(number) { $0.withdraw(access: $1) }
         serve(unserved.map { claims[number].limits[$0] })
     }
 
@@ -153,7 +150,7 @@ extension SmallLimits {
         case .release(let set, let isNeededNext):
             let number = claim(of: queue, set)
             let waiter = plan.tasks.count + number
-            self.change(number) { if isNeededNext { $0.stay(waiter, access: $1) } else { $0.endTurn() } }
+            self.change(number) { $0.prepareRelease(isNeededNext: isNeededNext, waiter, access: $1) }
             release(claims[number].limits)
         case .withdraw(let set): withdraw(claim(of: queue, set))
         case .forget(let set):

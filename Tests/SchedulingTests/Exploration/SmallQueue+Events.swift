@@ -245,7 +245,9 @@ extension SmallQueue: Explorable {
         operations[number].awaited.remove(other)
         state.endWait(operations[number].slot!, number)
         let continues = state.takeEffects().resumed == [number]
-        if continues == operations[number].awaited.isEmpty { faults.append("without permit: \(continues)") }
+        if continues == operations[number].awaited.isEmpty {
+            faults.append("continues without its permit: \(continues)")
+        }
     }
 
     private func isOpen(_ level: PriorityLevel) -> Bool {

@@ -27,7 +27,7 @@ struct LimitPlacesTests {
 
         /// Releases the permits of the claim, which may need them again at once.
         func release() {
-            places.stay(0, access: access)
+            places.prepareRelease(isNeededNext: true, 0, access: access)
             for index in semaphores.indices { semaphores[index].release(1) }
         }
 

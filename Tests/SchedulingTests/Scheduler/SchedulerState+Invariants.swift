@@ -155,7 +155,8 @@ extension SchedulerState {
 
     /// The operation that starts first of those that are ready and not parked; nil if it lacks permits.
     private func next(of waiting: [Record]) -> Record? {
-        let heads = PriorityLevel.allCases.compactMap { level in first(of: waiting.filter { $0.level == level }, order)
+        let heads = PriorityLevel.allCases.compactMap { level in
+            first(of: waiting.filter { $0.level == level }, order)
         }
         .sorted { agedLevel($0) != agedLevel($1) ? agedLevel($0) < agedLevel($1) : $0.arrival > $1.arrival }
         let next = heads.last { permits.caps?[$0.level].admits($0.weight) ?? true }
