@@ -10,7 +10,7 @@ import Synchronization
 /// Plain variables represent the data that a type publishes. A read of such a variable is a data race unless its write
 /// happened before.
 enum WeakTypePrograms {
-    static let all = [rank, ranks, latch, clock, surroundings, portions, observed]
+    static let all = [rank, ranks, latch, clock, surroundings, inbox, raisedInInbox, portions, observed]
 
     /// A thread that reads a rank also sees every write that happened before the rank was set.
     static let rank = ExploredProgram("rank", memory: .weak) { schedule in
@@ -77,6 +77,33 @@ enum WeakTypePrograms {
         schedule.runToEnd()
     }
 
+    /// A thread that learns of an addition to the inbox finds the operation there.
+    static let inbox = ExploredProgram("inbox", memory: .weak) { schedule in
+        let (inbox, operation, isTold) = (Inbox.open(for: .medium), TaskOperation {}, ControlledLock(false))
+        schedule.thread("adder") {
+            schedule.expect(inbox.add(operation), "the open inbox refused the operation")
+            isTold.withLock { $0 = true }
+        }
+        schedule.thread("worker") {
+            if isTold.withLock({ $0 }) { schedule.expect(!inbox.isEmpty, "the inbox is empty") }
+        }
+        schedule.runToEnd()
+    }
+
+    /// An operation that is raised above the level of the inbox is refused, or the thread that raises it finds it in
+    /// the inbox.
+    static let raisedInInbox = ExploredProgram("inbox / raise", memory: .weak) { schedule in
+        let (inbox, operation) = (Inbox.open(for: .medium), TaskOperation(priority: .medium) {})
+        let (isAdded, isFound) = (Holder(false), Holder(false))
+        schedule.thread("adder") { isAdded.value = inbox.add(operation) }
+        schedule.thread("raiser") {
+            operation.priority = .high
+            isFound.value = !inbox.isEmpty
+        }
+        schedule.runToEnd()
+        schedule.expect(!isAdded.value! || isFound.value!, "nobody learns of the raised operation")
+    }
+
     /// No portion is returned twice, and a thread that called `stop` gets no further portion. The order of the elements
     /// does not matter, because the caller awaits all tasks before it returns.
     static let portions = ExploredProgram("portions", memory: .weak) { schedule in
@@ -130,6 +157,15 @@ private final class WaitCounter: TaskOperationObserver, @unchecked Sendable {
 private final class RankWorld: Sendable {
     let rank = Rank()
     let variable = RaceChecked(0)
+}
+
+extension Inbox {
+    fileprivate static func open(for level: PriorityLevel) -> Inbox {
+        let inbox = Inbox()
+        var operations: [AnyTaskOperation] = []
+        inbox.exchange(&operations, openFor: level)
+        return inbox
+    }
 }
 
 private final class SurroundingWorld: Sendable {

@@ -133,6 +133,7 @@ extension Scheduler {
         withCore { core in
             core.awaitingBodyCount += 1
             if isAwaited { return }
+            emptyInbox(&core, openFor: nil)
             isAwaitedByBodies.store(true, ordering: .sequentiallyConsistent)
             end.set(Rank.next())
         }

@@ -9,7 +9,8 @@ extension Scheduler {
     nonisolated func submit(
         _ operation: AnyTaskOperation, isBarrier: Bool = false, mustBeReady: Bool = false
     ) throws(TaskOperationError) {
-        try submitAndLink(operation, mustBeReady: mustBeReady)
+        let snapshot = try submitAndLink(operation, mustBeReady: mustBeReady)
+        if !isBarrier, !snapshot.hasOptions, defaults == nil, inbox.add(operation) { return }
         if isBarrier { hasHadBarriers.store(true, ordering: .sequentiallyConsistent) }
         // The search for a cycle must precede the drop of another operation.
         if !isBarrier && !dropsQueued, withCore({ core in insert(operation, onlyInOrder: true, in: &core) }) { return }
@@ -37,13 +38,15 @@ extension Scheduler {
         try insertInOrder(operations, isBarrier: false)
     }
 
+    @discardableResult
     @inline(__always)
     nonisolated func submitAndLink(
         _ operation: AnyTaskOperation, mustBeReady: Bool = false
-    ) throws(TaskOperationError) {
+    ) throws(TaskOperationError) -> AnyTaskOperation.Snapshot {
         let snapshot = try operation.submit(to: self, bindings: capturedTaskLocals, mustBeReady: mustBeReady)
         if snapshot.hasDependencies { operation.linkDependencies() }
         if snapshot.hasOptions || defaults != nil { operation.beginOptions() }
+        return snapshot
     }
 
     private nonisolated var capturedTaskLocals: [TaskLocalBinding] {
@@ -60,7 +63,10 @@ extension Scheduler {
     ) -> Bool {
         if core.state.isFull || !core.state.acceptance.intake.accepts {
             // A finished operation needs no room.
-            if core.state.acceptance.intake.accepts && operation.isFinished { return true }
+            if core.state.acceptance.intake.accepts && operation.isFinished {
+                core.state.effects.removed.append(operation)
+                return true
+            }
             guard core.state.accepts(operation) else { return true }
         }
         let slot = core.state.nextSlot
@@ -112,6 +118,7 @@ extension Scheduler {
     private nonisolated func insert(
         _ operations: [AnyTaskOperation], isBarrier: Bool, in core: inout SchedulerCore
     ) -> WaitOrder.OrderViolation? {
+        if isBarrier { emptyInbox(&core, openFor: nil) }
         // An operation that is not accepted ends at once and waits for no other.
         if core.state.acceptance.intake.accepts {
             while true {

@@ -15,6 +15,10 @@ struct SchedulerCore: ~Copyable, Sendable {
     var startTimes: [UInt64: Moment] = [:]
     /// The scheduler itself while the queue has operations, because operations do not retain the scheduler.
     var keptAlive: Scheduler?
+    /// The highest level for which the inbox is open; nil while the inbox is closed.
+    var inboxLevel: PriorityLevel?
+    /// An empty array with memory for the inbox.
+    var inboxMemory: [AnyTaskOperation] = []
 
     init(_ state: Scheduler.State) {
         self.state = state

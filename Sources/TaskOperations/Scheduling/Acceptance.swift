@@ -70,7 +70,7 @@ struct DropOrder: Sendable {
     mutating func popFirst(freePermits: Int) -> Int? {
         var kept: [ReadyQueue.Entry] = []
         defer { for entry in kept { insert(entry) } }
-        while let entry = queued.popFirst(fitting: { _ in true }) {
+        while let entry = queued.popFirst() {
             if overflow == .dropNewest || kept.count == freePermits { return entry.slot }
             kept.append(entry)
         }

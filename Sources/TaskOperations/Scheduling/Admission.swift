@@ -32,10 +32,6 @@ struct Admission: Sendable {
         if policies != nil, removeLimited(entry, at: level) { return }
         ready.remove(entry, at: level)
     }
-
-    /// Removes the first entry of `ready`, which must not be empty.
-    @inline(__always)
-    mutating func popFirst() -> Entry { ready.popFirst { _ in true }! }
 }
 
 // MARK: - Barriers
@@ -76,7 +72,7 @@ extension Admission {
 
     private mutating func releaseHeldBack(_ readyLevel: (_ slot: Int) -> PriorityLevel?) {
         while let (entry, _) = barriers!.value.heldBack.first, barriers!.value.line.admits(entry.arrival) {
-            _ = barriers!.value.heldBack.popFirst { _ in true }
+            _ = barriers!.value.heldBack.popFirst()
             if let level = readyLevel(entry.slot) { insert(entry, at: level, isBarrier: false) }
         }
     }

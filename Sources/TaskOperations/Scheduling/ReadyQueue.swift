@@ -2,7 +2,7 @@
 ///
 /// The entries are ready operations, operations that wait to take their permits back, or waiting tasks of an
 /// `AsyncSemaphore`. The caller decides whether to take the first entry, because the entry may need more permits than
-/// are free. No entry overtakes the first entry.
+/// are free.
 ///
 /// A removal from the middle does not search for the entry, but inserts the entry into a second list. The entry leaves
 /// both lists when it is the head of both. If many entries are removed, all of them leave both lists together.
@@ -76,26 +76,26 @@ extension ReadyQueue {
         }
     }
 
-    /// Removes and returns the first entry if it fits; nil if it does not fit or the queue is empty.
-    @inline(__always)
-    mutating func popFirst(fitting isFitting: (_ slot: Int) -> Bool) -> Entry? {
-        guard let (entry, level) = first, isFitting(entry.slot) else { return nil }
-        count -= 1
-        removeHead(of: level)
-        return entry
+    /// Removes and returns the first entry; nil if the queue is empty.
+    mutating func popFirst() -> Entry? {
+        guard let level = highestLevel else { return nil }
+        return popFirst(of: level)
     }
 
-    /// Removes the first entry of a level, which must have an entry.
-    mutating func popFirst(of level: PriorityLevel) {
+    /// Removes and returns the first entry of a level, which must have an entry.
+    @discardableResult
+    mutating func popFirst(of level: PriorityLevel) -> Entry {
         count -= 1
-        removeHead(of: level)
+        return entry(removeHead(of: level))
     }
 
-    /// Removes the head of a level's list, and the removed entries directly behind it.
-    private mutating func removeHead(of level: PriorityLevel) {
-        lists[Int(level.rawValue)].removeFirst()
+    /// Removes and returns the head of a level's list. Also removes the removed entries directly behind it.
+    @discardableResult
+    private mutating func removeHead(of level: PriorityLevel) -> RankedList.Entry {
+        let head = lists[Int(level.rawValue)].removeFirst()
         if removedCount > 0 { skipRemoved(of: level) }
         if lists[Int(level.rawValue)].isEmpty { occupied &= ~(1 << level.rawValue) }
+        return head
     }
 
     private mutating func skipRemoved(of level: PriorityLevel) {
@@ -167,12 +167,13 @@ struct RankedList: Sendable {
         }
     }
 
-    mutating func removeFirst() {
-        if let latecomer = late.first, punctual.first.map({ latecomer.rank < $0.rank }) ?? true {
-            late.removeFirst()
-        } else {
-            punctual.popFirst()
-        }
+    /// Removes and returns the first entry of the list, which must not be empty.
+    @discardableResult
+    mutating func removeFirst() -> Entry {
+        guard let latecomer = late.first else { return punctual.popFirst()! }
+        if let punctual = punctual.first, punctual.rank <= latecomer.rank { return self.punctual.popFirst()! }
+        late.removeFirst()
+        return latecomer
     }
 
     /// Removes the unwanted entries. Calls `isUnwanted` in the order of the entries. Takes linear time, plus a sort if

@@ -67,6 +67,17 @@ extension SchedulerState {
         if !emptyWaiters.isEmpty { effects.resumed += emptyWaiters.removeAll() }
     }
 
+    /// The highest level at which another operation would have no effects; nil if it could have effects at each level.
+    /// Always nil if the arrival of an operation is more than an entry in the list of ready operations.
+    var inboxLevel: PriorityLevel? {
+        if isEmpty || admission.policies != nil || admission.barriers != nil || changes.isObserved { return nil }
+        if acceptance.isLimited || !acceptance.intake.accepts { return nil }
+        if isHalted || permits.isAwaitedBack || permits.width.available == 0 { return .userInteractive }
+        guard let level = admission.ready.highestLevel else { return nil }
+        let workerCount = min(admission.ready.count + 1, permits.width.available, workerLimit)
+        return starting[level] >= workerCount ? level : nil
+    }
+
     @inline(__always)
     mutating func startWorkers(for operationCount: Int, at level: PriorityLevel) {
         let count = max(0, min(operationCount, workerLimit) - Int(starting[level]))

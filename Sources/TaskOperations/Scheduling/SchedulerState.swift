@@ -231,7 +231,7 @@ extension SchedulerState {
         if admission.policies != nil { return startByPolicies(at: level, takeLimits) }
         guard startableCount > 0, firstLevel == level else { return nil }
         let ownLevel = admission.ready.highestLevel!
-        let slot = admission.popFirst().slot
+        let slot = admission.ready.popFirst(of: ownLevel).slot
         start(slot, taking: 1, at: ownLevel)
         return slot
     }

@@ -94,7 +94,7 @@ struct SemaphoreState<Waiter: Sendable>: Sendable {
             records[slot].isOffered = true
             return records[slot].waiter
         }
-        _ = line.popFirst { _ in true }
+        _ = line.popFirst()
         let record = removeRecord(slot)
         permits.take(record.weight)
         return record.waiter
@@ -115,7 +115,7 @@ struct SemaphoreState<Waiter: Sendable>: Sendable {
     var waitersInOrder: [Waiter] {
         var line = line
         var waiters: [Waiter] = []
-        while let entry = line.popFirst(fitting: { _ in true }) { waiters.append(records[entry.slot].waiter) }
+        while let entry = line.popFirst() { waiters.append(records[entry.slot].waiter) }
         return waiters
     }
 

@@ -74,16 +74,14 @@ struct SlotMap<Value> {
     @discardableResult
     mutating func remove(at slot: Int) -> Value {
         let number = slot >> Chunk.shift
-        let chunk = uniqueChunk(number)
-        let wasFull = chunk.occupied == .max
-        let value = chunk.remove(at: slot & Chunk.mask)
+        let (value, former, occupied) = uniqueChunk(number).remove(at: slot & Chunk.mask)
         count -= 1
         // The chunk that is being filled keeps its memory, so that alternating insertions and removals allocate no
         // memory. No removal changes which chunk is filled. A thread that inserts and a thread that removes then use
         // different memory.
         if number == filling { return value }
-        if wasFull { roomy.append(number) }
-        if chunk.occupied == 0 { free(number) }
+        if former == .max { roomy.append(number) }
+        if occupied == 0 { free(number) }
         return value
     }
 
@@ -145,10 +143,15 @@ private final class SlotChunk<Value>: ManagedBuffer<UInt16, Value> {
         withUnsafeMutablePointerToHeader { $0.pointee |= 1 << UInt16(place) }
     }
 
-    func remove(at place: Int) -> Value {
-        precondition(holds(place), "there is nothing at place \(place)")
-        withUnsafeMutablePointerToHeader { $0.pointee &= ~(1 << UInt16(place)) }
-        return (values + place).move()
+    /// Removes a value. Returns it with the positions that held a value before and after.
+    @inline(__always)
+    func remove(at place: Int) -> (value: Value, former: UInt16, occupied: UInt16) {
+        withUnsafeMutablePointers { header, values in
+            let former = header.pointee
+            precondition(former & (1 << UInt16(place)) != 0, "there is nothing at place \(place)")
+            header.pointee = former & ~(1 << UInt16(place))
+            return ((values + place).move(), former, header.pointee)
+        }
     }
 
     /// Calls a function with each position that holds a value, in ascending order.

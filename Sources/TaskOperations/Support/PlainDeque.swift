@@ -42,7 +42,7 @@ struct PlainDeque<Element: BitwiseCopyable> {
     subscript(index: Int) -> Element { ring!.elements[(Int(head) + index) & (ring!.size - 1)] }
 
     mutating func append(_ element: Element) {
-        if ring == nil || !isKnownUniquelyReferenced(&ring) || count == ring!.size { makeRing() }
+        if !isKnownUniquelyReferenced(&ring) || count == ring!.size { makeRing() }
         ring!.elements[(Int(head) + count) & (ring!.size - 1)] = element
         length += 1
     }

@@ -21,6 +21,7 @@ extension SchedulerState {
         checkBarriers(inOrder, check)
         checkLines(inOrder, check)
         checkDecisions(inOrder, check)
+        checkInbox(check)
         return violations
     }
 
@@ -115,6 +116,23 @@ extension SchedulerState {
         check(line.isEmpty == (line.first == nil), "the line \(name) has a first and is empty, or has none and is not")
         let entries = line.entriesWithRemoved.count
         check(entries >= count && entries <= max(2 * count + 1, count + 65), "\(entries) entries for \(count)")
+    }
+
+    /// Checks that the arrival of an operation has no effects at each level for which the inbox is open.
+    private func checkInbox(_ check: Check) {
+        var settled = self
+        settled.computeEffects()
+        _ = settled.takeEffects()
+        guard let open = settled.inboxLevel else { return }
+        for level in PriorityLevel.allCases where level <= open {
+            var later = settled
+            let slot = later.nextSlot
+            later.insert(records.all[0].element, Newcomer(level: level, isReady: true), at: slot)
+            later.computeEffects()
+            check(
+                later.effects.isEmpty && later.nextLevel == settled.nextLevel,
+                "the inbox is open at \(open), and an operation of level \(level) has effects")
+        }
     }
 
     /// Checks that the next operation is the first of those that may start.

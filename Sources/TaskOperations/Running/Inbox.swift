@@ -1,0 +1,92 @@
+import Synchronization
+
+/// Operations that threads have added to a queue without entering the scheduler.
+///
+/// A queue that has no permit left, or has already requested enough workers, need not learn of an added operation at
+/// once. Its inbox is then open. A thread that adds an operation takes only the lock of the inbox, which is held for a
+/// few instructions, and does not compete with the workers of the queue. Without the inbox, a thread took 420 ns for an
+/// addition to a queue that executes empty operations, and 1,180 ns if the processors shared no cache. With the inbox,
+/// it takes 190 ns and 410 ns (2-core machine of the README).
+///
+/// Invariants:
+///
+/// 1. Each event of the scheduler first inserts the operations of the inbox into the queue, in the order of their
+///    addition. An event therefore finds each operation whose addition has returned.
+/// 2. At the end of each event, the scheduler opens the inbox for the levels at which an added operation would start no
+///    worker, or closes it. In the step that closes the inbox, the scheduler takes the operations of the inbox. While
+///    the scheduler is not in an event, the inbox is open only as `SchedulerState.inboxLevel` says.
+/// 3. The inbox of an empty queue is closed. A queue with operations has an event after every change that could let an
+///    operation start. No operation therefore stays in the inbox for longer than it would have to wait anyway.
+/// 4. The level of an operation is read under the lock of the inbox, after `hasOperations` was set. A thread that raises
+///    the operation later causes an event of the scheduler, which finds the operation in the inbox.
+/// 5. The inbox is closed while the place of an operation in the wait graph depends on other operations of the queue.
+///    Therefore every operation of the inbox can be inserted.
+///
+/// The lock may be taken within the lock of the scheduler. The lock of an operation may be taken within this lock.
+final class Inbox: Sendable {
+    private struct State: Sendable {
+        /// The highest level of operations that may be added; nil while the inbox is closed.
+        var level: PriorityLevel?
+        var operations: [AnyTaskOperation] = []
+    }
+
+    /// The maximum number of operations, because an event inserts all of them under the lock of the scheduler.
+    private static var capacity: Int { 32 }
+
+    private let state = Lock(State())
+    /// False only if there are no operations. Relaxed loads are sufficient: an event must find only those operations
+    /// whose addition happened before the event.
+    private let hasOperations = Atomic(false)
+
+    @inline(__always)
+    var isEmpty: Bool { !hasOperations.load(ordering: .relaxed) }
+
+    /// Adds an operation. If the scheduler must learn of the operation at once, or if the inbox is full, returns false
+    /// and changes nothing.
+    func add(_ operation: AnyTaskOperation) -> Bool {
+        state.withLock { state in
+            guard let level = state.level, state.operations.count < Self.capacity else { return false }
+            hasOperations.store(true, ordering: .relaxed)
+            if operation.record.withLock({ $0.orderLevel }) > level { return false }
+            state.operations.append(operation)
+            return true
+        }
+    }
+
+    /// Exchanges the operations for an empty array, and sets the level.
+    func exchange(_ operations: inout [AnyTaskOperation], openFor level: PriorityLevel?) {
+        state.withLock { state in
+            swap(&state.operations, &operations)
+            state.level = level
+            hasOperations.store(false, ordering: .relaxed)
+        }
+    }
+}
+
+extension Scheduler {
+    /// Opens or closes the inbox at the end of an event. Returns whether this has inserted operations.
+    @inline(__always)
+    nonisolated func updateInbox(_ core: inout SchedulerCore) -> Bool {
+        let level = isAwaited ? nil : core.state.inboxLevel
+        return level == core.inboxLevel ? false : emptyInbox(&core, openFor: level)
+    }
+
+    /// Inserts the operations of the inbox into the queue. Returns whether there were any.
+    ///
+    /// - Parameter level: The highest level for which the inbox is open afterwards; nil to close it.
+    @inline(never)
+    @discardableResult
+    nonisolated func emptyInbox(_ core: inout SchedulerCore, openFor level: PriorityLevel?) -> Bool {
+        var operations: [AnyTaskOperation] = []
+        swap(&operations, &core.inboxMemory)
+        if level == nil { operations = [] }
+        core.inboxLevel = level
+        inbox.exchange(&operations, openFor: level)
+        let isEmpty = operations.isEmpty
+        for operation in operations { insert(operation, in: &core) }
+        // None of these is the last reference, because the state or its effects have another.
+        operations.removeAll(keepingCapacity: level != nil)
+        swap(&operations, &core.inboxMemory)
+        return !isEmpty
+    }
+}
