@@ -3,7 +3,7 @@
 /// The scheduler appends events under its lock, in the order of their numbers. After unlocking, one thread at a time
 /// delivers the events of all threads. Therefore an observer receives events in order, from one thread at a time, with
 /// no lock held. If an observer changes the queue, the delivery in progress also delivers the events of that change.
-struct EventLog: ~Copyable, Sendable {
+final class EventLog: Sendable {
     fileprivate struct Member: Sendable {
         let observer: any TaskOperationObserver
         /// The number of the last event before the observer was added.

@@ -30,7 +30,8 @@ extension Scheduler {
         guard let next = schedulers.first else { return look(captures) }
         var effects = Effects()
         let result = next.withCore(&effects) { core in
-            captures.append(Capture(scheduler: next, state: core.state, startTimes: core.startTimes))
+            let startTimes = core.observation?.value.startTimes ?? [:]
+            captures.append(Capture(scheduler: next, state: core.state, startTimes: startTimes))
             return capture(schedulers.dropFirst(), &captures, &allEffects, look)
         }
         allEffects.append((next, effects))

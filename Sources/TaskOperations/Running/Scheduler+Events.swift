@@ -2,43 +2,61 @@ import Synchronization
 
 // The events of operations, for observers: see `EventLog`. Only the state numbers them.
 
+/// The observers of a queue, and what only they need.
+struct QueueObservation: Sendable {
+    /// Delivers the events of operations to the observers.
+    let log: EventLog
+    /// The observers, by identity.
+    fileprivate var observers: [ObjectIdentifier] = []
+    /// The observer that counts operations; nil if there is none.
+    var countObserver: (any TaskOperationObserver)?
+    /// The start times of executing operations, by arrival. Known only while there are observers.
+    fileprivate(set) var startTimes: [UInt64: Moment] = [:]
+}
+
 extension Scheduler {
     /// Adds an observer, which receives the present state first and then each event. Adding an observer again has no
     /// effect.
     package nonisolated func addObserver(_ observer: any TaskOperationObserver) {
-        withCore { core in
-            if core.observers.contains(observer.identity) { return }
-            core.observers.append(observer.identity)
+        let log = withCore { core in
+            let log = core.makeObservation(of: identity)
+            if core.observation!.value.observers.contains(observer.identity) { return log }
+            core.observation!.value.observers.append(observer.identity)
             core.state.setObserved(true)
             isObserved.store(true, ordering: .relaxed)
             let (now, label) = (Moment.now, QueueLabel(identity))
             let present = core.state.presentChanges { $0.isCancelled }
-            eventLog.add(
+            log.add(
                 observer, after: core.state.changes.lastNumber,
                 replaying: present.map { TaskOperationEvent($0, at: now, in: label, isReplayed: true) })
+            return log
         }
-        eventLog.deliver()
+        log.deliver()
     }
 
     /// Removes an observer. The observer may still be called for earlier events.
     package nonisolated func removeObserver(_ observer: any TaskOperationObserver) {
-        withCore { core in
-            guard let index = core.observers.firstIndex(of: observer.identity) else { return }
-            core.observers.remove(at: index)
-            if core.observers.isEmpty {
+        let log = withCore { core -> EventLog? in
+            let index = core.observation?.value.observers.firstIndex(of: observer.identity)
+            guard let index, let log = core.observation?.value.log else { return nil }
+            core.observation!.value.observers.remove(at: index)
+            if core.observation!.value.observers.isEmpty {
                 core.state.setObserved(false)
                 isObserved.store(false, ordering: .relaxed)
-                core.startTimes = [:]
+                core.observation!.value.startTimes = [:]
             }
-            eventLog.remove(observer.identity)
+            log.remove(observer.identity)
+            return log
         }
-        eventLog.deliver()
+        log?.deliver()
     }
 
-    /// Moves the recorded changes to the log. If the last observer was removed meanwhile, the log discards the changes.
+    /// Moves the recorded changes to the log, which is returned. If the last observer was removed meanwhile, the log
+    /// discards the changes.
     @inline(never)
-    nonisolated func logChanges(_ core: inout SchedulerCore) {
+    nonisolated func logChanges(_ core: inout SchedulerCore) -> EventLog {
         let (now, label) = (Moment.now, QueueLabel(identity))
+        let eventLog = core.observation!.value.log
         eventLog.append { log in
             for change in core.state.changes.changes {
                 core.noteTime(of: change.kind, change.arrival, now)
@@ -47,6 +65,7 @@ extension Scheduler {
             // This frees no operation, because the log, which is locked, also retains them.
             core.state.removeChanges()
         }
+        return eventLog
     }
 
     /// Reports a change of a body.
@@ -63,12 +82,19 @@ extension Scheduler {
 }
 
 extension SchedulerCore {
+    /// Creates the observation if it does not exist. Returns its log.
+    @discardableResult
+    mutating func makeObservation(of identity: QueueIdentity) -> EventLog {
+        if observation == nil { observation = Boxed(QueueObservation(log: EventLog(of: identity))) }
+        return observation!.value.log
+    }
+
     @inline(__always)
     fileprivate mutating func noteTime(of kind: ChangeKind, _ arrival: UInt64, _ now: Moment) {
         if !state.changes.isObserved { return }
         switch kind {
-        case .started: startTimes[arrival] = now
-        case .finished: startTimes[arrival] = nil
+        case .started: observation!.value.startTimes[arrival] = now
+        case .finished: observation!.value.startTimes[arrival] = nil
         default: break
         }
     }

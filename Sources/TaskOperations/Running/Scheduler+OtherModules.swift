@@ -14,8 +14,9 @@ extension Scheduler {
     /// - Parameter new: The observer to set if the queue has no such observer.
     package nonisolated func countObserver(orSet new: any TaskOperationObserver) -> any TaskOperationObserver {
         withCore { core in
-            if core.countObserver == nil { core.countObserver = new }
-            return core.countObserver!
+            core.makeObservation(of: identity)
+            if core.observation!.value.countObserver == nil { core.observation!.value.countObserver = new }
+            return core.observation!.value.countObserver!
         }
     }
 }

@@ -45,8 +45,6 @@ package actor Scheduler {
     nonisolated let hasHadBarriers = Atomic(false)
     /// Whether there are observers of events.
     nonisolated let isObserved = Atomic(false)
-    /// Delivers the events of operations to observers.
-    nonisolated let eventLog: EventLog
     /// The interceptors of bodies.
     nonisolated let surroundings = BodyInterceptors()
     /// Options that complete the options of each operation; nil if the queue has no defaults.
@@ -71,7 +69,6 @@ package actor Scheduler {
         self.clock = clock
         hasRate = policies.rate != nil
         identity = QueueIdentity(name: queueName)
-        eventLog = EventLog(of: identity)
         self.scopeWorkers = scopeWorkers
         self.permit = permit
         self.place = place
@@ -138,6 +135,7 @@ extension Scheduler {
     struct Effects: Sendable {
         fileprivate var semaphores: SemaphoreEffects?
         fileprivate(set) var state: State.Effects?
+        fileprivate var eventLog: EventLog?
 
         @inline(__always)
         var isEmpty: Bool { state == nil && semaphores == nil }
@@ -164,7 +162,7 @@ extension Scheduler {
             core.keptAlive = self
         }
         if core.state.effects.isEmpty { return }
-        if core.state.effects.hasChanges { logChanges(&core) }
+        if core.state.effects.hasChanges { effects.eventLog = logChanges(&core) }
         effects.state = core.state.takeEffects()
     }
 
@@ -196,7 +194,7 @@ extension Scheduler {
         if state.isOver { scopeWorkers?.end() }
         if let time = state.wakeTime { clock!.wake(self, at: time) }
         // Last, because an observer may be user code that takes long.
-        if state.hasChanges { eventLog.deliver() }
+        effects.eventLog?.deliver()
     }
 
     /// Ends an operation that cannot start.

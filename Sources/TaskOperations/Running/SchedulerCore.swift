@@ -7,12 +7,8 @@ struct SchedulerCore: ~Copyable, Sendable {
     var awaitingBodyCount = 0
     /// The objects to notify when the queue is suspended or resumed.
     var followers: [any SuspensionFollower] = []
-    /// The observers of events, by identity.
-    var observers: [ObjectIdentifier] = []
-    /// The observer that counts operations; nil if there is none.
-    var countObserver: (any TaskOperationObserver)?
-    /// The start times of executing operations, by arrival. Known only while there are observers.
-    var startTimes: [UInt64: Moment] = [:]
+    /// Nil if the queue never had an observer.
+    var observation: Boxed<QueueObservation>?
     /// The scheduler itself while the queue has operations, because operations do not retain the scheduler.
     var keptAlive: Scheduler?
     /// The highest level for which the inbox is open; nil while the inbox is closed.
