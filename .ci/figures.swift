@@ -41,6 +41,7 @@ func ratio(_ value: Double) -> String {
 /// The rows of the table of alternatives, by the case that measures each.
 let titles = [
     ("independent", "100,000 independent, width 2"), ("independent-batch", "the same, in one `addOperations`"),
+    ("adding", "the same, only the additions of the main thread"),
     ("contended-add", "the same, added by 8 threads at once"), ("chain", "a chain of 10,000 dependencies"),
     ("latency", "added to an idle queue, until the body starts"),
     ("pending-memory", "bytes for an operation that waits"),

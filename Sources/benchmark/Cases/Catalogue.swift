@@ -3,6 +3,7 @@ enum Catalogue {
     static let cases: [Case] = [
         .independent,
         .independentBatch,
+        .adding,
         .serial,
         .contendedAdd,
         .suspending(width: 2),

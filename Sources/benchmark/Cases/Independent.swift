@@ -15,6 +15,32 @@ extension Case {
             Subject(.operationQueue) { await Batch.operationQueue($0) },
         ] + Submission<Empty>.subjects([.dispatchQueue], width: 2))
 
+    /// The time that the adding thread needs while the queue executes. The other cases also contain the time of the
+    /// bodies.
+    static let adding = Case(
+        "adding", "empty, until the last addition has returned to the main thread, width 2", sizes: [100_000],
+        subjects: [
+            Subject(.taskOperationQueue) { count in
+                let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
+                let measurement = await Adding.measure(count) { queue.addOperation {} }
+                try await queue.waitUntilAllOperationsAreFinished()
+                return measurement
+            },
+            Subject(.operationQueue) { count in
+                let queue = OperationQueue(width: 2)
+                let measurement = await Adding.measure(count) { queue.addOperation {} }
+                await mainThread.run { queue.waitUntilAllOperationsAreFinished() }
+                return measurement
+            },
+            Subject(.dispatchQueue) { count in
+                let queue = DispatchQueue(label: "benchmark", attributes: .concurrent)
+                let group = DispatchGroup()
+                let measurement = await Adding.measure(count) { queue.async(group: group) {} }
+                await mainThread.run { group.wait() }
+                return measurement
+            },
+        ])
+
     static let serial = Case(
         "serial", "empty, one at a time, width 1", sizes: [100_000],
         subjects: Submission<Empty>.subjects(
@@ -43,6 +69,14 @@ extension Case {
             ])
 
     private static let ioWidth = 256
+}
+
+private enum Adding {
+    static func measure(_ count: Int, _ add: @escaping @Sendable () -> Void) async -> Measurement {
+        await benchmark.measure(count, on: ()) { _ in
+            await mainThread.run { for _ in 0..<count { add() } }
+        }
+    }
 }
 
 private enum Batch {

@@ -10,7 +10,8 @@ struct CatalogueTests {
     func names() {
         #expect(
             Catalogue.names == [
-                "independent", "independent-batch", "serial", "contended-add", "suspending", "io", "scope", "chain",
+                "independent", "independent-batch", "adding", "serial", "contended-add", "suspending", "io", "scope",
+                "chain",
                 "fan-out",
                 "fan-in", "layers", "random-dag", "after", "pending-memory", "delayed", "cancel-all",
                 "priority-change", "width-change", "suspend-resume", "growth", "semaphore", "keyed", "newest-first",
