@@ -16,7 +16,7 @@ import Synchronization
 ///    worker, or closes it. In the step that closes the inbox, the scheduler takes the operations of the inbox. While
 ///    the scheduler is not in an event, the inbox is open only as `SchedulerState.inboxLevel` says.
 /// 3. The inbox of an empty queue is closed. A queue with operations has an event after every change that could let an
-///    operation start. No operation therefore stays in the inbox for longer than it would have to wait anyway.
+///    operation start. The inbox therefore delays no start.
 /// 4. The level of an operation is read under the lock of the inbox, after `hasOperations` was set. A thread that raises
 ///    the operation later causes an event of the scheduler, which finds the operation in the inbox.
 /// 5. The inbox is closed while the place of an operation in the wait graph depends on other operations of the queue.

@@ -2,7 +2,7 @@ import Synchronization
 
 // The events of operations, for observers: see `EventLog`. Only the state numbers them.
 
-/// The observers of a queue, and what only they need.
+/// The observers of a queue, and the state that only observers need.
 struct QueueObservation: Sendable {
     /// Delivers the events of operations to the observers.
     let log: EventLog
