@@ -53,7 +53,7 @@ enum SmallPrograms {
         awaitedTwice, observed, limited, callback, scope, capacity, shutDown, key, lazyValue, group, semaphore, thread,
         threads, timeLimit, crossing, awaitedBarrier, keptLimit, startedDependent, progress,
         refusedAndCancelled, seenEnd, givenUpPlace, joinedKey, cancelledKey, delivered, roomOrCancelled,
-        shutDownDependent, refusedUnseen, lentInTurn,
+        shutDownDependent, refusedUnseen, lentInTurn, awaitedEnd,
     ]
 
     static let addAndCancel = ExploredProgram("add / cancel") { schedule in
@@ -787,6 +787,39 @@ extension SmallPrograms {
         schedule.expectEnd(of: first, second, barrier)
         schedule.expectEmpty(queue)
         holder.value = nil
+    }
+
+    /// A body begins to wait until a busy queue is empty. Meanwhile, another body is created that waits for the same,
+    /// and an operation of the queue that depends on it. One of these two is refused.
+    static let awaitedEnd = ExploredProgram("wait for the end / add a dependent of a second wait") { schedule in
+        let (queue, other, tally) = (TaskOperationQueue(maxConcurrentOperationCount: 1), TaskOperationQueue(), Tally())
+        let gate = TaskOperation(name: "gate") {}
+        let busy = TaskOperation(name: "busy") { try? await gate.value }
+        let waiter = TaskOperation(name: "waiter") { try? await queue.waitUntilAllOperationsAreFinished() }
+        let added = Holder<[TaskOperation<Void>]>([])
+        try? queue.addOperation(busy)
+        schedule.runToEnd()
+        schedule.thread("waiter") { try? other.addOperation(waiter) }
+        schedule.thread("adder") {
+            let second = TaskOperation(name: "second") {
+                do { try await queue.waitUntilAllOperationsAreFinished() } catch { tally.count("refused") }
+            }
+            let dependent = TaskOperation(name: "dependent", dependencies: [second]) {}
+            added.value = [second, dependent]
+            do {
+                try queue.addOperation(dependent)
+            } catch {
+                tally.count("refused")
+                dependent.cancel()
+            }
+            try? other.addOperation(second)
+        }
+        schedule.runToEnd()
+        try? other.addOperation(gate)
+        schedule.runToEnd()
+        schedule.expect(tally["refused"] == 1, "\(tally["refused"]) of the two were refused")
+        for operation in [gate, busy, waiter] + added.value! { schedule.expectEnd(of: operation) }
+        schedule.expectEmpty(queue, other)
     }
 }
 
