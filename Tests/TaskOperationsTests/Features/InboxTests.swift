@@ -1,0 +1,95 @@
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@testable import TaskOperations
+
+@Suite("The inbox of a busy queue", .inTurns, .timeLimit(.minutes(10)))
+struct InboxTests {
+    /// A queue of width 1, whose only operation executes until the gate is opened.
+    private func busyQueue(until gate: Gate) async -> TaskOperationQueue {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let operation = queue.addOperation { await gate.pass() }
+        #expect(await eventually { operation.isExecuting })
+        return queue
+    }
+
+    @Test("A thread that adds to a busy queue does not take the queue's lock")
+    func addsWithoutLock() async throws {
+        let gate = Gate()
+        let queue = await busyQueue(until: gate)
+        // Would deadlock if it took the lock.
+        let operations = queue.scheduler.withCore { _ in (0..<3).map { number in queue.addOperation { number } } }
+        #expect(queue.operationCount == 4)
+        #expect(Array(queue.operations.dropFirst()) == operations)
+        gate.open()
+        for (number, operation) in operations.enumerated() { #expect(try await operation.value == number) }
+    }
+
+    @Test("More operations than the inbox has room for keep their order")
+    func manyOperations() async throws {
+        let (gate, started) = (Gate(), Recorder<Int>())
+        let queue = await busyQueue(until: gate)
+        for number in 0..<1000 { queue.addOperation { started.record(number) } }
+        gate.open()
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(started.events == Array(0..<1000))
+    }
+
+    @Test("The inbox is open for all levels while no permit is free, and closed while the queue is empty")
+    func levels() async throws {
+        let gate = Gate()
+        let queue = await busyQueue(until: gate)
+        #expect(queue.inboxLevel == .userInteractive)
+        queue.maxConcurrentOperationCount = 2
+        #expect(queue.inboxLevel == nil)
+        queue.maxConcurrentOperationCount = 1
+        gate.open()
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(queue.inboxLevel == nil)
+    }
+
+    /// The changes after which each addition must enter the scheduler.
+    private static let closings: [@Sendable (TaskOperationQueue) -> Void] = [
+        { $0.addBarrier {} },
+        { $0.addOperation(.weight(2)) {} },
+        { $0.addOperation(.limited(by: AsyncSemaphore(capacity: 1))) {} },
+        { $0.maxQueuedOperationCount = 10 },
+        { $0.addObserver(EventRecorder()) },
+        { $0.scheduler.willBeAwaited() },
+        { $0.shutDown() },
+    ]
+
+    @Test("The inbox is closed while an addition may have effects", arguments: closings.indices)
+    func closing(index: Int) async throws {
+        let gate = Gate()
+        let queue = await busyQueue(until: gate)
+        #expect(queue.inboxLevel == .userInteractive)
+        Self.closings[index](queue)
+        #expect(queue.inboxLevel == nil)
+        gate.open()
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test("An operation starts at once while one with limits executes and a permit is free")
+    func besideLimits() async throws {
+        let (gate, limitedGate) = (Gate(), Gate())
+        let queue = await busyQueue(until: gate)
+        let limited = queue.addOperation(.limited(by: AsyncSemaphore(capacity: 1))) { await limitedGate.pass() }
+        gate.open()
+        #expect(await eventually { limited.isExecuting })
+        queue.maxConcurrentOperationCount = 2
+        let added = queue.addOperation {}
+        #expect(await eventually { added.isFinished })
+        limitedGate.open()
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+}
+
+extension TaskOperationQueue {
+    fileprivate var inboxLevel: PriorityLevel? { scheduler.withCore { $0.inboxLevel } }
+}
+
+private final class EventRecorder: TaskOperationObserver {
+    func operationChanged(_ event: TaskOperationEvent) {}
+}
