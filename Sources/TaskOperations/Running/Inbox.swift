@@ -4,9 +4,11 @@ import Synchronization
 ///
 /// A queue that has no permit left, or has already requested enough workers, need not learn of an added operation at
 /// once. Its inbox is then open. A thread that adds an operation takes only the lock of the inbox, which is held for a
-/// few instructions, and does not compete with the workers of the queue. Without the inbox, a thread took 420 ns for an
-/// addition to a queue that executes empty operations, and 1,180 ns if the processors shared no cache. With the inbox,
-/// it takes 190 ns and 410 ns (2-core machine of the README).
+/// few instructions, and does not compete with the workers of the queue.
+///
+/// Without the inbox, the main thread takes 440 ns instead of 320 ns to add an operation to a queue that executes empty
+/// operations (`benchmark --case adding`, 2-core machine of the README). While the processors of that machine share no
+/// cache, it takes 1,300 ns instead of 640 ns.
 ///
 /// Invariants:
 ///
