@@ -53,7 +53,7 @@ enum SmallPrograms {
         awaitedTwice, observed, limited, callback, scope, capacity, shutDown, key, lazyValue, group, semaphore, thread,
         threads, timeLimit, crossing, awaitedBarrier, keptLimit, startedDependent, progress,
         refusedAndCancelled, seenEnd, givenUpPlace, joinedKey, cancelledKey, delivered, roomOrCancelled,
-        shutDownDependent, refusedUnseen, lentInTurn, awaitedEnd,
+        shutDownDependent, refusedUnseen, lentInTurn, awaitedEnd, addedBeforeEnd,
     ]
 
     static let addAndCancel = ExploredProgram("add / cancel") { schedule in
@@ -820,6 +820,33 @@ extension SmallPrograms {
         schedule.expect(tally["refused"] == 1, "\(tally["refused"]) of the two were refused")
         for operation in [gate, busy, waiter] + added.value! { schedule.expectEnd(of: operation) }
         schedule.expectEmpty(queue, other)
+    }
+
+    /// A task waits until a queue is empty. If an operation is added before the last one ends, the task also waits for
+    /// the added one.
+    static let addedBeforeEnd = ExploredProgram("wait until the queue is empty / end / add") { schedule in
+        let (queue, tally) = (TaskOperationQueue(maxConcurrentOperationCount: 1), Tally())
+        let gate = TaskOperation(name: "gate") {}
+        let first = TaskOperation(name: "first") {}
+        let second = TaskOperation(name: "second") { try? await gate.value }
+        schedule.thread("waiter") {
+            try? queue.addOperation(first)
+            Task {
+                try await queue.waitUntilAllOperationsAreFinished()
+                tally.count("end of the wait")
+            }
+        }
+        schedule.thread("adder") {
+            try? queue.addOperation(second)
+            if !first.isFinished { tally.count("early addition") }
+        }
+        schedule.runToEnd()
+        let isEarly = tally["early addition"] == 1
+        schedule.expect(!isEarly || tally["end of the wait"] == 0, "the wait ended before the added operation")
+        try? TaskOperationQueue().addOperation(gate)
+        schedule.runToEnd()
+        schedule.expectEnd(of: first, second)
+        schedule.expectEmpty(queue)
     }
 }
 

@@ -23,8 +23,8 @@ extension AnyTaskOperation {
         /// The operation executes. `escalation` is the operation's level if it is higher than the level of the task;
         /// otherwise nil. The operation requests `executor`.
         case executes(escalation: PriorityLevel?, executor: (any TaskExecutor)?)
+        /// The operation has a new dependency, of which the host does not know yet.
         case mustWait
-        case hasEnded
     }
 
     var snapshot: Snapshot { record.withLock { $0.snapshot } }
@@ -134,7 +134,7 @@ extension AnyTaskOperation {
     /// Starts the operation if it is ready. The host then runs its body on a task of the given level.
     func start(on runner: OperationRunner, level: PriorityLevel) -> Start {
         record.withLock { record in
-            if record.phase == .finished { return .hasEnded }
+            assert(record.phase == .submitted, "an operation that has ended or started is still queued")
             if !record.isReady { return .mustWait }
             record.start(on: runner)
             let executor = record.links?.executor

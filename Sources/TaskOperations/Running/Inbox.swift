@@ -2,27 +2,30 @@ import Synchronization
 
 /// Operations that threads have added to a queue without entering the scheduler.
 ///
-/// A queue that has no permit left, or has already requested enough workers, need not learn of an added operation at
-/// once. Its inbox is then open. A thread that adds an operation takes only the lock of the inbox, which is held for a
-/// few instructions, and does not compete with the workers of the queue.
+/// While a queue has no permit left, or has requested all workers that it can use, an added operation starts no worker.
+/// The inbox is then open: a thread that adds an operation appends it to the inbox, and does not compete with the
+/// workers for the lock of the queue.
 ///
-/// Without the inbox, the main thread takes 440 ns instead of 320 ns to add an operation to a queue that executes empty
-/// operations (`benchmark --case adding`, 2-core machine of the README). While the processors of that machine share no
-/// cache, it takes 1,300 ns instead of 640 ns.
+/// The main thread takes 320 ns to add an operation to a queue that executes empty operations; without the inbox, it
+/// takes 440 ns (`benchmark --case adding`, 2-core machine of the README). While the processors of that machine share no
+/// cache, it takes 640 ns, and 1,300 ns without the inbox.
 ///
 /// Invariants:
 ///
-/// 1. Each event of the scheduler first inserts the operations of the inbox into the queue, in the order of their
-///    addition. An event therefore finds each operation whose addition has returned.
-/// 2. At the end of each event, the scheduler opens the inbox for the levels at which an added operation would start no
-///    worker, or closes it. In the step that closes the inbox, the scheduler takes the operations of the inbox. While
-///    the scheduler is not in an event, the inbox is open only as `SchedulerState.inboxLevel` says.
-/// 3. The inbox of an empty queue is closed. A queue with operations has an event after every change that could let an
-///    operation start. The inbox therefore delays no start.
+/// 1. An event of the scheduler first inserts the operations of the inbox into the queue, in the order of their
+///    addition. An event that ends an operation looks for new ones after that operation's end is visible. An operation
+///    that was added before the last operation ended is therefore part of the queue before the queue is empty.
+/// 2. At the end of each event, the scheduler opens the inbox for the levels at which no number of added operations
+///    would start a worker, or closes it. In the step that closes the inbox, the scheduler inserts its operations. While
+///    no event is in progress, the inbox is open only as `SchedulerState.inboxLevel` says.
+/// 3. The inbox of an empty queue is closed. If the inbox is open, no operation can start before the next event.
 /// 4. The level of an operation is read under the lock of the inbox, after `hasOperations` was set. A thread that raises
 ///    the operation later causes an event of the scheduler, which finds the operation in the inbox.
 /// 5. The inbox is closed while the place of an operation in the wait graph depends on other operations of the queue.
 ///    Therefore every operation of the inbox can be inserted.
+///
+/// An addition during an event may count as an addition after it. For example, the event may start an operation of a
+/// lower priority.
 ///
 /// The lock may be taken within the lock of the scheduler. The lock of an operation may be taken within this lock.
 final class Inbox: Sendable {
@@ -43,13 +46,13 @@ final class Inbox: Sendable {
     @inline(__always)
     var isEmpty: Bool { !hasOperations.load(ordering: .relaxed) }
 
-    /// Adds an operation. If the scheduler must learn of the operation at once, or if the inbox is full, returns false
-    /// and changes nothing.
+    /// Adds an operation. If the scheduler must learn of the operation at once, if the operation has ended, or if the
+    /// inbox is full, returns false and changes nothing.
     func add(_ operation: AnyTaskOperation) -> Bool {
         state.withLock { state in
             guard let level = state.level, state.operations.count < Self.capacity else { return false }
             hasOperations.store(true, ordering: .relaxed)
-            if operation.record.withLock({ $0.orderLevel }) > level { return false }
+            guard operation.record.withLock({ $0.phase != .finished && $0.orderLevel <= level }) else { return false }
             state.operations.append(operation)
             return true
         }
@@ -66,6 +69,12 @@ final class Inbox: Sendable {
 }
 
 extension Scheduler {
+    /// Inserts the operations of the inbox into the queue.
+    @inline(__always)
+    nonisolated func readInbox(_ core: inout SchedulerCore) {
+        if !inbox.isEmpty { emptyInbox(&core, openFor: core.inboxLevel) }
+    }
+
     /// Opens or closes the inbox at the end of an event. Returns whether this has inserted operations.
     @inline(__always)
     nonisolated func updateInbox(_ core: inout SchedulerCore) -> Bool {

@@ -30,6 +30,8 @@ extension Scheduler {
         guard let next = schedulers.first else { return look(captures) }
         var effects = Effects()
         let result = next.withCore(&effects) { core in
+            // No operation is added to this queue until all queues are captured.
+            next.emptyInbox(&core, openFor: nil)
             let startTimes = core.observation?.value.startTimes ?? [:]
             captures.append(Capture(scheduler: next, state: core.state, startTimes: startTimes))
             return capture(schedulers.dropFirst(), &captures, &allEffects, look)

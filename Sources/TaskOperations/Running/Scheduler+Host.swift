@@ -20,10 +20,11 @@ extension Scheduler {
     ) -> Result {
         var effects = Effects()
         let result = withCore(&effects) { core in
-            // If the operation is not in the queue yet, its addition finds it finished.
+            // If the operation is not in the queue yet, the event that inserts it finds it finished.
             let slot = core.slot(of: operation)
             let isObserved = core.state.changes.isObserved && !operation.isCancelled
             let result = end()
+            readInbox(&core)
             if isObserved, let slot, operation.isCancelled { core.state.report(.cancelled, slot) }
             if let slot, operation.isFinished { core.removeUnstarted(at: slot) }
             return result

@@ -42,6 +42,7 @@ extension Scheduler {
         var (effects, readied) = (Effects(), [(operation: AnyTaskOperation, host: Scheduler)]())
         let (ending, step) = withCore(&effects) { core -> (OperationEnding, WorkerStep?) in
             let ending = operation.end(outcome)
+            readInbox(&core)
             if ending.hasHandlers || failures != nil && operation.failure != nil {
                 core.state.markFinished(slot)
                 return (ending, nil)
@@ -131,10 +132,6 @@ extension Scheduler {
                 return .run(
                     StartedOperation(operation: operation, slot: slot, executor: ownExecutor, escalation: escalation))
             case .mustWait: core.state.undoStart(slot)
-            case .hasEnded:
-                // The operation did not start, so the queue takes the permits back.
-                core.state.undoStart(slot)
-                core.state.remove(slot)
             }
         }
         return .leave

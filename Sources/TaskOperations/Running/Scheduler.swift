@@ -3,8 +3,8 @@ import Synchronization
 /// Owns the state of a queue, and performs the effects that the state requests.
 ///
 /// A lock serves as the actor's executor. Any thread may call `withCore` synchronously, so that adding, cancelling and
-/// changing take effect before the call returns. Effects are performed after unlocking. While an addition has no effect,
-/// it only puts the operation into the inbox, and the next event inserts it.
+/// changing take effect before the call returns. Effects are performed after unlocking. An added operation that would
+/// start no worker is only put into the inbox. The next event inserts it.
 ///
 /// Lock order: the lock of an operation may be taken within `withCore`, never the other way round.
 package actor Scheduler {
@@ -124,7 +124,7 @@ extension Scheduler {
         let reading = clock?.read()
         return lock.withLock {
             if let reading { clock!.tell(reading, to: &core.state) }
-            if !inbox.isEmpty { emptyInbox(&core, openFor: core.inboxLevel) }
+            readInbox(&core)
             let result = event(&core)
             computeEffects(&core, &effects)
             return result
@@ -151,6 +151,7 @@ extension Scheduler {
         if core.limits == nil {
             repeat { core.state.computeEffects { $0.permitWasReturned() } } while updateInbox(&core)
         } else {
+            // Closes the inbox, because a queue with limits has policies.
             _ = updateInbox(&core)
             effects.semaphores = core.computeEffectsWithLimits(of: self)
         }
@@ -226,7 +227,7 @@ extension Scheduler: SerialExecutor {
     package nonisolated func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         lock.withLock {
-            emptyInbox(&core, openFor: core.inboxLevel)
+            readInbox(&core)
             job.runSynchronously(on: unownedExecutor)
         }
         withCore { _ in }

@@ -67,15 +67,14 @@ extension SchedulerState {
         if !emptyWaiters.isEmpty { effects.resumed += emptyWaiters.removeAll() }
     }
 
-    /// The highest level at which another operation would have no effects; nil if it could have effects at each level.
+    /// The highest level at which no number of added operations would have effects; nil if there is no such level.
     /// Always nil if the arrival of an operation is more than an entry in the list of ready operations.
     var inboxLevel: PriorityLevel? {
         if isEmpty || admission.policies != nil || admission.barriers != nil || changes.isObserved { return nil }
         if acceptance.isLimited || !acceptance.intake.accepts { return nil }
         if isHalted || permits.isAwaitedBack || permits.width.available == 0 { return .userInteractive }
         guard let level = admission.ready.highestLevel else { return nil }
-        let workerCount = min(admission.ready.count + 1, permits.width.available, workerLimit)
-        return starting[level] >= workerCount ? level : nil
+        return starting[level] >= min(permits.width.available, workerLimit) ? level : nil
     }
 
     @inline(__always)

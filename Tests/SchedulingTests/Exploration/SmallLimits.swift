@@ -194,8 +194,8 @@ extension SmallLimits: Explorable {
         case add(Int)
         /// A requested worker begins to run, and starts the next operation of its level.
         case start(queue: Int, PriorityLevel)
-        /// As `start`, but the operation that was chosen has to wait, or has ended.
-        case refuseStart(queue: Int, PriorityLevel, hasEnded: Bool)
+        /// As `start`, but the operation that was chosen has to wait.
+        case refuseStart(queue: Int, PriorityLevel)
         case makeReady(Int)
         case finish(Int)
         case cancel(Int)
@@ -225,9 +225,7 @@ extension SmallLimits: Explorable {
         for queue in queues.indices {
             for level in PriorityLevel.allCases where queues[queue].starting[level] > 0 {
                 events.append(.start(queue: queue, level))
-                if refusals < plan.refusalCount {
-                    events += [false, true].map { .refuseStart(queue: queue, level, hasEnded: $0) }
-                }
+                if refusals < plan.refusalCount { events.append(.refuseStart(queue: queue, level)) }
             }
             if plan.maySuspend { events.append(.setSuspended(queue: queue, !queues[queue].isSuspended)) }
         }
@@ -252,8 +250,8 @@ extension SmallLimits: Explorable {
         case .start(let queue, let level):
             if let number = start(queue, at: level) { phases[number] = .executing }
             settle(queue)
-        case .refuseStart(let queue, let level, let hasEnded):
-            if let number = start(queue, at: level) { refuseStart(number, hasEnded: hasEnded) }
+        case .refuseStart(let queue, let level):
+            if let number = start(queue, at: level) { refuseStart(number) }
             settle(queue)
         case .makeReady(let number):
             let queue = plan.operations[number].queue
@@ -342,14 +340,10 @@ extension SmallLimits: Explorable {
         }
     }
 
-    private mutating func refuseStart(_ number: Int, hasEnded: Bool) {
-        let queue = plan.operations[number].queue
+    private mutating func refuseStart(_ number: Int) {
         refusals += 1
-        phases[number] = hasEnded ? .finished : .waiting
-        queues[queue].undoStart(slots[number]!)
-        if !hasEnded { return }
-        queues[queue].remove(slots[number]!)
-        slots[number] = nil
+        phases[number] = .waiting
+        queues[plan.operations[number].queue].undoStart(slots[number]!)
     }
 
     private mutating func check() {
