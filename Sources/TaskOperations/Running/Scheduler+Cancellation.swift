@@ -42,7 +42,9 @@ extension Scheduler {
         var effects = Effects()
         let (ended, executing) = withCore(&effects) { core in
             let operations = begin(&core)
-            return core.cancelUnstarted(operations, outcome)
+            let result = core.cancelUnstarted(operations, outcome)
+            readInbox(&core)
+            return result
         }
         for (operation, ending) in ended {
             _ = failures?.note(operation)
