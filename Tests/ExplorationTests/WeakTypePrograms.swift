@@ -101,7 +101,7 @@ enum WeakTypePrograms {
             isFound.value = !inbox.isEmpty
         }
         schedule.runToEnd()
-        schedule.expect(!isAdded.value! || isFound.value!, "nobody learns of the raised operation")
+        schedule.expect(!isAdded.value! || isFound.value!, "the raising thread did not find the operation in the inbox")
     }
 
     /// No portion is returned twice, and a thread that called `stop` gets no further portion. The order of the elements

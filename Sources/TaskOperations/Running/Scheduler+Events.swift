@@ -37,16 +37,17 @@ extension Scheduler {
     /// Removes an observer. The observer may still be called for earlier events.
     package nonisolated func removeObserver(_ observer: any TaskOperationObserver) {
         let log = withCore { core -> EventLog? in
-            let index = core.observation?.value.observers.firstIndex(of: observer.identity)
-            guard let index, let log = core.observation?.value.log else { return nil }
+            guard let observation = core.observation?.value,
+                let index = observation.observers.firstIndex(of: observer.identity)
+            else { return nil }
             core.observation!.value.observers.remove(at: index)
             if core.observation!.value.observers.isEmpty {
                 core.state.setObserved(false)
                 isObserved.store(false, ordering: .relaxed)
                 core.observation!.value.startTimes = [:]
             }
-            log.remove(observer.identity)
-            return log
+            observation.log.remove(observer.identity)
+            return observation.log
         }
         log?.deliver()
     }

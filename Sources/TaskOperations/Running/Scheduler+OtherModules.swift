@@ -15,8 +15,9 @@ extension Scheduler {
     package nonisolated func countObserver(orSet new: any TaskOperationObserver) -> any TaskOperationObserver {
         withCore { core in
             core.makeObservation(of: identity)
-            if core.observation!.value.countObserver == nil { core.observation!.value.countObserver = new }
-            return core.observation!.value.countObserver!
+            let observer = core.observation!.value.countObserver ?? new
+            core.observation!.value.countObserver = observer
+            return observer
         }
     }
 }

@@ -135,6 +135,7 @@ extension Scheduler {
     struct Effects: Sendable {
         fileprivate var semaphores: SemaphoreEffects?
         fileprivate(set) var state: State.Effects?
+        /// The log to deliver; nil if no change was recorded.
         fileprivate var eventLog: EventLog?
 
         @inline(__always)

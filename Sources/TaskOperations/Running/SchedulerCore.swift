@@ -13,7 +13,8 @@ struct SchedulerCore: ~Copyable, Sendable {
     var keptAlive: Scheduler?
     /// The highest level for which the inbox is open; nil while the inbox is closed.
     var inboxLevel: PriorityLevel?
-    /// An empty array with memory for the inbox.
+    /// An empty array with memory for the inbox. A new array at each event would take 15 % of the time of an empty
+    /// operation.
     var inboxMemory: [AnyTaskOperation] = []
 
     init(_ state: Scheduler.State) {

@@ -55,7 +55,7 @@ struct InboxTests {
         { $0.addOperation(.weight(2)) {} },
         { $0.addOperation(.limited(by: AsyncSemaphore(capacity: 1))) {} },
         { $0.maxQueuedOperationCount = 10 },
-        { $0.addObserver(EventRecorder()) },
+        { $0.addObserver(EventJournal()) },
         { $0.scheduler.willBeAwaited() },
         { $0.shutDown() },
     ]
@@ -88,8 +88,4 @@ struct InboxTests {
 
 extension TaskOperationQueue {
     fileprivate var inboxLevel: PriorityLevel? { scheduler.withCore { $0.inboxLevel } }
-}
-
-private final class EventRecorder: TaskOperationObserver {
-    func operationChanged(_ event: TaskOperationEvent) {}
 }
