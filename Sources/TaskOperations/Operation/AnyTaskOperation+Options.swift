@@ -35,7 +35,7 @@ extension AnyTaskOperation {
     /// The options of the operation, completed by the defaults of its queue.
     var completedOptions: OptionValues {
         let (options, host) = record.withLock { ($0.options, $0.host) }
-        return OptionValues(host?.defaults, options)
+        return OptionValues(options, defaults: host?.defaults)
     }
 
     /// Starts the delays and limits that begin when the operation is added. Called when a queue has accepted the
@@ -67,10 +67,14 @@ extension OperationRecord {
         }
         let lasting = added.lasting
         if lasting.isEmpty { return }
-        let options = options?.adding(lasting) ?? lasting
-        self.options = options
         if let weight = values.weight { self.weight = UInt16(weight) }
-        if !values.limits.isEmpty { setLimits(options.values.orderedLimits) }
+        if let former = options {
+            options = former.adding(lasting)
+            if !values.limits.isEmpty { setLimits(options!.values.orderedLimits) }
+        } else {
+            options = lasting
+            if !values.limits.isEmpty { setLimits(values.orderedLimits) }
+        }
     }
 
     /// Updates the weight, the limits and the priority from the operation's options. The defaults of a queue supply
@@ -78,7 +82,7 @@ extension OperationRecord {
     ///
     /// - Parameter defaults: The defaults of the queue; nil if the operation has left the queue.
     mutating func complete(by defaults: OperationOptions?) {
-        let values = OptionValues(defaults, options)
+        let values = OptionValues(options, defaults: defaults)
         weight = UInt16(values.weight ?? 1)
         if hasLimits || !values.limits.isEmpty { setLimits(values.orderedLimits) }
         if !isPriorityGiven { level = values.priority.map { PriorityLevel($0) } ?? .medium }

@@ -40,9 +40,9 @@ public struct OperationOptions: Sendable {
 
     /// The options without the name, the priority and the dependencies, which only the creation of an operation uses.
     var lasting: OperationOptions {
-        if settings.allSatisfy(\.isLasting) { return self }
+        if settings.allSatisfy({ $0.isLasting }) { return self }
         var lasting = OperationOptions()
-        lasting.settings = settings.filter(\.isLasting)
+        lasting.settings = settings.filter { $0.isLasting }
         return lasting
     }
 

@@ -1,4 +1,4 @@
-/// One option with its value.
+/// One option with its value. The largest values are indirect, so that an option takes 24 bytes instead of 48.
 enum OptionSetting: Sendable {
     case name(String)
     /// The compiler does not know the size of a `TaskPriority`. With the raw value, options are copied without calls of
@@ -13,8 +13,8 @@ enum OptionSetting: Sendable {
     case timeLimit(Duration)
     case attemptTimeLimit(Duration)
     case overrun(TimeLimitOverrun)
-    case retry(RetryPolicy)
-    case clock(any Clock<Duration>)
+    indirect case retry(RetryPolicy)
+    indirect case clock(any Clock<Duration>)
 
     /// Whether an operation still needs the option after its creation.
     var isLasting: Bool {
@@ -43,11 +43,14 @@ package struct OptionValues: Sendable {
 
     /// Reads options in their order. A later value replaces an earlier one, except for limits and dependencies.
     ///
-    /// - Parameter options: For an operation on a queue, the queue's defaults and the operation's own options.
-    init(_ options: OperationOptions?...) {
-        for case let options? in options {
-            for setting in options.settings { apply(setting) }
-        }
+    /// - Parameter defaults: The options of the queue, which are read first.
+    init(_ options: OperationOptions?, defaults: OperationOptions? = nil) {
+        if let defaults { apply(defaults) }
+        if let options { apply(options) }
+    }
+
+    private mutating func apply(_ options: OperationOptions) {
+        for setting in options.settings { apply(setting) }
     }
 
     private mutating func apply(_ setting: OptionSetting) {

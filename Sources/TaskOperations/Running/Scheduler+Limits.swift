@@ -3,13 +3,17 @@
 
 /// The sets of semaphores that limit operations of a queue. The state numbers the sets.
 struct QueueLimits: Sendable {
-    fileprivate var claims: [Int: LimitClaim] = [:]
+    /// The claim of each set, by the number of the set.
+    fileprivate var claims: [LimitClaim?] = []
     fileprivate var sets: [[ObjectIdentifier]: Int] = [:]
     /// The effects on semaphores, to perform after the lock of the scheduler is released.
     fileprivate var effects = SemaphoreEffects()
 
+    /// Whether a claim still exists. Its set may have been removed with the last operation.
+    fileprivate func has(_ claim: LimitClaim) -> Bool { claim.set < claims.count && claims[claim.set] === claim }
+
     fileprivate mutating func forget(_ set: Int) {
-        guard let claim = claims.removeValue(forKey: set) else { return }
+        guard let claim = claims[set].take() else { return }
         sets[claim.limits.map { ObjectIdentifier($0) }] = nil
         claim.withdraw(&effects)
     }
@@ -51,6 +55,7 @@ extension SchedulerCore {
         if let set = limits?.sets[key] { return set }
         let set = state.makeLimitSet()
         if limits == nil { limits = QueueLimits() }
+        while limits!.claims.count <= set { limits!.claims.append(nil) }
         limits!.claims[set] = LimitClaim(of: scheduler, set: set, limits: semaphores)
         limits!.sets[key] = set
         return set
@@ -75,17 +80,15 @@ extension SchedulerCore {
     }
 
     fileprivate mutating func noteOffer(to claim: LimitClaim) {
-        // The set may have been removed with its last operation.
-        if limits?.claims[claim.set] === claim { state.limitsWereOffered(claim.set) }
+        if let limits, limits.has(claim) { state.limitsWereOffered(claim.set) }
     }
 
     /// Changes semaphores as the state requests, and reports offers to the state.
     mutating func updateLimits(of scheduler: Scheduler) {
         while true {
-            for change in state.takeLimitChanges() { perform(change) }
-            let offers = limits!.effects.takeOffers(to: scheduler)
-            if offers.isEmpty { return }
-            for claim in offers { noteOffer(to: claim) }
+            state.takeLimitChanges().forEach { perform($0) }
+            guard let claim = limits!.effects.nextOffer(to: scheduler) else { return }
+            noteOffer(to: claim)
         }
     }
 
@@ -94,7 +97,7 @@ extension SchedulerCore {
         case .release(let set, let isNeededNext):
             limits!.claims[set]!.release(isNeededNext: isNeededNext, &limits!.effects)
         case .withdraw(let set): limits!.claims[set]!.withdraw(&limits!.effects)
-        case .forget(let set): limits!.forget(set)
+        case .forget(let set): if state.forgetLimitSet(set) { limits!.forget(set) }
         }
     }
 
@@ -109,7 +112,7 @@ extension SchedulerCore {
             state.computeEffects { $0.permitWasReturned() }
         } while state.declineOffers()
         defer {
-            if limits!.claims.isEmpty { limits = nil } else { limits!.effects = SemaphoreEffects() }
+            if limits!.sets.isEmpty { limits = nil } else { limits!.effects = SemaphoreEffects() }
         }
         return limits!.effects.isEmpty ? nil : limits!.effects
     }

@@ -60,7 +60,8 @@ extension Admission {
 
     /// The first operation of a level in `ready`, and the set of its limits.
     func first(of level: PriorityLevel) -> (slot: Int, set: Int?)? {
-        ready.first(of: level).map { ($0.slot, policies?.value.limited.set(of: $0.slot)) }
+        guard let entry = ready.first(of: level) else { return nil }
+        return (entry.slot, policies?.value.limited.set(of: entry.slot))
     }
 
     /// Removes the first operation of a level, because the operation starts. If the operation has limits, records that

@@ -21,7 +21,7 @@ struct LimitPlaces<Waiter: Sendable>: Sendable {
         /// The index of the first limit without a free permit; nil if the claim has taken all permits.
         var lacking: Int?
         /// The limits whose waiters the caller must serve.
-        var unserved: [Int] = []
+        var unserved = TinyArray<Int>()
         /// The limits that are kept free for the claim.
         var kept: [Int] = []
     }
@@ -48,7 +48,7 @@ struct LimitPlaces<Waiter: Sendable>: Sendable {
     func isInLine(at index: Int) -> Bool { tickets[index] != nil }
 
     /// The indices of the limits in whose lines the claim is.
-    private var lines: [Int] { tickets.indices.filter(isInLine) }
+    private var lines: TinyArray<Int> { TinyArray(tickets.indices.lazy.filter { tickets[$0] != nil }) }
 
     /// Takes a permit of each limit, or enters the line of the first limit without a free permit.
     ///
@@ -75,7 +75,7 @@ struct LimitPlaces<Waiter: Sendable>: Sendable {
             takenCount += 1
             if takenCount == Self.turnLength { endTurn() }
             passedCount = 0
-            attempt.unserved += inLine
+            inLine.forEach { attempt.unserved.append($0) }
         }
         return attempt
     }
@@ -106,9 +106,9 @@ struct LimitPlaces<Waiter: Sendable>: Sendable {
     }
 
     private mutating func leaveOthers(lacking: Int, _ attempt: inout Attempt, _ access: @escaping Access) {
-        let others = lines.filter { $0 != lacking }
-        if !others.isEmpty { passedCount += 1 }
-        for index in others {
+        // The claim is in the line of the lacking limit.
+        if lines.count > 1 { passedCount += 1 }
+        for index in lines where index != lacking {
             if passedCount > Self.passingLimit, index < lacking {
                 attempt.kept.append(index)
             } else {
@@ -142,12 +142,12 @@ struct LimitPlaces<Waiter: Sendable>: Sendable {
     }
 
     /// Leaves every line, and ends the turn. Returns the limits whose waiters the caller must serve.
-    mutating func withdraw(access: @escaping Access) -> [Int] {
+    mutating func withdraw(access: @escaping Access) -> TinyArray<Int> {
         defer { endTurn() }
         return leaveAll(access: access)
     }
 
-    private mutating func leaveAll(access: @escaping Access) -> [Int] {
+    private mutating func leaveAll(access: @escaping Access) -> TinyArray<Int> {
         let indices = lines
         for index in indices { leave(index, access) }
         return indices
@@ -155,11 +155,12 @@ struct LimitPlaces<Waiter: Sendable>: Sendable {
 
     /// Leaves every line except the last, so that no limit is kept free. Returns the limits whose waiters the caller
     /// must serve.
-    mutating func leaveKept(access: @escaping Access) -> [Int] {
+    mutating func leaveKept(access: @escaping Access) -> TinyArray<Int> {
         passedCount = 0
-        let indices = lines.dropLast()
+        var indices = lines
+        _ = indices.popLast()
         for index in indices { leave(index, access) }
-        return Array(indices)
+        return indices
     }
 
     private mutating func leave(_ index: Int, _ access: @escaping Access) {

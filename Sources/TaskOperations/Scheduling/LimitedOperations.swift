@@ -46,35 +46,26 @@ struct LimitedOperations: Sendable {
 
     private let order: OperationOrder
     private(set) var sets = SlotMap<LimitSet>()
-    /// The operations that have limits, by slot.
-    private var members: [Int: Member] = [:]
+    /// The operations that have limits, by slot. Empty if there are none.
+    private var members: [Member?] = []
+    private var memberCount = 0
     /// The sets whose availability is `.offered`.
     private(set) var offered: [Int] = []
-    private var changes: [Change] = []
+    private var changes = TinyArray<Change>()
 
     init(order: OperationOrder) {
         self.order = order
     }
 
-    @inline(__always)
-    var isEmpty: Bool { members.isEmpty }
+    private func member(_ slot: Int) -> Member? { slot < members.count ? members[slot] : nil }
 
-    func set(of slot: Int) -> Int? { members[slot]?.set }
+    func set(of slot: Int) -> Int? { member(slot)?.set }
 
-    func isParked(_ slot: Int) -> Bool { members[slot]?.isParked ?? false }
+    func isParked(_ slot: Int) -> Bool { member(slot)?.isParked ?? false }
 
-    var hasChanges: Bool { !changes.isEmpty }
-
-    mutating func takeChanges() -> [Change] {
-        defer { changes = [] }
-        return changes.filter { change in
-            guard case .forget(let set) = change else { return true }
-            // A new operation may have used the set in the meantime.
-            guard sets.holds(set), sets[set].operationCount == 0 else { return false }
-            offered.removeAll { $0 == set }
-            sets.remove(at: set)
-            return true
-        }
+    mutating func takeChanges() -> TinyArray<Change> {
+        defer { changes = TinyArray() }
+        return changes
     }
 }
 
@@ -87,18 +78,30 @@ extension LimitedOperations {
 
     /// Records that an operation is about to arrive.
     mutating func arrive(_ slot: Int, _ set: Int) {
+        while members.count <= slot { members.append(nil) }
         members[slot] = Member(set: set)
+        memberCount += 1
         sets[set].operationCount += 1
     }
 
     /// Records that an operation has left the queue. The operation must not be parked.
     mutating func leave(_ slot: Int, hasStarted: Bool) {
-        guard let member = members.removeValue(forKey: slot) else { return }
+        guard let member = member(slot) else { return }
         let set = member.set
-        if members.isEmpty { members = [:] }
+        members[slot] = nil
+        memberCount -= 1
+        if memberCount == 0 { members = [] }
         if hasStarted, !member.isLent { release(set) }
         sets[set].operationCount -= 1
         if sets[set].operationCount == 0 { changes.append(.forget(set)) }
+    }
+
+    /// Removes a set. Returns false if a new operation has used the set in the meantime, or if the set was removed.
+    mutating func forget(_ set: Int) -> Bool {
+        guard sets.holds(set), sets[set].operationCount == 0 else { return false }
+        offered.removeAll { $0 == set }
+        sets.remove(at: set)
+        return true
     }
 
     /// Releases the limits of an operation that has taken them but must wait again.

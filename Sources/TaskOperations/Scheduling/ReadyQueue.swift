@@ -39,7 +39,7 @@ struct ReadyQueue: Sendable {
     }
 
     func first(of level: PriorityLevel) -> Entry? {
-        occupied & (1 << level.rawValue) == 0 ? nil : lists[Int(level.rawValue)].first.map(entry)
+        occupied & (1 << level.rawValue) == 0 ? nil : entry(lists[Int(level.rawValue)].first!)
     }
 
     var highestLevel: PriorityLevel? {

@@ -66,7 +66,7 @@ extension SchedulerState {
 
     /// The level at which an operation competes now.
     private func orderLevel(of slot: Slot, _ level: PriorityLevel) -> PriorityLevel {
-        admission.policies!.value.pace.orderLevel(of: slot, level)
+        hasAgeing ? admission.policies!.value.pace.orderLevel(of: slot, level) : level
     }
 
     /// Like `nextStart`, in a queue with policies.
@@ -108,7 +108,7 @@ extension SchedulerState {
     /// - Parameter areFree: Returns whether each semaphore of a set has a free permit. If a semaphore has none, enters
     ///   its line.
     mutating func parkBehindLimits(_ areFree: (_ set: Int, PriorityLevel) -> Bool) {
-        guard let next = selection, startableCount > starting[next.taskLevel], let set = next.set,
+        guard startableCount > 0, let next = selection, startableCount > starting[next.taskLevel], let set = next.set,
             !admission.policies!.value.limited.isOffered(set)
         else { return }
         _ = firstWithLimits(at: next.taskLevel, areFree)
@@ -190,10 +190,12 @@ extension SchedulerState {
         return !declined.isEmpty
     }
 
-    mutating func takeLimitChanges() -> [LimitedOperations.Change] {
-        guard admission.policies != nil, admission.policies!.value.limited.hasChanges else { return [] }
-        return admission.policies!.value.limited.takeChanges()
+    mutating func takeLimitChanges() -> TinyArray<LimitedOperations.Change> {
+        admission.policies == nil ? TinyArray() : admission.policies!.value.limited.takeChanges()
     }
+
+    /// Removes a set of limits, unless an operation has these limits. Returns whether the set was removed.
+    mutating func forgetLimitSet(_ set: Int) -> Bool { admission.policies!.value.limited.forget(set) }
 }
 
 // MARK: - Limits of levels

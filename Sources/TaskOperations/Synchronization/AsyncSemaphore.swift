@@ -227,9 +227,11 @@ extension AsyncSemaphore {
 
     /// Applies a change, and then serves the first waiters in the line.
     private func apply<Result: Sendable>(_ event: (inout Storage) -> Result) -> Result {
-        let (result, served) = storage.withLock { storage in
+        var served = TinyArray<SemaphoreWaiter>()
+        let result = storage.withLock { storage in
             let result = event(&storage)
-            return (result, storage.serve())
+            storage.serve(&served)
+            return result
         }
         for waiter in served { waiter.serve() }
         return result
@@ -237,11 +239,9 @@ extension AsyncSemaphore {
 }
 
 extension AsyncSemaphore.Storage {
-    /// Assigns free permits to the first waiters in the line, and returns these waiters. The caller must then call
-    /// `serve` on each waiter, with no lock held.
-    mutating func serve() -> [SemaphoreWaiter] {
-        var served: [SemaphoreWaiter] = []
+    /// Assigns free permits to the first waiters in the line, and adds these waiters to `served`. The caller must then
+    /// call `serve` on each waiter, with no lock held.
+    mutating func serve(_ served: inout TinyArray<SemaphoreWaiter>) {
         while let waiter = state.next() { served.append(waiter) }
-        return served
     }
 }

@@ -25,21 +25,19 @@ enum SemaphoreWaiter: Sendable {
 
 /// The effects of changes to semaphores. The caller performs these effects after releasing all locks.
 struct SemaphoreEffects: Sendable {
-    fileprivate(set) var served: [SemaphoreWaiter] = []
+    fileprivate(set) var served = TinyArray<SemaphoreWaiter>()
     fileprivate var keptFree: [LimitClaim.KeptFree] = []
 
     var isEmpty: Bool { served.isEmpty && keptFree.isEmpty }
 
-    /// Removes the claims of an owner from `served`, and returns these claims.
-    mutating func takeOffers(to owner: any LimitClaimant) -> [LimitClaim] {
-        if served.isEmpty { return [] }
-        var offers: [LimitClaim] = []
-        served.removeAll { waiter in
-            guard case .claim(let claim) = waiter, claim.owner === owner else { return false }
-            offers.append(claim)
-            return true
+    /// Removes a claim of an owner from `served`, and returns it; nil if there is none.
+    mutating func nextOffer(to owner: any LimitClaimant) -> LimitClaim? {
+        for (index, waiter) in served.enumerated() {
+            guard case .claim(let claim) = waiter, claim.owner === owner else { continue }
+            served.remove(at: index)
+            return claim
         }
-        return offers
+        return nil
     }
 
     func perform() {
@@ -81,7 +79,7 @@ final class LimitClaim: @unchecked Sendable {
             at: level, arrival: LineArrival(Rank.next()), isTrial: isTrial, .claim(self), access: access)
         serve(attempt.unserved, &effects)
         guard let lacking = attempt.lacking else { return true }
-        effects.keptFree += attempt.kept.map { KeptFree(claim: self, index: $0, lacking: lacking) }
+        for index in attempt.kept { effects.keptFree.append(KeptFree(claim: self, index: index, lacking: lacking)) }
         return false
     }
 
@@ -96,15 +94,15 @@ final class LimitClaim: @unchecked Sendable {
     func release(isNeededNext: Bool, _ effects: inout SemaphoreEffects) {
         places.prepareRelease(isNeededNext: isNeededNext, .claim(self), access: access)
         for limit in limits { limit.storage.withLock { $0.state.release(1) } }
-        serve(Array(limits.indices), &effects)
+        serve(limits.indices, &effects)
     }
 
     /// Serves the first waiters of the limits at `indices`. If the claim no longer waits for such a limit, also removes
     /// the edge for the permit that was kept free.
-    private func serve(_ indices: [Int], _ effects: inout SemaphoreEffects) {
+    private func serve(_ indices: some Collection<Int>, _ effects: inout SemaphoreEffects) {
         for index in indices {
             if !places.isInLine(at: index) { limits[index].permit.removeEdge(of: self) }
-            effects.served += limits[index].storage.withLock { $0.serve() }
+            limits[index].storage.withLock { $0.serve(&effects.served) }
         }
     }
 

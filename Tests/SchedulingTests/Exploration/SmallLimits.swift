@@ -154,6 +154,7 @@ extension SmallLimits {
             release(claims[number].limits)
         case .withdraw(let set): withdraw(claim(of: queue, set))
         case .forget(let set):
+            if !queues[queue].forgetLimitSet(set) { return }
             let number = claim(of: queue, set)
             withdraw(number)
             claims[number].isForgotten = true
