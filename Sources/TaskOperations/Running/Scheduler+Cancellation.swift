@@ -42,9 +42,7 @@ extension Scheduler {
         var effects = Effects()
         let (ended, executing) = withCore(&effects) { core in
             let operations = begin(&core)
-            let result = core.cancelUnstarted(operations, outcome)
-            readInbox(&core)
-            return result
+            return core.cancelUnstarted(operations, outcome)
         }
         for (operation, ending) in ended {
             _ = failures?.note(operation)

@@ -24,7 +24,6 @@ extension Scheduler {
             let slot = core.slot(of: operation)
             let isObserved = core.state.changes.isObserved && !operation.isCancelled
             let result = end()
-            readInbox(&core)
             if isObserved, let slot, operation.isCancelled { core.state.report(.cancelled, slot) }
             if let slot, operation.isFinished { core.removeUnstarted(at: slot) }
             return result

@@ -28,8 +28,8 @@ extension Scheduler: LimitClaimant {
         _ claim: LimitClaim, _ change: @escaping @Sendable (LimitClaim, inout SemaphoreEffects) -> Void
     ) {
         withCore { core in
-            if core.limits == nil { core.limits = QueueLimits() }
-            change(claim, &core.limits!.effects)
+            if core.limits == nil { core.limits = Boxed(QueueLimits()) }
+            change(claim, &core.limits!.value.effects)
         }
     }
 
@@ -52,12 +52,12 @@ extension SchedulerCore {
     mutating func limitSet(of operation: AnyTaskOperation, claimedBy scheduler: Scheduler) -> Int {
         let semaphores = operation.limits
         let key = semaphores.map { ObjectIdentifier($0) }
-        if let set = limits?.sets[key] { return set }
+        if let set = limits?.value.sets[key] { return set }
         let set = state.makeLimitSet()
-        if limits == nil { limits = QueueLimits() }
-        while limits!.claims.count <= set { limits!.claims.append(nil) }
-        limits!.claims[set] = LimitClaim(of: scheduler, set: set, limits: semaphores)
-        limits!.sets[key] = set
+        if limits == nil { limits = Boxed(QueueLimits()) }
+        while limits!.value.claims.count <= set { limits!.value.claims.append(nil) }
+        limits!.value.claims[set] = LimitClaim(of: scheduler, set: set, limits: semaphores)
+        limits!.value.sets[key] = set
         return set
     }
 
@@ -72,22 +72,22 @@ extension SchedulerCore {
     private mutating func withClaims<Result>(
         isTrial: Bool, _ body: (inout Scheduler.State, _ takeLimits: (Int, PriorityLevel) -> Bool) -> Result
     ) -> Result {
-        let claims = limits!.claims
+        let claims = limits!.value.claims
         var effects = SemaphoreEffects()
-        swap(&effects, &limits!.effects)
-        defer { limits!.effects = effects }
+        swap(&effects, &limits!.value.effects)
+        defer { limits!.value.effects = effects }
         return body(&state) { set, level in claims[set]!.take(at: level, isTrial: isTrial, &effects) }
     }
 
     fileprivate mutating func noteOffer(to claim: LimitClaim) {
-        if let limits, limits.has(claim) { state.limitsWereOffered(claim.set) }
+        if limits?.value.has(claim) == true { state.limitsWereOffered(claim.set) }
     }
 
     /// Changes semaphores as the state requests, and reports offers to the state.
     mutating func updateLimits(of scheduler: Scheduler) {
         while true {
             state.takeLimitChanges().forEach { perform($0) }
-            guard let claim = limits!.effects.nextOffer(to: scheduler) else { return }
+            guard let claim = limits!.value.effects.nextOffer(to: scheduler) else { return }
             noteOffer(to: claim)
         }
     }
@@ -95,9 +95,9 @@ extension SchedulerCore {
     private mutating func perform(_ change: LimitedOperations.Change) {
         switch change {
         case .release(let set, let isNeededNext):
-            limits!.claims[set]!.release(isNeededNext: isNeededNext, &limits!.effects)
-        case .withdraw(let set): limits!.claims[set]!.withdraw(&limits!.effects)
-        case .forget(let set): if state.forgetLimitSet(set) { limits!.forget(set) }
+            limits!.value.claims[set]!.release(isNeededNext: isNeededNext, &limits!.value.effects)
+        case .withdraw(let set): limits!.value.claims[set]!.withdraw(&limits!.value.effects)
+        case .forget(let set): if state.forgetLimitSet(set) { limits!.value.forget(set) }
         }
     }
 
@@ -112,8 +112,8 @@ extension SchedulerCore {
             state.computeEffects { $0.permitWasReturned() }
         } while state.declineOffers()
         defer {
-            if limits!.sets.isEmpty { limits = nil } else { limits!.effects = SemaphoreEffects() }
+            if limits!.value.sets.isEmpty { limits = nil } else { limits!.value.effects = SemaphoreEffects() }
         }
-        return limits!.effects.isEmpty ? nil : limits!.effects
+        return limits!.value.effects.isEmpty ? nil : limits!.value.effects
     }
 }

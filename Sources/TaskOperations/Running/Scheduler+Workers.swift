@@ -42,7 +42,6 @@ extension Scheduler {
         var (effects, readied) = (Effects(), [(operation: AnyTaskOperation, host: Scheduler)]())
         let (ending, step) = withCore(&effects) { core -> (OperationEnding, WorkerStep?) in
             let ending = operation.end(outcome)
-            readInbox(&core)
             if ending.hasHandlers || failures != nil && operation.failure != nil {
                 core.state.markFinished(slot)
                 return (ending, nil)

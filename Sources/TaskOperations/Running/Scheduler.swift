@@ -148,6 +148,8 @@ extension Scheduler {
     // Not inlined, because each of 60 events would contain a copy.
     @inline(never)
     private nonisolated func computeEffects(_ core: inout SchedulerCore, _ effects: inout Effects) {
+        // The event may have ended operations. Threads that saw this may have added others.
+        readInbox(&core)
         if !core.state.acceptance.producers.isEmpty { admitProducers(&core) }
         if core.limits == nil {
             repeat { core.state.computeEffects { $0.permitWasReturned() } } while updateInbox(&core)

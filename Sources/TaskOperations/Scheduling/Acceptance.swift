@@ -10,9 +10,9 @@ struct Acceptance<Element: Sendable, Waiter: Sendable>: Sendable {
     }
 
     let overflow: QueueOverflow
+    private(set) var intake = QueueIntake.open
     /// The maximum number of queued operations; `Int.max` without a limit. Lowering the limit drops no operation.
     var limit: Int
-    private(set) var intake = QueueIntake.open
     /// The number of dropped operations that have not left the queue.
     var droppedCount = 0
     var producers = WaitingList<Producer>()
@@ -115,6 +115,11 @@ extension SchedulerState {
     mutating func setIntake(_ intake: QueueIntake) {
         acceptance.setIntake(intake == .closing && isEmpty ? .shut : intake)
         if !acceptance.intake.accepts { refuseProducers() }
+    }
+
+    /// Shuts a closing queue if it is empty and no task waits to add an operation.
+    mutating func shutIfEmpty() {
+        if isEmpty, acceptance.intake == .closing, acceptance.producers.isEmpty { acceptance.setIntake(.shut) }
     }
 }
 

@@ -16,10 +16,10 @@ struct ReadyQueue: Sendable {
     }
 
     let order: OperationOrder
-    /// One list for each level; empty before the first insertion. The head of a list is never a removed entry.
-    private var lists: [RankedList] = []
     /// One bit for each level, set if the list of the level is not empty.
     private var occupied: UInt8 = 0
+    /// One list for each level; empty before the first insertion. The head of a list is never a removed entry.
+    private var lists: [RankedList] = []
     /// The removed entries of each level that are still in its list. An operation that left a level and returned to it
     /// has several equal entries in the list. The queue may drop any of them.
     private var removed: [RankedList] = []

@@ -60,6 +60,7 @@ extension SchedulerState {
             computeEffectsOfPolicies()
         }
         if !isEmpty { return }
+        shutIfEmpty()
         if !acceptance.intake.accepts, !isOver {
             isOver = true
             effects.isOver = true

@@ -11,7 +11,6 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     typealias Status = OperationStatus
     typealias Record = QueuedOperation<Element>
 
-    let order: OperationOrder
     /// The maximum number of workers that were requested at one level and have not begun to run.
     let workerLimit: Int
 
@@ -29,9 +28,12 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     var permits: QueuePermits<Waiter>
     var acceptance: Acceptance<Element, Waiter>
 
+    let order: OperationOrder
     private(set) var isSuspended: Bool
     /// True after the owner of the queue was released. The queue then ignores suspension and a width of 0.
     private(set) var isDraining = false
+    /// Whether the effects have reported that the queue is empty and accepts no operations.
+    var isOver = false
     /// The number of threads that are cancelling all operations. No operation starts in the meantime. Otherwise, a
     /// dependent of a cancelled operation could start before its own cancellation.
     private(set) var startBlockers = 0
@@ -39,8 +41,6 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     var emptyWaiters = WaitingList<Waiter>()
     /// The number of workers that were requested at each level and have not begun to run.
     var starting = PerLevel<Int32>(0)
-    /// Whether the effects have reported that the queue is empty and accepts no operations.
-    var isOver = false
     var changes = ChangeList<Element>()
     var effects = Effects()
 
@@ -180,7 +180,6 @@ extension SchedulerState {
         if admission.barriers != nil { leaveBarriers(record) }
         if admission.policies != nil { leavePolicies(entry, record.status, wasDropped: wasDropped) }
         if changes.isObserved, !wasFinished || wasDropped { report(.finished, record.element, record.arrival) }
-        if isEmpty, acceptance.intake == .closing, acceptance.producers.isEmpty { acceptance.setIntake(.shut) }
         return record.element
     }
 

@@ -151,6 +151,7 @@ extension SmallQueue: Explorable {
         }
         admit()
         takeReturns()
+        state.shutIfEmpty()
         // The effects were applied already, or do not affect the state.
         _ = state.takeEffects()
     }

@@ -110,6 +110,9 @@ struct EffectsTests {
         state.setIntake(.closing)
         #expect(state.acceptance.intake == .closing)
         state.remove(slot)
+        // A thread that sees the end may still add an operation in the same event.
+        #expect(state.acceptance.intake == .closing)
+        state.computeEffects()
         #expect(state.acceptance.intake == .shut)
         var empty = State(width: 1)
         empty.setIntake(.closing)

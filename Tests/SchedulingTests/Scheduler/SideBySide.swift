@@ -89,6 +89,7 @@ struct SideBySide {
             naive.drain()
         case .end(let id):
             try agree(on: "what has left", state.end(slots.removeValue(forKey: id)!), id)
+            state.shutIfEmpty()
             naive.end(id)
         case .shutDown(let whenEmpty):
             state.setIntake(whenEmpty ? .closing : .shut)
