@@ -33,7 +33,8 @@ extension TaskOperationQueue {
     ///     are due while the queue is full.
     ///   - body: The work of each round.
     /// - Returns: An operation that represents the repetition. It is on no queue and takes no permit. It finishes after
-    ///   the last round, and fails if a round fails.
+    ///   the last round, and fails if a round fails. If it is cancelled before its start, it finishes at once, and the
+    ///   first round is cancelled.
     @discardableResult
     public func addRepeating(
         _ options: OperationOptions = OperationOptions(),
@@ -52,6 +53,8 @@ extension TaskOperationQueue {
         let repetition = TaskOperation(name: values.name, priority: values.priority) {
             try await rounds.run(first, times: times ?? .max)
         }
+        // If the repetition is cancelled before its body begins, the body does not cancel the first round.
+        repetition.addCompletionHandler { [weak first] in first?.cancel() }
         repetition.startNew()
         return repetition
     }

@@ -90,12 +90,27 @@ struct RepetitionTests {
         #expect(gate.arrivals == 0)
         queue.isSuspended = false
         await gate.waitForArrivals(1)
+        await until { repetition.state == .executing }
         repetition.cancel()
         await letOthersRun()
         #expect(!repetition.isFinished)
         gate.open()
         await #expect(throws: CancellationError.self) { try await repetition.value }
         #expect(queue.operationCount == 0)
+    }
+
+    @Test("a repetition that is cancelled at once runs no round")
+    func cancelledAtOnce() async throws {
+        let runs = ConcurrencyMeter()
+        for _ in 0..<200 {
+            queue.isSuspended = true
+            let repetition = queue.addRepeating(every: .seconds(1)) { runs.enter() }
+            repetition.cancel()
+            await #expect(throws: CancellationError.self) { try await repetition.value }
+            await until { queue.operationCount == 0 }
+            queue.isSuspended = false
+        }
+        #expect(runs.total == 0)
     }
 
     @Test("a queue is not kept by its repetitions, and no round begins after its release")
