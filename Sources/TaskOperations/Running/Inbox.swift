@@ -13,8 +13,8 @@ import Synchronization
 /// Invariants:
 ///
 /// 1. An event of the scheduler first inserts the operations of the inbox into the queue, in the order of their
-///    addition. It does this again after its changes, and only then decides whether the queue is empty. An operation
-///    that was added before the last operation ended is therefore part of the queue before the queue is empty.
+///    addition. It does this again after its changes, before it decides on the effects. An operation that was added
+///    before the last operation ended is therefore part of the queue before a task learns that the queue is empty.
 /// 2. At the end of each event, the scheduler opens the inbox for the levels at which no number of added operations
 ///    would start a worker, or closes it. In the step that closes the inbox, the scheduler inserts its operations. While
 ///    no event is in progress, the inbox is open only as `SchedulerState.inboxLevel` says.

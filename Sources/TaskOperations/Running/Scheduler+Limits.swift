@@ -3,7 +3,7 @@
 
 /// The sets of semaphores that limit operations of a queue. The state numbers the sets.
 struct QueueLimits: Sendable {
-    /// The claim of each set, by the number of the set.
+    /// The claim of each set, by the number of the set. Nil if no set has the number.
     fileprivate var claims: [LimitClaim?] = []
     fileprivate var sets: [[ObjectIdentifier]: Int] = [:]
     /// The effects on semaphores, to perform after the lock of the scheduler is released.

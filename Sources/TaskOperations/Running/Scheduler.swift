@@ -148,7 +148,7 @@ extension Scheduler {
     // Not inlined, because each of 60 events would contain a copy.
     @inline(never)
     private nonisolated func computeEffects(_ core: inout SchedulerCore, _ effects: inout Effects) {
-        // The event may have ended operations. Threads that saw this may have added others.
+        // Threads may have added operations during the event, before it has ended others.
         readInbox(&core)
         if !core.state.acceptance.producers.isEmpty { admitProducers(&core) }
         if core.limits == nil {

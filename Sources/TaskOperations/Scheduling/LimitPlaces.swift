@@ -48,7 +48,11 @@ struct LimitPlaces<Waiter: Sendable>: Sendable {
     func isInLine(at index: Int) -> Bool { tickets[index] != nil }
 
     /// The indices of the limits in whose lines the claim is.
-    private var lines: TinyArray<Int> { TinyArray(tickets.indices.lazy.filter { tickets[$0] != nil }) }
+    private var lines: TinyArray<Int> {
+        var lines = TinyArray<Int>()
+        for index in tickets.indices where isInLine(at: index) { lines.append(index) }
+        return lines
+    }
 
     /// Takes a permit of each limit, or enters the line of the first limit without a free permit.
     ///

@@ -5,7 +5,8 @@
 /// same set of limits are parked together, and one claim waits at the semaphores for all of them. When the semaphores
 /// offer the limits, the first of these operations is unparked. After it has started, the next operation is unparked.
 ///
-/// An event of one operation takes at most O(log n) time, where n is the number of parked operations.
+/// An event of one operation takes at most O(log n) time, where n is the number of parked operations. The first
+/// operation with limits takes linear time in the number of operations of the queue.
 struct LimitedOperations: Sendable {
     typealias Entry = ReadyQueue.Entry
 
@@ -33,12 +34,13 @@ struct LimitedOperations: Sendable {
         case release(Int, isNeededNext: Bool)
         /// Leave the lines.
         case withdraw(Int)
-        /// Leave the lines, and remove the set, because no operation has this set.
+        /// Remove the set and leave the lines, unless an operation has the set again. No other change of the set
+        /// follows.
         case forget(Int)
     }
 
     private struct Member: Sendable {
-        let set: Int
+        let set: Int32
         var isParked = false
         /// Whether the operation executes and has lent its limits.
         var isLent = false
@@ -46,9 +48,9 @@ struct LimitedOperations: Sendable {
 
     private let order: OperationOrder
     private(set) var sets = SlotMap<LimitSet>()
-    /// The operations that have limits, by slot. Empty if there are none.
+    /// The operations that have limits, by slot. Nil for a slot whose operation has no limits. Searching a dictionary
+    /// took a tenth of the time of an operation.
     private var members: [Member?] = []
-    private var memberCount = 0
     /// The sets whose availability is `.offered`.
     private(set) var offered: [Int] = []
     private var changes = TinyArray<Change>()
@@ -59,7 +61,7 @@ struct LimitedOperations: Sendable {
 
     private func member(_ slot: Int) -> Member? { slot < members.count ? members[slot] : nil }
 
-    func set(of slot: Int) -> Int? { member(slot)?.set }
+    func set(of slot: Int) -> Int? { member(slot).map { Int($0.set) } }
 
     func isParked(_ slot: Int) -> Bool { member(slot)?.isParked ?? false }
 
@@ -78,25 +80,25 @@ extension LimitedOperations {
 
     /// Records that an operation is about to arrive.
     mutating func arrive(_ slot: Int, _ set: Int) {
-        while members.count <= slot { members.append(nil) }
-        members[slot] = Member(set: set)
-        memberCount += 1
+        if members.count <= slot { members += repeatElement(nil, count: slot + 1 - members.count) }
+        members[slot] = Member(set: Int32(set))
         sets[set].operationCount += 1
     }
 
     /// Records that an operation has left the queue. The operation must not be parked.
     mutating func leave(_ slot: Int, hasStarted: Bool) {
         guard let member = member(slot) else { return }
-        let set = member.set
+        let set = Int(member.set)
         members[slot] = nil
-        memberCount -= 1
-        if memberCount == 0 { members = [] }
         if hasStarted, !member.isLent { release(set) }
         sets[set].operationCount -= 1
         if sets[set].operationCount == 0 { changes.append(.forget(set)) }
     }
 
-    /// Removes a set. Returns false if a new operation has used the set in the meantime, or if the set was removed.
+    /// Frees memory when the queue is empty.
+    mutating func queueIsEmpty() { members = [] }
+
+    /// Removes a set. Returns false if a new operation has the set, or if the set was removed before.
     mutating func forget(_ set: Int) -> Bool {
         guard sets.holds(set), sets[set].operationCount == 0 else { return false }
         offered.removeAll { $0 == set }
@@ -112,7 +114,7 @@ extension LimitedOperations {
     /// Records whether an executing operation lends its limits.
     mutating func setLent(_ isLent: Bool, _ slot: Int) {
         members[slot]!.isLent = isLent
-        if isLent { release(members[slot]!.set) }
+        if isLent { release(set(of: slot)!) }
     }
 
     /// Releases the limits of one operation of a set.
@@ -127,7 +129,7 @@ extension LimitedOperations {
     }
 
     mutating func park(_ entry: Entry, at level: PriorityLevel) {
-        let set = members[entry.slot]!.set
+        let set = set(of: entry.slot)!
         members[entry.slot]!.isParked = true
         sets[set].parked.insert(entry, at: level)
     }
@@ -135,18 +137,20 @@ extension LimitedOperations {
     /// Removes a parked operation. Withdraws the claim if the claim's level is higher than the levels of all remaining
     /// parked operations.
     mutating func unpark(_ entry: Entry, at level: PriorityLevel) {
-        let set = members[entry.slot]!.set
+        let set = set(of: entry.slot)!
         removeParked(entry, set, at: level)
         if case .claimed(let claimed) = sets[set].availability, sets[set].parked.highestLevel != claimed {
             decline(set)
         }
     }
 
+    func firstParked(of set: Int, at level: PriorityLevel) -> Entry? { sets[set].parked.first(of: level) }
+
     func highestLevel(of set: Int) -> PriorityLevel? { sets[set].parked.highestLevel }
 
     /// Unparks the first operation of a set at a level. A claim stays in line. Returns nil if no operation is parked.
     mutating func unparkFirst(of set: Int, at level: PriorityLevel) -> Entry? {
-        guard let entry = sets[set].parked.first(of: level) else { return nil }
+        guard let entry = firstParked(of: set, at: level) else { return nil }
         removeParked(entry, set, at: level)
         return entry
     }

@@ -48,7 +48,8 @@ extension SchedulerState {
         let reason: Reason
     }
 
-    /// Decides which operations take their permits back, which workers start, and which waiting tasks continue.
+    /// Decides which operations take their permits back, which workers start, and which waiting tasks continue. Shuts a
+    /// closing queue that is empty.
     ///
     /// - Parameter returned: Called with each operation that has its permits back.
     mutating func computeEffects(returned: (Element) -> Void = { _ in }) {

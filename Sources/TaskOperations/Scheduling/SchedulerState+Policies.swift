@@ -18,6 +18,7 @@ extension SchedulerState {
         if !hasStarted, !wasDropped { admission.policies!.value.dropOrder?.remove(entry) }
         admission.policies!.value.pace.leave(entry.slot)
         admission.policies!.value.limited.leave(entry.slot, hasStarted: hasStarted)
+        if isEmpty { admission.policies!.value.limited.queueIsEmpty() }
     }
 }
 
@@ -146,10 +147,9 @@ extension SchedulerState {
     /// Unparks an operation that has aged beyond the level of its claim, and must therefore start before another
     /// operation of its set. Returns false if there is none. An operation of a level at its limit stays parked.
     private mutating func unparkFirst(of set: Int, before other: (slot: Slot, level: PriorityLevel)) -> Bool {
-        let limited = admission.policies!.value.limited
-        if !limited.isClaimed(set) { return false }
+        if !admission.policies!.value.limited.isClaimed(set) { return false }
         let older = PriorityLevel.allCases.first { level in
-            guard let first = limited.sets[set].parked.first(of: level) else { return false }
+            guard let first = admission.policies!.value.limited.firstParked(of: set, at: level) else { return false }
             return permits.isOpen(level, for: records[first.slot].weight) && comesBefore((first.slot, level), other)
         }
         guard let older else { return false }

@@ -76,6 +76,10 @@ struct SlotMap<Value> {
         let number = slot >> Chunk.shift
         let (value, former, occupied) = uniqueChunk(number).remove(at: slot & Chunk.mask)
         count -= 1
+        if count == 0, filling > 0 {
+            restart()
+            return value
+        }
         // The chunk that is being filled keeps its memory, so that alternating insertions and removals allocate no
         // memory. No removal changes which chunk is filled. A thread that inserts and a thread that removes then use
         // different memory.
@@ -83,6 +87,13 @@ struct SlotMap<Value> {
         if former == .max { roomy.append(number) }
         if occupied == 0 { free(number) }
         return value
+    }
+
+    /// Makes the chunk that is being filled the only one, so that the slots of an empty map begin at 0 again.
+    private mutating func restart() {
+        chunks = [filling < chunks.count ? chunks[filling] : nil]
+        roomy = []
+        filling = 0
     }
 
     private mutating func free(_ number: Int) {

@@ -34,7 +34,7 @@ extension TaskOperationQueue {
     ///   - body: The work of each round.
     /// - Returns: An operation that represents the repetition. It is on no queue and takes no permit. It finishes after
     ///   the last round, and fails if a round fails. If it is cancelled before its start, it finishes at once, and the
-    ///   first round is cancelled.
+    ///   first round is cancelled soon after.
     @discardableResult
     public func addRepeating(
         _ options: OperationOptions = OperationOptions(),

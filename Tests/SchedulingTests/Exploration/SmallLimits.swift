@@ -134,10 +134,9 @@ extension SmallLimits {
     private mutating func updateLimits(of queue: Int) {
         while true {
             for change in queues[queue].takeLimitChanges() { perform(change, queue) }
-            let offers = messages[oldMessages...].filter { claims[$0].queue == queue }
-            if offers.isEmpty { return }
-            messages[oldMessages...].removeAll { offers.contains($0) }
-            for claim in offers { learn(claim) }
+            let offer = messages[oldMessages...].firstIndex { claims[$0].queue == queue }
+            guard let offer else { return }
+            learn(messages.remove(at: offer))
         }
     }
 

@@ -48,6 +48,17 @@ struct SlotMapTests {
         }
     }
 
+    @Test("The slots of an empty map begin at 0 again", arguments: [17, 32, 1000])
+    func restart(count: Int) {
+        for isReversed in [false, true] {
+            var map = SlotMap<Int>()
+            let slots = (0..<count).map { map.insert($0) }
+            for slot in isReversed ? slots.reversed() : slots { map.remove(at: slot) }
+            #expect((0..<40).map { map.insert($0) } == Array(0..<40))
+            #expect(map.all == Array(0..<40))
+        }
+    }
+
     @Test("Filling a chunk and removing from it many times uses no memory", arguments: 1...65)
     func fullChunk(count: Int) {
         var map = SlotMap<Int>()

@@ -110,7 +110,7 @@ struct EffectsTests {
         state.setIntake(.closing)
         #expect(state.acceptance.intake == .closing)
         state.remove(slot)
-        // A thread that sees the end may still add an operation in the same event.
+        // Operations that other threads have added before the end are inserted first.
         #expect(state.acceptance.intake == .closing)
         state.computeEffects()
         #expect(state.acceptance.intake == .shut)
