@@ -68,13 +68,9 @@ extension OperationRecord {
         let lasting = added.lasting
         if lasting.isEmpty { return }
         if let weight = values.weight { self.weight = UInt16(weight) }
-        if let former = options {
-            options = former.adding(lasting)
-            if !values.limits.isEmpty { setLimits(options!.values.orderedLimits) }
-        } else {
-            options = lasting
-            if !values.limits.isEmpty { setLimits(values.orderedLimits) }
-        }
+        let sum = options?.adding(lasting)
+        options = sum ?? lasting
+        if !values.limits.isEmpty { setLimits((sum?.values ?? values).orderedLimits) }
     }
 
     /// Updates the weight, the limits and the priority from the operation's options. The defaults of a queue supply

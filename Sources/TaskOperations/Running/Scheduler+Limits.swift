@@ -3,17 +3,13 @@
 
 /// The sets of semaphores that limit operations of a queue. The state numbers the sets.
 struct QueueLimits: Sendable {
-    /// The claim of each set, by the number of the set. Nil if no set has the number.
-    fileprivate var claims: [LimitClaim?] = []
+    fileprivate var claims: [Int: LimitClaim] = [:]
     fileprivate var sets: [[ObjectIdentifier]: Int] = [:]
     /// The effects on semaphores, to perform after the lock of the scheduler is released.
     fileprivate var effects = SemaphoreEffects()
 
-    /// Whether a claim still exists. Its set may have been removed with the last operation.
-    fileprivate func has(_ claim: LimitClaim) -> Bool { claim.set < claims.count && claims[claim.set] === claim }
-
     fileprivate mutating func forget(_ set: Int) {
-        guard let claim = claims[set].take() else { return }
+        guard let claim = claims.removeValue(forKey: set) else { return }
         sets[claim.limits.map { ObjectIdentifier($0) }] = nil
         claim.withdraw(&effects)
     }
@@ -55,7 +51,6 @@ extension SchedulerCore {
         if let set = limits?.value.sets[key] { return set }
         let set = state.makeLimitSet()
         if limits == nil { limits = Boxed(QueueLimits()) }
-        while limits!.value.claims.count <= set { limits!.value.claims.append(nil) }
         limits!.value.claims[set] = LimitClaim(of: scheduler, set: set, limits: semaphores)
         limits!.value.sets[key] = set
         return set
@@ -80,7 +75,8 @@ extension SchedulerCore {
     }
 
     fileprivate mutating func noteOffer(to claim: LimitClaim) {
-        if limits?.value.has(claim) == true { state.limitsWereOffered(claim.set) }
+        // The set may have been removed with its last operation.
+        if limits?.value.claims[claim.set] === claim { state.limitsWereOffered(claim.set) }
     }
 
     /// Changes semaphores as the state requests, and reports offers to the state.
@@ -112,7 +108,7 @@ extension SchedulerCore {
             state.computeEffects { $0.permitWasReturned() }
         } while state.declineOffers()
         defer {
-            if limits!.value.sets.isEmpty { limits = nil } else { limits!.value.effects = SemaphoreEffects() }
+            if limits!.value.claims.isEmpty { limits = nil } else { limits!.value.effects = SemaphoreEffects() }
         }
         return limits!.value.effects.isEmpty ? nil : limits!.value.effects
     }

@@ -5,8 +5,7 @@
 /// same set of limits are parked together, and one claim waits at the semaphores for all of them. When the semaphores
 /// offer the limits, the first of these operations is unparked. After it has started, the next operation is unparked.
 ///
-/// An event of one operation takes at most O(log n) time, where n is the number of parked operations. The first
-/// operation with limits takes linear time in the number of operations of the queue.
+/// An event of one operation takes at most O(log n) time, where n is the number of parked operations.
 struct LimitedOperations: Sendable {
     typealias Entry = ReadyQueue.Entry
 
@@ -40,7 +39,7 @@ struct LimitedOperations: Sendable {
     }
 
     private struct Member: Sendable {
-        let set: Int32
+        let set: Int
         var isParked = false
         /// Whether the operation executes and has lent its limits.
         var isLent = false
@@ -48,9 +47,8 @@ struct LimitedOperations: Sendable {
 
     private let order: OperationOrder
     private(set) var sets = SlotMap<LimitSet>()
-    /// The operations that have limits, by slot. Nil for a slot whose operation has no limits. Searching a dictionary
-    /// took a tenth of the time of an operation.
-    private var members: [Member?] = []
+    /// The operations that have limits, by slot.
+    private var members: [Int: Member] = [:]
     /// The sets whose availability is `.offered`.
     private(set) var offered: [Int] = []
     private var changes = TinyArray<Change>()
@@ -59,11 +57,9 @@ struct LimitedOperations: Sendable {
         self.order = order
     }
 
-    private func member(_ slot: Int) -> Member? { slot < members.count ? members[slot] : nil }
+    func set(of slot: Int) -> Int? { members[slot]?.set }
 
-    func set(of slot: Int) -> Int? { member(slot).map { Int($0.set) } }
-
-    func isParked(_ slot: Int) -> Bool { member(slot)?.isParked ?? false }
+    func isParked(_ slot: Int) -> Bool { members[slot]?.isParked ?? false }
 
     mutating func takeChanges() -> TinyArray<Change> {
         defer { changes = TinyArray() }
@@ -80,23 +76,19 @@ extension LimitedOperations {
 
     /// Records that an operation is about to arrive.
     mutating func arrive(_ slot: Int, _ set: Int) {
-        if members.count <= slot { members += repeatElement(nil, count: slot + 1 - members.count) }
-        members[slot] = Member(set: Int32(set))
+        members[slot] = Member(set: set)
         sets[set].operationCount += 1
     }
 
     /// Records that an operation has left the queue. The operation must not be parked.
     mutating func leave(_ slot: Int, hasStarted: Bool) {
-        guard let member = member(slot) else { return }
-        let set = Int(member.set)
-        members[slot] = nil
+        guard let member = members.removeValue(forKey: slot) else { return }
+        let set = member.set
+        if members.isEmpty { members = [:] }
         if hasStarted, !member.isLent { release(set) }
         sets[set].operationCount -= 1
         if sets[set].operationCount == 0 { changes.append(.forget(set)) }
     }
-
-    /// Frees memory when the queue is empty.
-    mutating func queueIsEmpty() { members = [] }
 
     /// Removes a set. Returns false if a new operation has the set, or if the set was removed before.
     mutating func forget(_ set: Int) -> Bool {
@@ -114,7 +106,7 @@ extension LimitedOperations {
     /// Records whether an executing operation lends its limits.
     mutating func setLent(_ isLent: Bool, _ slot: Int) {
         members[slot]!.isLent = isLent
-        if isLent { release(set(of: slot)!) }
+        if isLent { release(members[slot]!.set) }
     }
 
     /// Releases the limits of one operation of a set.
@@ -129,7 +121,7 @@ extension LimitedOperations {
     }
 
     mutating func park(_ entry: Entry, at level: PriorityLevel) {
-        let set = set(of: entry.slot)!
+        let set = members[entry.slot]!.set
         members[entry.slot]!.isParked = true
         sets[set].parked.insert(entry, at: level)
     }
@@ -137,7 +129,7 @@ extension LimitedOperations {
     /// Removes a parked operation. Withdraws the claim if the claim's level is higher than the levels of all remaining
     /// parked operations.
     mutating func unpark(_ entry: Entry, at level: PriorityLevel) {
-        let set = set(of: entry.slot)!
+        let set = members[entry.slot]!.set
         removeParked(entry, set, at: level)
         if case .claimed(let claimed) = sets[set].availability, sets[set].parked.highestLevel != claimed {
             decline(set)

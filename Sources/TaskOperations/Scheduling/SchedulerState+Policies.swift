@@ -18,7 +18,6 @@ extension SchedulerState {
         if !hasStarted, !wasDropped { admission.policies!.value.dropOrder?.remove(entry) }
         admission.policies!.value.pace.leave(entry.slot)
         admission.policies!.value.limited.leave(entry.slot, hasStarted: hasStarted)
-        if isEmpty { admission.policies!.value.limited.queueIsEmpty() }
     }
 }
 

@@ -89,7 +89,8 @@ struct SlotMap<Value> {
         return value
     }
 
-    /// Makes the chunk that is being filled the only one, so that the slots of an empty map begin at 0 again.
+    /// Makes the chunk that is being filled the only one. The slots of an empty map then begin at 0 again, and the list
+    /// of chunks is short.
     private mutating func restart() {
         chunks = [filling < chunks.count ? chunks[filling] : nil]
         roomy = []
