@@ -10,29 +10,36 @@ var settings: [SwiftSetting] = [
 // Set by .ci/run. Not always: a newer compiler's warnings must not keep users from building.
 if Context.environment["TASK_OPERATIONS_STRICT"] != nil { settings.append(.treatAllWarnings(as: .error)) }
 
-// A controlled build: see the article Exploration.
-let exploredSettings =
-    settings + [
-        .define("TASK_OPERATIONS_EXPLORED"),
-        .unsafeFlags([
-            "-module-alias", "TaskOperations=ExploredTaskOperations",
-            "-module-alias", "TaskOperationsDiagnosis=ExploredTaskOperationsDiagnosis",
-            "-module-alias", "TaskOperationsExtras=ExploredTaskOperationsExtras",
-            "-module-alias", "TaskOperationsTesting=ExploredTaskOperationsTesting",
-        ]),
-    ]
+// The controlled build for the exploration of threads: see the article Exploration.
+let isExplored = Context.environment["TASK_OPERATIONS_EXPLORATION"] != nil
+if isExplored { settings.append(.define("TASK_OPERATIONS_EXPLORED")) }
+let explored: [Target.Dependency] = isExplored ? ["Exploration"] : []
 
-/// The library and the tests that also run under the thread sanitizer.
-let core: [Target] = [
-    .target(name: "TaskOperations", swiftSettings: settings),
-    .target(name: "TaskOperationsExtras", dependencies: ["TaskOperations"], swiftSettings: settings),
+/// The library.
+let library: [Target] = [
     .target(
-        name: "TaskOperationsBridge", dependencies: ["TaskOperations", "TaskOperationsExtras"],
+        name: "TaskOperations", dependencies: explored,
+        exclude: isExplored
+            ? [
+                "Support/Lock.swift", "Support/Monitor.swift", "Support/SystemThread.swift",
+                "Support/Platform/POSIXThreads.swift",
+            ] : [],
         swiftSettings: settings),
     .target(
-        name: "TaskOperationsDiagnosis", dependencies: ["TaskOperations", "TaskOperationsExtras"],
+        name: "TaskOperationsExtras", dependencies: explored + ["TaskOperations"], swiftSettings: settings),
+    .target(
+        name: "TaskOperationsBridge", dependencies: explored + ["TaskOperations", "TaskOperationsExtras"],
+        exclude: isExplored
+            ? ["Operations/FinishWatcher.swift", "Platform/Corelibs/LegacyObservation.swift"] : [],
+        swiftSettings: settings),
+    .target(
+        name: "TaskOperationsDiagnosis", dependencies: explored + ["TaskOperations", "TaskOperationsExtras"],
         swiftSettings: settings),
     .target(name: "TaskOperationsTesting", dependencies: ["TaskOperations"], swiftSettings: settings),
+]
+
+/// The tests that also run under the thread sanitizer.
+let core: [Target] = [
     .target(
         name: "TaskOperationsExpectations", dependencies: ["TaskOperationsTesting"], swiftSettings: settings),
     .target(
@@ -55,41 +62,18 @@ let core: [Target] = [
         swiftSettings: settings),
 ]
 
-/// Controlled builds of the library, and their exploration.
+let simulation: Target = .target(
+    name: "Simulation", dependencies: ["TaskOperations", "TaskOperationsDiagnosis", "TaskOperationsTesting"],
+    swiftSettings: settings)
+
+/// The exploration of the controlled library.
 let exploration: [Target] = [
     .target(name: "Exploration", swiftSettings: settings),
-    .target(
-        name: "ExploredTaskOperations", dependencies: ["Exploration"],
-        exclude: [
-            "Support/Lock.swift", "Support/Monitor.swift", "Support/SystemThread.swift",
-            "Support/Platform/POSIXThreads.swift",
-        ], swiftSettings: exploredSettings),
-    .target(
-        name: "ExploredTaskOperationsExtras", dependencies: ["Exploration", "ExploredTaskOperations"],
-        swiftSettings: exploredSettings),
-    .target(
-        name: "ExploredTaskOperationsDiagnosis",
-        dependencies: ["Exploration", "ExploredTaskOperations", "ExploredTaskOperationsExtras"],
-        swiftSettings: exploredSettings),
-    .target(
-        name: "ExploredTaskOperationsTesting", dependencies: ["ExploredTaskOperations"],
-        swiftSettings: exploredSettings),
-    .target(
-        name: "ExploredTaskOperationsBridge",
-        dependencies: ["Exploration", "ExploredTaskOperations", "ExploredTaskOperationsExtras"],
-        exclude: ["Operations/FinishWatcher.swift", "Platform/Corelibs/LegacyObservation.swift"],
-        swiftSettings: exploredSettings),
-    .target(
-        name: "ExploredSimulation",
-        dependencies: [
-            "ExploredTaskOperations", "ExploredTaskOperationsDiagnosis", "ExploredTaskOperationsTesting",
-        ],
-        swiftSettings: exploredSettings),
     .testTarget(
         name: "ExplorationTests",
         dependencies: [
-            "Exploration", "ExploredTaskOperations", "ExploredTaskOperationsBridge",
-            "ExploredTaskOperationsDiagnosis", "ExploredTaskOperationsExtras", "ExploredSimulation",
+            "Exploration", "Simulation", "TaskOperations", "TaskOperationsBridge", "TaskOperationsDiagnosis",
+            "TaskOperationsExtras",
         ],
         swiftSettings: settings),
 ]
@@ -100,10 +84,6 @@ let others: [Target] = [
         swiftSettings: settings),
     .target(
         name: "TaskOperationsDeliveries", dependencies: ["TaskOperations", "TaskOperationsExtras"],
-        swiftSettings: settings),
-    .target(
-        name: "Simulation",
-        dependencies: ["TaskOperations", "TaskOperationsDiagnosis", "TaskOperationsTesting"],
         swiftSettings: settings),
     .target(name: "CommandOutput", swiftSettings: settings),
     .target(name: "RedisDeliveries", dependencies: ["TaskOperationsDeliveries"], swiftSettings: settings),
@@ -220,12 +200,12 @@ let products: [Product] = [
 
 // A build for one purpose contains only the targets that it needs: see .ci/run.
 let (builtProducts, builtTargets): ([Product], [Target]) =
-    if Context.environment["TASK_OPERATIONS_EXPLORATION"] != nil {
-        ([], exploration)
+    if isExplored {
+        ([], library + [simulation] + exploration)
     } else if Context.environment["TASK_OPERATIONS_SANITIZED"] != nil {
-        ([], core)
+        ([], library + core)
     } else {
-        (products, core + exploration + others)
+        (products, library + core + [simulation] + others)
     }
 
 let package = Package(

@@ -1,7 +1,7 @@
 import Exploration
 import Testing
 
-@testable import ExploredTaskOperations
+@testable import TaskOperations
 
 @Suite("Threads that alternate", .serialized)
 struct AlternationTests {

@@ -1,7 +1,7 @@
 import Exploration
-import ExploredTaskOperations
-import ExploredTaskOperationsBridge
 import Foundation
+import TaskOperations
+import TaskOperationsBridge
 
 /// Programs that run Foundation operations on queues of this library.
 ///

@@ -1,5 +1,5 @@
-@testable import ExploredSimulation
-@testable import ExploredTaskOperations
+@testable import Simulation
+@testable import TaskOperations
 
 /// The calls of threads and the actions of bodies, with their times.
 ///
@@ -121,7 +121,7 @@ extension History: CustomStringConvertible {
         let lines = places.map { place in
             "\(place): " + entries[place]!.map { "\($0.event) (\($0.invoked)-\($0.returned))" }.joined(separator: ", ")
         }
-        return lines.joined(separator: "\n").replacing("ExploredSimulation.", with: "").replacing(
+        return lines.joined(separator: "\n").replacing("Simulation.", with: "").replacing(
             String(Int.max), with: "")
     }
 }

@@ -1,5 +1,5 @@
 import Exploration
-import ExploredTaskOperations
+import TaskOperations
 
 /// Programs with bodies and calls on the main actor, which runs one job at a time.
 enum MainActorPrograms {

@@ -1,7 +1,7 @@
 import Exploration
-import ExploredTaskOperations
-import ExploredTaskOperationsDiagnosis
-import ExploredTaskOperationsExtras
+import TaskOperations
+import TaskOperationsDiagnosis
+import TaskOperationsExtras
 
 /// Counters of bodies and handlers. Only one thread of a schedule runs at a time.
 final class Tally: @unchecked Sendable {

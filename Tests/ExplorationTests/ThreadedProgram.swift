@@ -1,7 +1,7 @@
 import Exploration
 
-@testable import ExploredSimulation
-@testable import ExploredTaskOperations
+@testable import Simulation
+@testable import TaskOperations
 
 /// A program of the simulation with its steps distributed over threads.
 struct ThreadedProgram: Sendable, CustomStringConvertible {
@@ -80,7 +80,7 @@ extension ThreadedProgram {
         var plain = program
         plain.steps = []
         let lists = threads.enumerated().map { "thread \($0): " + $1.map { "\($0)" }.joined(separator: ", ") }
-        return (["\(plain)"] + lists).joined(separator: "\n").replacing("ExploredSimulation.", with: "")
+        return (["\(plain)"] + lists).joined(separator: "\n").replacing("Simulation.", with: "")
     }
 }
 

@@ -1,7 +1,7 @@
 import Exploration
 import Testing
 
-@testable import ExploredSimulation
+@testable import Simulation
 
 @Suite("Programs of the simulation on threads", .serialized)
 struct ThreadedProgramTests {

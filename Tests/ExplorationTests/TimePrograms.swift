@@ -1,7 +1,7 @@
 import Exploration
 
-@testable import ExploredTaskOperations
-@testable import ExploredTaskOperationsExtras
+@testable import TaskOperations
+@testable import TaskOperationsExtras
 
 /// Programs in which threads wait for points in time.
 enum TimePrograms {

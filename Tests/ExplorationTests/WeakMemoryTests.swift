@@ -2,7 +2,7 @@ import Exploration
 import Synchronization
 import Testing
 
-@testable import ExploredTaskOperations
+@testable import TaskOperations
 
 /// Tests the memory model of weak explorations with the standard litmus programs. Each of them has the outcomes that
 /// C++ allows.

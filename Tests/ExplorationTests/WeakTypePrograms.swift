@@ -1,9 +1,9 @@
 import Exploration
 import Synchronization
 
-@testable import ExploredTaskOperations
-@testable import ExploredTaskOperationsDiagnosis
-@testable import ExploredTaskOperationsExtras
+@testable import TaskOperations
+@testable import TaskOperationsDiagnosis
+@testable import TaskOperationsExtras
 
 /// Programs that use single types whose memory orderings are weaker than sequential consistency.
 ///
