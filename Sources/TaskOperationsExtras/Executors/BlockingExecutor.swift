@@ -31,10 +31,12 @@ public final class BlockingExecutor: TaskExecutor {
     /// - Parameters:
     ///   - name: The name of the threads. Linux keeps the first 15 bytes.
     ///   - maxThreadCount: The maximum number of threads, at least 1.
-    public init(name: String = "blocking", maxThreadCount: Int) {
+    ///   - stackSize: The size of each thread's stack in bytes, from 65,536 to 1,073,741,824. The size is rounded up to
+    ///     whole pages. Nil selects the default size of the system. Any other size stops the process with a message.
+    public init(name: String = "blocking", maxThreadCount: Int, stackSize: Int? = nil) {
         require(maxThreadCount > 0, "maxThreadCount is \(maxThreadCount); it must be at least 1.")
         self.maxThreadCount = maxThreadCount
-        threads = WorkerThreads(name: name, maxCount: maxThreadCount, idleTime: 10)
+        threads = WorkerThreads(name: name, maxCount: maxThreadCount, stackSize: stackSize, idleTime: 10)
     }
 
     deinit { threads.close() }

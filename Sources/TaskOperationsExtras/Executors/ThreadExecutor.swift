@@ -29,11 +29,6 @@ public final class ThreadExecutor: SerialExecutor, TaskExecutor {
     ///   - stackSize: The size of the thread's stack in bytes, from 65,536 to 1,073,741,824. The size is rounded up to
     ///     whole pages. Nil selects the default size of the system. Any other size stops the process with a message.
     public init(name: String = "ThreadExecutor", stackSize: Int? = nil) {
-        if let stackSize {
-            require(
-                (1 << 16...1 << 30).contains(stackSize),
-                "stackSize is \(stackSize); it must be from 65536 to 1073741824 bytes.")
-        }
         self.name = name
         threads = WorkerThreads(name: name, maxCount: 1, stackSize: stackSize, idleTime: nil)
     }

@@ -21,9 +21,15 @@ package final class WorkerThreads: Sendable {
     /// - Parameters:
     ///   - name: The name of the threads.
     ///   - maxCount: The maximum number of threads.
-    ///   - stackSize: The size of a thread's stack in bytes. Nil selects the default size of the system.
+    ///   - stackSize: The size of a thread's stack in bytes, from 65,536 to 1,073,741,824. Nil selects the default size
+    ///     of the system. Any other size stops the process with a message.
     ///   - idleTime: The time in seconds after which an idle thread ends. If nil, idle threads do not end.
     package convenience init(name: String, maxCount: Int, stackSize: Int? = nil, idleTime: Double?) {
+        if let stackSize {
+            require(
+                (1 << 16...1 << 30).contains(stackSize),
+                "stackSize is \(stackSize); it must be from 65536 to 1073741824 bytes.")
+        }
         self.init(name: name, maxCount: maxCount, idleTime: idleTime) { body in
             SystemThread.start(name: name, stackSize: stackSize, body: body)
         }

@@ -17,6 +17,16 @@ struct BlockingExecutorTests {
         await #expect(throws: Refusal()) { try await executor.run { throw Refusal() } }
     }
 
+    #if canImport(Glibc)
+        @Test("threads of both executors have at least the stack size that was asked for")
+        func stackSize() async throws {
+            let size = 1 << 26
+            #expect(try await BlockingExecutor(maxThreadCount: 1).run { currentStackSize() } < size)
+            #expect(try await BlockingExecutor(maxThreadCount: 1, stackSize: size).run { currentStackSize() } >= size)
+            #expect(try await ThreadExecutor(stackSize: size).run { currentStackSize() } >= size)
+        }
+    #endif
+
     @Test("blocked work leaves the cooperative pool to other tasks")
     func poolGoesOn() async throws {
         let count = 4 * TaskOperationQueue.defaultMaxConcurrentOperationCount

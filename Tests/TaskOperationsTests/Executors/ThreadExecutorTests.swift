@@ -48,6 +48,20 @@ struct ThreadExecutorTests {
         await executor.shutdown()
     }
 
+    #if canImport(Glibc)
+        @Test("a priority that the first function gives to the thread holds for everything on it")
+        func priority() async throws {
+            let usual = try await ThreadExecutor().run { nice(0) }
+            let executor = ThreadExecutor(name: "polite")
+            // On Linux, `nice` changes the calling thread alone.
+            try await executor.run { _ = nice(1) }
+            let queue = TaskOperationQueue(.init(executor: executor))
+            #expect(try await queue.run { nice(0) } == usual + 1)
+            #expect(try await executor.run { nice(0) } == usual + 1)
+            #expect(try await ThreadExecutor().run { nice(0) } == usual)
+        }
+    #endif
+
     @Test("one thing runs at a time, in the order in which it came")
     func serial() async throws {
         let executor = ThreadExecutor()

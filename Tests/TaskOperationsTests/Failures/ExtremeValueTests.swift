@@ -203,7 +203,7 @@ struct ExtremeSizeTests {
         }
         #expect(small.errorText.contains("stackSize is 1; it must be from 65536 to 1073741824 bytes"))
         let large = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = ThreadExecutor(name: "huge", stackSize: .max)
+            _ = BlockingExecutor(name: "huge", maxThreadCount: 1, stackSize: .max)
         }
         #expect(large.errorText.contains("stackSize is \(Int.max)"))
         #expect(try await ThreadExecutor(name: "smallest", stackSize: 65_537).run { 1 } == 1)

@@ -15,5 +15,19 @@ func threadName() throws -> String {
     #endif
 }
 
+#if canImport(Glibc)
+    /// Returns the size of the calling thread's stack in bytes as the system reports it.
+    func currentStackSize() -> Int {
+        typealias Read = @convention(c) (pthread_t, UnsafeMutablePointer<pthread_attr_t>) -> Int32
+        // Glibc declares the function only for GNU sources.
+        let read = unsafeBitCast(dlsym(nil, "pthread_getattr_np"), to: Read.self)
+        var (attributes, size) = (pthread_attr_t(), 0)
+        _ = read(pthread_self(), &attributes)
+        defer { pthread_attr_destroy(&attributes) }
+        pthread_attr_getstacksize(&attributes, &size)
+        return size
+    }
+#endif
+
 /// Blocks the thread, as old code does.
 func block(on semaphore: DispatchSemaphore) { semaphore.wait() }
