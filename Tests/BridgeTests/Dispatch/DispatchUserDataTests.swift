@@ -57,6 +57,20 @@ struct DispatchUserDataTests {
         #expect(await iterator.next() == 3)
     }
 
+    @Test("events(of:) delivers the data of any source, and the end of the iteration cancels the source")
+    func otherSources() async {
+        let source = DispatchSource.makeUserDataAddSource()
+        var total: UInt = 0
+        source.add(data: 5)
+        for await data in DispatchSource.events(of: source) {
+            total += data
+            if total == 12 { break }
+            source.add(data: 7)
+        }
+        #expect(total == 12)
+        #expect(source.isCancelled)
+    }
+
     @Test("a number resumes the waiting task")
     func wakes() async {
         let (source, sums) = DispatchSource.userDataAddEvents()

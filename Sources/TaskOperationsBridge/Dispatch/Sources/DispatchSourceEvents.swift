@@ -1,4 +1,4 @@
-internal import Dispatch
+public import Dispatch
 
 /// The events of a Dispatch source. You can iterate the sequence once.
 ///
@@ -38,5 +38,24 @@ public struct DispatchSourceEvents<Element: Sendable>: AsyncSequence, Sendable {
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> Element? {
             await iteration.subscription.next()
         }
+    }
+}
+
+extension DispatchSource {
+    /// Returns the events of a source for which there is no other function: Mach ports, file system objects and memory
+    /// pressure on Apple platforms.
+    ///
+    /// ```swift
+    /// let source = DispatchSource.makeMachReceiveSource(port: port)
+    /// for await _ in DispatchSource.events(of: source) { receiveMessage(from: port) }
+    /// ```
+    ///
+    /// Each element is the `data` of the source at an event. The sequence activates the source, and the end of the
+    /// iteration cancels it.
+    ///
+    /// - Parameter source: A source that is neither activated nor cancelled. Its handlers for events and cancellation
+    ///   are replaced.
+    public static func events(of source: any DispatchSourceProtocol) -> DispatchSourceEvents<UInt> {
+        DispatchSourceEvents(SourceSubscription(source) { $0 })
     }
 }
