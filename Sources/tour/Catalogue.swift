@@ -36,6 +36,7 @@ extension Recipe {
         Recipe("work-size", Legacy.workSize, Ported.workSize),
         Recipe("batches", Legacy.batches, Ported.batches),
         Recipe("releasing-operations", Legacy.releasingOperations, Ported.releasingOperations),
+        Recipe("archived-operations", Legacy.archivedOperations, Ported.archivedOperations),
         Recipe("barrier-blocks", Legacy.barrierBlocks, Ported.barrierBlocks),
         Recipe("progress", Legacy.progress, Ported.progress),
         Recipe("queue-subclass", Legacy.queueSubclass, Ported.queueSubclass),

@@ -186,10 +186,10 @@ struct RecipeText: CustomTestStringConvertible {
 
     static let all = [
         RecipeText(recipe: "many-blocks", text: "4 blocks, 4 lines"),
-        RecipeText(recipe: "invocation-operation", text: "4 files, 4 lines"),
+        RecipeText(recipe: "invocation-operation", text: "4 files, 4 lines, 1 cancelled"),
         RecipeText(recipe: "asynchronous-subclass", text: "4 loaded, 8 bytes, 4 lines"),
         RecipeText(recipe: "cancelling-in-loop", text: "stopped after 2 of 4 files, 3 lines"),
-        RecipeText(recipe: "cancelling-network-call", text: "3 loaded, 1 cancelled"),
+        RecipeText(recipe: "cancelling-network-call", text: "3 loaded, 1 cancelled, 1 told"),
         RecipeText(recipe: "state-machine", text: "waiting, 4 files, executing, 4 lines, finished"),
         RecipeText(recipe: "observing-states", text: "cancelled, executing, 4 files, finished"),
         RecipeText(recipe: "cross-queue-dependencies", text: "4 lines"),
@@ -197,7 +197,7 @@ struct RecipeText: CustomTestStringConvertible {
         RecipeText(recipe: "quality-of-service", text: "4 urgent, 4 lines"),
         RecipeText(recipe: "passing-results", text: "3 of 4 files, 4 lines"),
         RecipeText(recipe: "errors", text: "3 lines, 1 not text, 0 unreadable"),
-        RecipeText(recipe: "starting-by-hand", text: "not ready, 4 files, 4 lines"),
+        RecipeText(recipe: "starting-by-hand", text: "not ready, 4 files, 4 lines, cancelled, and finished"),
         RecipeText(recipe: "adding-operations", text: "6, waited for 2"),
         RecipeText(recipe: "serial-queue", text: "4 lines, last empty: 0"),
         RecipeText(recipe: "thread-pool", text: "4 lines, 5 at once at most"),
@@ -209,7 +209,7 @@ struct RecipeText: CustomTestStringConvertible {
         RecipeText(recipe: "progress", text: "4 of 4 files, 4 lines"),
         RecipeText(recipe: "operation-conditions", text: "3 of 4 done, 3 went on, free, held"),
         RecipeText(recipe: "retry-operation", text: "8 bytes, 12 attempts, performed 3 times"),
-        RecipeText(recipe: "dependencies", text: "4 files, 8 bytes, after 2 steps"),
+        RecipeText(recipe: "dependencies", text: "4 files, 8 bytes, after 2 steps, 4 changes, 0 left"),
         RecipeText(recipe: "once", text: "8 bytes, computations: 1, by hand: 2"),
     ]
 }

@@ -63,6 +63,34 @@ struct PatternExample {
             "operation-overrides-cancel", has: ["class A: Operation { override func cancel() {} }"],
             hasNot: ["class A: Operation { func cancelAll() {} }", "class A: B { override func cancel() {} }"]),
         PatternExample(
+            "operation-overrides-cancelled",
+            has: [
+                "class A: Operation { override var isCancelled: Bool { state == .finished } }",
+                "class A: Operation { override public var isCancelled: Bool { return state == .finished } }",
+            ],
+            hasNot: ["class A: Operation { var isStopped: Bool { isCancelled } }"]),
+        PatternExample(
+            "operation-overrides-dependencies",
+            has: [
+                """
+                class A: Operation { override func addDependency(_ operation: Operation) {
+                willChangeValue(forKey: "dependencies"); super.addDependency(operation); didChangeValue(forKey: "dependencies")
+                } }
+                """,
+                "class A: Operation { override func removeDependency(_ operation: Operation) { super.removeDependency(operation) } }",
+            ],
+            hasNot: [
+                "class A: Operation { func f() { addDependency(B()) } }",
+                "class A: Graph { override func addDependency(_ node: Node) {} }",
+            ]),
+        PatternExample(
+            "operation-archived",
+            has: [
+                "class A: Operation, NSCoding { required init?(coder: NSCoder) {} }",
+                "class A: Operation, NSSecureCoding {}",
+            ],
+            hasNot: ["class A: Operation {}", "class A: NSObject, NSCoding {}"]),
+        PatternExample(
             "operation-overrides-ready", has: ["class A: Operation { override var isReady: Bool { x } }"],
             hasNot: ["class A: Operation { var ready: Bool { x } }"]),
         PatternExample(
@@ -522,6 +550,13 @@ struct PatternExample {
             hasNot: ["class A { let l = NSLock(); var v: Int { l.lock(); defer { l.unlock() }; return c } }"]),
         PatternExample(
             "lock-synchronized-function", has: ["let l = NSRecursiveLock()"], hasNot: ["let l: NSRecursiveLock"]),
+        PatternExample(
+            "lock-distributed",
+            has: [
+                "let l = NSDistributedLock(path: path)", "func f(_ l: NSDistributedLock) { if l.try() {} }",
+                "func f(_ l: NSDistributedLock) { l.unlock() }",
+            ],
+            hasNot: ["let l = NSLock()", "let l = FileLock(path: path)"]),
         PatternExample("lock-made", has: ["let l = NSLock()"], hasNot: ["let l = Mutex(0)"]),
         PatternExample("lock-condition", has: ["let c = NSCondition()"], hasNot: ["let c = Condition()"]),
         PatternExample(

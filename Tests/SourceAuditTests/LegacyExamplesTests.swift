@@ -72,6 +72,26 @@ struct GuideTests {
         }
     }
 
+    @Test("Every name that the audit looks for is in the guide, in Members or on a page of a recipe")
+    func namesInGuide() throws {
+        let folder = Guide.package.appending(path: "Sources/MigrationExamples/Recipes")
+        let pages = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".md") }
+        let files =
+            pages.map { folder.appending(path: $0) }
+            + ["Migration.md", "Sources/TaskOperations/TaskOperations.docc/Members.md"].map {
+                Guide.package.appending(path: $0)
+            }
+        let text = try files.map { try String(contentsOf: $0, encoding: .utf8) }.joined(separator: "\n")
+        let words = Set(text.split { !$0.isLetter && !$0.isNumber && $0 != "_" })
+        // Two sentences of Members name all of these by their beginnings.
+        let beginnings = ["OSAtomic", "OSMemoryBarrier", "atomic_"]
+        for pattern in Patterns.all {
+            for name in pattern.names where !beginnings.contains(where: name.hasPrefix) {
+                #expect(words.contains(name[...]), "\(pattern.id): \(name)")
+            }
+        }
+    }
+
     @Test("Every page of a recipe is reached by a pattern")
     func recipesAreReached() throws {
         let reached = Set(Patterns.reported.compactMap(\.recipe))
@@ -122,6 +142,19 @@ struct GuideTests {
         for pattern in Patterns.all {
             #expect(pattern.id.allSatisfy { $0.isLowercase || $0 == "-" || $0.isNumber }, "\(pattern.id)")
             #expect(!pattern.meaning.isEmpty && pattern.meaning.hasSuffix("."), "\(pattern.id)")
+        }
+    }
+}
+
+extension Pattern {
+    /// The names of members, functions and messages by which the pattern is found.
+    fileprivate var names: [String] {
+        shapes.flatMap { shape -> [String] in
+            switch shape {
+            case .member(let names, _, _), .function(let names, _), .message(let names, _): names
+            case .made(let types, _), .named(let types): types.map(\.rawValue)
+            case .analysis: []
+            }
         }
     }
 }

@@ -52,6 +52,10 @@ extension FileMatcher {
             add("operation-subclass", type.index, sure)
         }
         if type.isGeneric { add("operation-subclass-generic", type.index, sure) }
+        let archiving: Set<String> = ["NSCoding", "NSSecureCoding"]
+        if type.supers.contains(where: { archiving.contains(file.vocabulary[$0.name]) }) {
+            add("operation-archived", type.index, sure)
+        }
         addOverrides(facts, sure)
         if let index = facts.delegate { add("operation-delegate", index, sure) }
         if let index = facts.error { add("operation-error-property", index, sure) }
@@ -88,7 +92,9 @@ extension FileMatcher {
     private mutating func addOverrides(_ facts: ClassFacts, _ sure: Finding.Certainty) {
         let patterns: [(Term, String)] = [
             (.cancel, "operation-overrides-cancel"), (.isReady, "operation-overrides-ready"),
-            (.completionBlock, "operation-overrides-completion"),
+            (.completionBlock, "operation-overrides-completion"), (.isCancelled, "operation-overrides-cancelled"),
+            (.addDependency, "operation-overrides-dependencies"),
+            (.removeDependency, "operation-overrides-dependencies"),
         ]
         for (term, id) in patterns {
             if let index = facts.overrideTokens[Word(term)] { add(id, index, sure) }

@@ -81,7 +81,8 @@ enum Term: String, CaseIterable {
     case sorted, prefix, suffix, dropFirst, dropLast, reversed
     // Members for which analyses search.
     case wait, signal, lock, unlock, withLock, sync, main, global, current, shared, addOperation, addOperations
-    case addDependency, cancel, isCancelled, start, isExecuting, isFinished, isReady, isAsynchronous, isConcurrent
+    case addDependency, removeDependency, cancel, isCancelled, start, isExecuting, isFinished, isReady
+    case isAsynchronous, isConcurrent
     case willChangeValue, didChangeValue, completionBlock, dependencies, notify, barrier, label, value, target
     case deadline, repeats, invalidate, invalidatePrevious = "cancelPreviousPerformRequests", `enter`, leave
     case maxConcurrentOperationCount, waitUntilFinished, operations, delegate, run, taskQueue, asyncAfter, execute

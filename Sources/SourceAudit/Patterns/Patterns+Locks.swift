@@ -29,6 +29,13 @@ extension Patterns {
             "lock-condition-in-order", .locks, "Threads that wait for their number", recipe: "Threads/NSConditionLock",
             .thought, .state, "Dependencies, or after:.", .analysis),
         Pattern(
+            "lock-distributed", .locks, "NSDistributedLock",
+            recipe: "Documentation/Members#threads-locks-timers-and-run-loops", .kept, .state,
+            "It excludes other processes: keep it, and call it in a body. Within one process use .limited(by:).",
+            .made([.distributedLock]),
+            .member(["lock", "try", "unlock", "break", "tryLock"], of: [.distributedLock]),
+            .named([.distributedLock])),
+        Pattern(
             "lock-unfair", .locks, "os_unfair_lock, OSAllocatedUnfairLock, OSSpinLock", recipe: "Threads/NSLock",
             .callers, .state, "A Mutex, or an actor.", .made([.unfairLock, .unfairLockStructure]),
             .member(["allocate"], of: [.unfairLockStructure]),

@@ -32,6 +32,19 @@ extension Patterns {
             recipe: "Operations/completionBlock", .callers, .leaves,
             "Handlers are added, not set: addCompletionHandler.", .analysis),
         Pattern(
+            "operation-overrides-cancelled", .operations, "isCancelled overridden", recipe: "Operations/isCancelled",
+            .thought, .leaves,
+            "A body cannot override it. If it means finished, nothing in the operation learns of a cancellation.",
+            .analysis),
+        Pattern(
+            "operation-overrides-dependencies", .operations, "addDependency or removeDependency overridden",
+            recipe: "Operations/addDependency", .callers, .graphs,
+            "No body overrides them, and dependencies has no observers: move the code to the function that calls them.",
+            .analysis),
+        Pattern(
+            "operation-archived", .operations, "Operation with NSCoding", recipe: "Operations/NSCoding", .callers,
+            .leaves, "A Codable body, from which the operation is created again.", .analysis),
+        Pattern(
             "operation-delegate", .operations, "Operation with a delegate", recipe: "Systems/DownloadOperation",
             .callers, .leaves, "The body returns the value that the delegate used to receive.", .analysis),
         Pattern(

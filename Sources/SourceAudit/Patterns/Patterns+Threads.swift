@@ -25,7 +25,8 @@ extension Patterns {
             .function(["pthread_setspecific", "pthread_getspecific", "pthread_key_create"])),
         Pattern(
             "thread-priority", .threads, "Priority or quality of service of a thread",
-            recipe: "Operations/qualityOfService", .rote, .leaves, "priority: of the operation.",
+            recipe: "Threads/Thread.start", .rote, .leaves,
+            "priority: of the operation; a ThreadExecutor whose first call sets that of its thread.",
             .member(["setThreadPriority", "threadPriority", "qualityOfService"], of: [.thread])),
         Pattern(
             "thread-sleep-until", .threads, "Thread.sleep(until:)", recipe: "Operations/RateLimitedLoader", .callers,

@@ -15,6 +15,7 @@ enum SystemType: String, CaseIterable {
     case recursiveLock = "NSRecursiveLock"
     case condition = "NSCondition"
     case conditionLock = "NSConditionLock"
+    case distributedLock = "NSDistributedLock"
     case unfairLock = "OSAllocatedUnfairLock"
     case unfairLockStructure = "os_unfair_lock"
     case mutex = "pthread_mutex_t"

@@ -66,7 +66,9 @@ private struct LegacyDownloader: DownloaderUnderTest {
     }
 
     func request(_ url: URL?, as name: String) async -> (any CancellableRequest)? {
-        downloader.download(url) { [answers] result in answers.record(Answer(name, result.map(\.count))) }
+        downloader.download(url) { [answers] _, data, error, isFinished in
+            if isFinished { answers.record(Answer(name, error.map { .failure($0) } ?? .success(data!.count))) }
+        }
     }
 
     func setSuspended(_ isSuspended: Bool) { downloader.isSuspended = isSuspended }
@@ -88,8 +90,8 @@ private struct PortedDownloader: DownloaderUnderTest {
     func request(_ url: URL?, as name: String) async -> (any CancellableRequest)? {
         let request: ImageRequest<Void>
         do {
-            request = try downloader.request(url) { [answers] picture in
-                answers.record(Answer(name, .success(picture.size)))
+            request = try downloader.request(url) { [answers] image in
+                answers.record(Answer(name, .success(image.data.count)))
             }
         } catch {
             answers.record(Answer(name, .failure(error)))

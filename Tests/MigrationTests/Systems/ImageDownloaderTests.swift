@@ -4,6 +4,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
+@testable import MigrationExamplesLegacy
 @testable import MigrationExamplesPorted
 
 @Suite("The image downloader, on both sides", .inTurns, .prompt, .timeLimit(.minutes(10)))
@@ -138,6 +139,40 @@ struct ImageDownloaderTests {
         #expect(await downloader.request(nil, as: "nowhere") == nil)
         #expect(downloader.answers.events == [Answer("nowhere", "URL error \(URLError.badURL.rawValue)")])
         #expect(await downloader.runningCount == 0)
+    }
+
+    @Test("A progressive request gets partial pictures that grow, then the whole picture with its bytes, finished")
+    func partialPictures() async throws {
+        try temporary.write([UInt8](repeating: 7, count: 8_000_000), to: "large")
+        let files = try InputFolder(listing: temporary.path).files
+        let server = try FileServer(serving: files, upTo: 8_000_000)
+        let url = server.url(path: "/large")
+
+        let legacy = MigrationExamplesLegacy.ImageDownloader(width: 1)
+        let (sizes, ends) = (Recorder<Int>(), Recorder<Int>())
+        await withCheckedContinuation { continuation in
+            legacy.download(url, ImageDownloadOptions(isProgressive: true)) { picture, data, _, isFinished in
+                if isFinished {
+                    ends.record(data?.count ?? 0)
+                    continuation.resume()
+                } else {
+                    #expect(data == nil)
+                    sizes.record(picture!.size)
+                }
+            }
+        }
+        #expect(sizes.events.sorted() == sizes.events && sizes.events.first! < 8_000_000)
+        #expect(ends.events == [8_000_000])
+
+        let ported = MigrationExamplesPorted.ImageDownloader(width: 1)
+        ported.isSuspended = true
+        let request = try ported.request(url, ImageOptions(isProgressive: true)) { $0 }
+        ported.isSuspended = false
+        var partial: [Int] = []
+        for await picture in request.partialPictures { partial.append(picture.size) }
+        #expect(partial.sorted() == partial && partial.first! < 8_000_000)
+        let image = try await request.result.get()
+        #expect(image.data.count == 8_000_000 && image.picture.size == 8_000_000)
     }
 
     @Test("A picture is decoded once for all requests, and no more at once than the width")

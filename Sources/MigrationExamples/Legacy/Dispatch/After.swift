@@ -9,6 +9,7 @@ extension Legacy {
         let isShown = DispatchSemaphore(value: 0)
         journal.write("asked")
         DispatchQueue.main.asyncAfter(deadline: .now() + .milliseconds(20)) {
+            Thread.sleep(forTimeInterval: 0.001)  // blocks the main thread
             journal.write("\(input.files.count) files")
             isShown.signal()
         }

@@ -14,9 +14,27 @@ extension Legacy {
             if sizes.reduce(0, +) != total { torn.write("after \(sizes.count)") }
         }
         let (sizes, total) = library.contents
-        return RecipeResult("\(sizes.count) files, \(total) bytes, \(torn.lines.count) torn reads")
+        return RecipeResult("\(sizes.count) files, \(total) bytes, \(torn.lines.count) torn reads, \(barriers())")
         // endregion
     }
+
+    // region: readers-and-writers-barriers
+    /// Both barriers run after all earlier blocks and before all later ones. They differ for their caller only.
+    private static func barriers() -> String {
+        let (queue, order) = (DispatchQueue(label: "order", attributes: .concurrent), Journal())
+        for _ in 1...3 { queue.async { order.write("read") } }
+        queue.sync(flags: .barrier) { order.write("sync barrier") }  // waits
+        order.write("next line")
+
+        queue.suspend()
+        for _ in 4...6 { queue.async { order.write("read") } }
+        queue.async(flags: .barrier) { order.write("async barrier") }  // does not wait
+        order.write("next line")
+        queue.resume()
+        queue.sync(flags: .barrier) {}
+        return order.result.text
+    }
+    // endregion
 }
 
 // region: readers-and-writers-library

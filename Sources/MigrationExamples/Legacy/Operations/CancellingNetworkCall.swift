@@ -8,14 +8,16 @@ extension Legacy {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 4
         let client = FileClient(silentFor: input.sample.last)
-        let loads = input.sample.map { LoadOperation($0, from: client) }
+        let told = SharedCount()
+        let loads = input.sample.map { LoadOperation($0, from: client) { told.add(1) } }
         queue.addOperations(loads, waitUntilFinished: false)
         for load in loads.dropLast() { load.waitUntilFinished() }
         queue.cancelAllOperations()
         queue.waitUntilAllOperationsAreFinished()
 
         let loaded = loads.filter { (try? $0.outcome?.get()) != nil }.count
-        return RecipeResult("\(loaded) loaded, \(loads.filter(\.isCancelled).count) cancelled")
+        let cancelled = loads.filter(\.isCancelled).count
+        return RecipeResult("\(loaded) loaded, \(cancelled) cancelled, \(told.total) told")
         // endregion
     }
 }
@@ -25,16 +27,19 @@ extension Legacy {
 private final class LoadOperation: AsynchronousOperation, @unchecked Sendable {
     private let file: InputFile
     private let client: FileClient
+    private let tellOthers: () -> Void
     private let lock = NSLock()
     private var request: FileRequest?
     private var answer: Result<[UInt8], Error>?
 
-    init(_ file: InputFile, from client: FileClient) {
+    init(_ file: InputFile, from client: FileClient, tellOthers: @escaping () -> Void) {
         self.file = file
         self.client = client
+        self.tellOthers = tellOthers
     }
 
-    var outcome: Result<[UInt8], Error>? { lock.withLock { answer } }
+    /// Nil if it was cancelled: the bytes so far may be a part of the file.
+    var outcome: Result<[UInt8], Error>? { isCancelled ? nil : lock.withLock { answer } }
 
     override func main() {
         let request = client.load(file) { outcome in
@@ -46,8 +51,10 @@ private final class LoadOperation: AsynchronousOperation, @unchecked Sendable {
     }
 
     override func cancel() {
+        if isCancelled || isFinished { return }
         super.cancel()
         lock.withLock { request }?.cancel()
+        tellOthers()
     }
 }
 // endregion

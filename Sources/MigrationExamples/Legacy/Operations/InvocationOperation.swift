@@ -12,10 +12,17 @@ extension Legacy {
         }
         queue.addOperations(counts, waitUntilFinished: true)
 
-        let numbers = counts.map { $0.result as? Int ?? 0 }
+        let numbers = try counts.map { try $0.result() as? Int ?? 0 }
         let summary = InvocationOperation(target: counter, selector: LineCounter.summarize, object: numbers)
-        queue.addOperations([summary], waitUntilFinished: true)
-        return RecipeResult(summary.result as? String ?? "no summary")
+        let unwanted = InvocationOperation(target: counter, selector: LineCounter.summarize, object: numbers)
+        unwanted.cancel()
+        queue.addOperations([summary, unwanted], waitUntilFinished: true)
+        do {
+            _ = try unwanted.result()
+        } catch is InvocationCancelled {
+            return RecipeResult("\(try summary.result() as? String ?? "no summary"), 1 cancelled")
+        }
+        return RecipeResult("a result of a cancelled operation")
         // endregion
     }
 }
@@ -28,7 +35,7 @@ private final class InvocationOperation<Target: AnyObject>: Operation, @unchecke
     private let target: Target
     private let selector: Selector
     private let object: Any?
-    private(set) var result: Any?
+    private var value: Any?
 
     init(target: Target, selector: @escaping Selector, object: Any?) {
         self.target = target
@@ -38,9 +45,18 @@ private final class InvocationOperation<Target: AnyObject>: Operation, @unchecke
 
     override func main() {
         if isCancelled { return }
-        result = selector(target)(object)
+        value = selector(target)(object)
+    }
+
+    /// If the operation was cancelled, `NSInvocationOperation` raises an exception here.
+    func result() throws -> Any? {
+        if isCancelled { throw InvocationCancelled() }
+        return value
     }
 }
+
+/// In place of the exception `NSInvocationOperationCancelledException`.
+private struct InvocationCancelled: Error {}
 
 private final class LineCounter {
     func countLines(_ object: Any?) -> Any? {

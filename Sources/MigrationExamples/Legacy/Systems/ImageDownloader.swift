@@ -23,12 +23,12 @@ extension Legacy {
             for reader in ["list", "page"] where file != input.pictures.last {
                 downloader.download(url) { received, expected in
                     gallery.note(received, of: expected, for: file, reader)
-                } completion: { result in
-                    gallery.take(result, for: file, reader)
+                } completion: { picture, _, error, isFinished in
+                    if isFinished { gallery.take(picture, error, for: file, reader) }
                 }
             }
             let options = ImageDownloadOptions(priority: .low)
-            prefetches.append(downloader.download(url, options) { _ in gallery.takeUnwanted() }!)
+            prefetches.append(downloader.download(url, options) { _, _, _, _ in gallery.takeUnwanted() }!)
         }
         prefetches.forEach { $0.cancel() }
         downloader.isSuspended = false
@@ -42,6 +42,7 @@ extension Legacy {
         return gallery.result([
             "\(downloader.startedCount) downloads", "\(downloader.runningCount) left running",
             "last in first out \(stack)", "by priority \(priorities)", withoutNetwork(),
+            partialPictures(urls.first),
         ])
     }
 
@@ -51,15 +52,24 @@ extension Legacy {
         downloader.operationClass = PathOperation.self
         let journal = Journal()
         for url in [URL(string: "path:/picture"), nil] {
-            downloader.download(url) { result in
-                switch result {
-                case .success(let data): journal.write("\(data.count) bytes of a path")
-                case .failure(let error): journal.write("no URL: \((error as? URLError)?.code == .badURL)")
-                }
+            downloader.download(url) { _, data, error, _ in
+                if let data { journal.write("\(data.count) bytes of a path") }
+                if let error { journal.write("no URL: \((error as? URLError)?.code == .badURL)") }
             }
             downloader.waitUntilIdle()
         }
         return journal.result.text
+    }
+
+    /// Shows a picture while it arrives. Only the last call is finished, and has data.
+    private static func partialPictures(_ url: URL?) -> String {
+        let (downloader, sizes, ends) = (ImageDownloader(width: 1), SharedCount(), Journal())
+        downloader.download(url, ImageDownloadOptions(isProgressive: true)) { picture, data, error, isFinished in
+            if isFinished { return ends.write(data == nil ? "failed" : "complete") }
+            sizes.add(picture!.size - sizes.total)  // the picture of the bytes so far
+        }
+        downloader.waitUntilIdle()
+        return "partial pictures \(sizes.total == sizes.most ? "grow" : "shrink"), then \(ends.result.text)"
     }
 
     // region: image-downloader-class
@@ -76,7 +86,8 @@ extension Legacy {
         let downloader = ImageDownloader(width: 1, order: order)
         downloader.isSuspended = true
         for (number, url) in urls.enumerated() {
-            downloader.download(url, ImageDownloadOptions(priority: priorities[number % priorities.count])) { _ in }
+            let options = ImageDownloadOptions(priority: priorities[number % priorities.count])
+            downloader.download(url, options) { _, _, _, _ in }
         }
         downloader.isSuspended = false
         downloader.waitUntilIdle()
@@ -89,6 +100,8 @@ struct ImageDownloadOptions {
     var priority = Operation.QueuePriority.normal
     var timeout: TimeInterval = 600
     var ignoresCache = false
+    /// Whether there are pictures of the bytes so far.
+    var isProgressive = false
 
     func request(for url: URL) -> URLRequest {
         URLRequest(
@@ -102,7 +115,8 @@ final class ImageDownloader: @unchecked Sendable {
     enum Order { case firstInFirstOut, lastInFirstOut }
 
     typealias Progress = (_ received: Int, _ expected: Int) -> Void
-    typealias Completion = (Result<Data, Error>) -> Void
+    /// Called with each partial picture, without data and unfinished, and once at the end.
+    typealias Completion = (_ picture: Picture?, _ data: Data?, _ error: Error?, _ isFinished: Bool) -> Void
 
     private struct Requester {
         let id: UUID
@@ -158,7 +172,7 @@ final class ImageDownloader: @unchecked Sendable {
         completion: @escaping Completion
     ) -> ImageDownloadToken? {
         guard let url else {
-            completion(.failure(URLError(.badURL)))
+            completion(nil, nil, URLError(.badURL), true)
             return nil
         }
         let requester = Requester(id: UUID(), progress: progress, completion: completion)
@@ -185,9 +199,24 @@ final class ImageDownloader: @unchecked Sendable {
         operation.onProgress = { [weak operation] received, expected in
             self.requesters(of: url, operation).forEach { $0.progress(received, expected) }
         }
+        operation.isProgressive = options.isProgressive
+        operation.onPartialData = { [weak operation] data in
+            let requesters = self.requesters(of: url, operation)
+            self.responses.async {
+                let picture = Picture(decoding: data)
+                requesters.forEach { $0.completion(picture, nil, nil, false) }
+            }
+        }
         operation.onEnd = { [weak operation] result in
             let requesters = self.remove(url, operation)
-            self.responses.async { requesters.forEach { $0.completion(result) } }
+            self.responses.async {
+                switch result {
+                case .success(let data):
+                    let picture = Picture(decoding: data)
+                    requesters.forEach { $0.completion(picture, data, nil, true) }
+                case .failure(let error): requesters.forEach { $0.completion(nil, nil, error, true) }
+                }
+            }
         }
         if order == .lastInFirstOut {
             newest?.addDependency(operation)

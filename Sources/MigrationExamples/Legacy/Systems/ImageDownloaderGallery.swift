@@ -23,10 +23,9 @@ final class ImageGallery: @unchecked Sendable {
         }
     }
 
-    func take(_ result: Result<Data, Error>, for file: InputFile, _ reader: String) {
-        let picture = result.map { Picture(decoding: $0) }
+    func take(_ picture: Picture?, _ error: Error?, for file: InputFile, _ reader: String) {
         lock.withLock {
-            results[Place(file: file, reader: reader)] = picture
+            results[Place(file: file, reader: reader)] = picture.map { .success($0) } ?? .failure(error!)
             orderOfReaders[file, default: []].append(reader)
         }
     }

@@ -12,7 +12,10 @@ class ImageDownloadOperation: Operation, @unchecked Sendable {
     let request: URLRequest
     var onStart: () -> Void = {}
     var onProgress: (_ received: Int, _ expected: Int) -> Void = { _, _ in }
+    var onPartialData: (Data) -> Void = { _ in }
     var onEnd: (Result<Data, Error>) -> Void = { _ in }
+    /// Set before it starts.
+    var isProgressive = false
 
     private let session: ImageDownloadSession
     private let lock = NSLock()
@@ -54,6 +57,7 @@ class ImageDownloadOperation: Operation, @unchecked Sendable {
     func receive(_ piece: Data, of task: URLSessionTask) {
         data.append(piece)
         onProgress(data.count, Int(task.response?.expectedContentLength ?? -1))
+        if isProgressive { onPartialData(data) }
     }
 
     func end(_ task: URLSessionTask, _ error: Error?) {
@@ -62,7 +66,7 @@ class ImageDownloadOperation: Operation, @unchecked Sendable {
 
     func end(_ result: Result<Data, Error>) {
         onEnd(result)
-        (onStart, onProgress, onEnd) = ({}, { _, _ in }, { _ in })  // they hold the downloader
+        (onStart, onProgress, onPartialData, onEnd) = ({}, { _, _ in }, { _ in }, { _ in })  // they hold the downloader
         data = Data()
         willChangeValue(forKey: "isExecuting")
         willChangeValue(forKey: "isFinished")

@@ -67,15 +67,15 @@ extension PhotoManager {
     }
     // endregion
 
-    /// As many threads as there are processors wait for one download each.
+    /// As many threads as there are processors begin the downloads. The group waits for their ends.
     private func downloadByApply(_ photos: [Photo], _ completion: @escaping (Error?) -> Void) {
         DispatchQueue.global(qos: .userInitiated).async {
+            let group = DispatchGroup()
             DispatchQueue.concurrentPerform(iterations: photos.count) { index in
-                let isDone = DispatchSemaphore(value: 0)
-                self.download(photos[index]) { isDone.signal() }
-                isDone.wait()
+                group.enter()
+                self.download(photos[index]) { group.leave() }
             }
-            DispatchQueue.main.async { completion(photos.firstError) }
+            group.notify(queue: .main) { completion(photos.firstError) }
         }
     }
 }

@@ -13,6 +13,8 @@ extension Legacy {
             isDone.signal()
         }
         thread.name = "waiter"
+        thread.stackSize = 1 << 18
+        thread.qualityOfService = .utility  // before the start, as the size
         thread.start()
         isDone.wait()
         return status.result

@@ -8,6 +8,7 @@ extension Ported {
         let journal = Journal()
         journal.write("asked")
         let prompt = TaskOperationQueue.main.addOperation(.delay(.milliseconds(20))) { @MainActor in
+            try await Task.sleep(for: .milliseconds(1))
             journal.write("\(input.files.count) files")
         }
         try await prompt.value

@@ -7,12 +7,21 @@ extension Ported {
     /// Digests the beginnings of files with all processors.
     public static func apply(_ input: RecipeInput) async throws -> RecipeResult {
         // region: apply
+        let (files, done) = (input.files.prefix(40), SharedCount())
         let digests = Mutex(DigestList())
-        await concurrentPerform(over: input.files.prefix(40), stride: 4) { file in
-            let digest = Result { try file.headDigest() }
-            digests.withLock { $0.add(file, digest) }
+        return try await withTaskOperationQueue { queue in
+            let work = queue.addOperation {
+                await concurrentPerform(over: files, stride: 4) { file in
+                    let digest = Result { try file.headDigest() }
+                    digests.withLock { $0.add(file, digest) }
+                    done.add(1)
+                    AnyTaskOperation.current?.reportProgress(done.total, of: files.count)
+                }
+            }
+            var fraction = 0.0
+            for await progress in work.progress { fraction = progress.fraction }
+            return digests.withLock { $0.result.adding(["progress \(fraction)"]) }
         }
-        return digests.withLock { $0.result }
         // endregion
     }
 }

@@ -14,9 +14,29 @@ extension Ported {
             if sizes.reduce(0, +) != total { torn.write("after \(sizes.count)") }
         }
         let (sizes, total) = await library.contents
-        return RecipeResult("\(sizes.count) files, \(total) bytes, \(torn.lines.count) torn reads")
+        let order = try await barriers()
+        return RecipeResult("\(sizes.count) files, \(total) bytes, \(torn.lines.count) torn reads, \(order)")
         // endregion
     }
+
+    // region: readers-and-writers-barriers
+    /// Barriers run after all earlier operations and before all later ones, whether their caller awaits them or not.
+    private static func barriers() async throws -> String {
+        let order = Journal()
+        try await withTaskOperationQueue { queue in
+            for _ in 1...3 { queue.addOperation { order.write("read") } }
+            try await queue.addBarrier { order.write("sync barrier") }.value  // waits
+            order.write("next line")
+
+            queue.isSuspended = true
+            for _ in 4...6 { queue.addOperation { order.write("read") } }
+            queue.addBarrier { order.write("async barrier") }  // does not wait
+            order.write("next line")
+            queue.isSuspended = false
+        }
+        return order.result.text
+    }
+    // endregion
 }
 
 // region: readers-and-writers-library

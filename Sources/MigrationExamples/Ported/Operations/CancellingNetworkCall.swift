@@ -16,13 +16,17 @@ extension Ported {
                     completion.onCancel { _ in request.cancel() }
                 })
         }
+        let (ends, end) = AsyncStream.makeStream(of: AnyTaskOperation.self)
+        for load in loads { load.addCompletionHandler { _ in end.yield(load) } }
         try queue.addOperations(loads)
         for load in loads.dropLast() { try await load.waitUntilFinished() }
         queue.cancelAllOperations()
-        try await queue.waitUntilAllOperationsAreFinished()
+        var told = 0
+        for await load in ends.prefix(loads.count) where load.isCancelled { told += 1 }
 
         let loaded = loads.filter { (try? $0.outcome?.get()) != nil }.count
-        return RecipeResult("\(loaded) loaded, \(loads.filter(\.isCancelled).count) cancelled")
+        let cancelled = loads.filter(\.isCancelled).count
+        return RecipeResult("\(loaded) loaded, \(cancelled) cancelled, \(told) told")
         // endregion
     }
 }

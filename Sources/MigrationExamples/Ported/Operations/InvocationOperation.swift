@@ -5,12 +5,18 @@ extension Ported {
     /// Calls methods of an object with an argument, and uses their results.
     public static func invocationOperation(_ input: RecipeInput) async throws -> RecipeResult {
         // region: invocation-operation
-        let queue = TaskOperationQueue()
         let counter = LineCounter()
-        let counts = input.sample.map { file in queue.addOperation { counter.countLines(of: file) } }
-        let numbers = queue.addOperation(dependencies: counts) { try counts.map { try $0.outcome!.get() } }
-        let summary = queue.addOperation(after: numbers, body: counter.summarize)
-        return RecipeResult(try await summary.value)
+        return try await withTaskOperationQueue { queue in
+            let counts = input.sample.map { file in queue.addOperation { counter.countLines(of: file) } }
+            let summary = queue.addOperation(after: counts, body: counter.summarize)
+            let unwanted = queue.addOperation(after: counts, body: counter.summarize)
+            unwanted.cancel()
+            do {
+                return RecipeResult("\(try await unwanted.value), not cancelled")
+            } catch is CancellationError {
+                return RecipeResult("\(try await summary.value), 1 cancelled")
+            }
+        }
         // endregion
     }
 }

@@ -23,9 +23,9 @@ extension Ported {
         for file in input.pictures {
             let url = server.url(of: file)
             for reader in ["list", "page"] where file != input.pictures.last {
-                let request = try downloader.request(url) { picture in
+                let request = try downloader.request(url) { image in
                     await gallery.noteAnswer(for: file, reader)
-                    return picture
+                    return image.picture
                 }
                 requests.append((file, reader, request))
             }
@@ -52,6 +52,7 @@ extension Ported {
         return await gallery.result([
             "\(downloader.started.count) downloads", "\(downloader.runningCount) left running",
             "last in first out \(stack)", "by priority \(priorities)", try withoutNetwork(),
+            try partialPictures(urls.first),
         ])
     }
 
@@ -65,6 +66,17 @@ extension Ported {
         } catch let error as URLError {
             return "\(picture.size) bytes of a path, no URL: \(error.code == .badURL)"
         }
+    }
+
+    /// Shows a picture while it arrives. The loop ends with the download; then the result is finished.
+    private static func partialPictures(_ url: URL?) async throws -> String {
+        let (downloader, sizes) = (ImageDownloader(width: 1), SharedCount())
+        guard let url else { return "partial pictures grow, then failed" }
+        let request = try downloader.request(url, ImageOptions(isProgressive: true)) { $0 }
+        for await picture in request.partialPictures { sizes.add(picture.size - sizes.total) }
+        let isComplete = try? await request.result.get().data
+        return "partial pictures \(sizes.total == sizes.most ? "grow" : "shrink"), "
+            + "then \(isComplete == nil ? "failed" : "complete")"
     }
 
     /// Returns the indexes of the URLs in the order in which their downloads start, one at a time.
@@ -87,6 +99,8 @@ struct ImageOptions {
     var priority = TaskPriority.medium
     var timeout: TimeInterval = 600
     var ignoresCache = false
+    /// Whether there are pictures of the bytes so far. The first request of a download decides.
+    var isProgressive = false
 
     fileprivate func request(for url: URL?) throws -> URLRequest {
         guard let url else { throw URLError(.badURL) }
@@ -96,15 +110,23 @@ struct ImageOptions {
     }
 }
 
+/// A complete picture, and its bytes.
+struct DownloadedImage: Sendable {
+    let picture: Picture
+    let data: Data
+}
+
 /// Downloads and decodes pictures. Simultaneous requests for a picture share one download.
 final class ImageDownloader: Sendable {
     private let session = TransferSession()
     private let queue: TaskOperationQueue
-    private let downloads: KeyedOperations<URLRequest, Picture>
+    private let downloads: KeyedOperations<URLRequest, DownloadedImage>
     private let responses = TaskOperationQueue(name: "responses", maxConcurrentOperationCount: 1)
-    private let transfer: @Sendable (URLRequest) async throws -> Data
+    private let transfer: (@Sendable (URLRequest) async throws -> Data)?
     private let decode: @Sendable (Data) throws -> Picture
     private let startedURLs = Mutex<[URL]>([])
+    /// The bytes so far of progressive downloads.
+    private let received = Mutex<[URLRequest: Data]>([:])
 
     /// Creates a downloader.
     ///
@@ -119,7 +141,7 @@ final class ImageDownloader: Sendable {
         queue = TaskOperationQueue(.init(name: "downloads", maxConcurrentOperationCount: width, order: order))
         downloads = KeyedOperations(queue: queue)
         self.decode = decode
-        self.transfer = transfer ?? { [session] request in try await session.data(for: request) }
+        self.transfer = transfer
     }
 
     var isSuspended: Bool {
@@ -135,28 +157,43 @@ final class ImageDownloader: Sendable {
     /// Downloads a picture, or joins the requests that wait for it.
     func image(at url: URL?, _ options: ImageOptions = ImageOptions()) async throws -> Picture {
         let request = try options.request(for: url)
-        return try await downloads.value(for: request, .priority(options.priority)) { try await self.load(request) }
+        return try await downloads.value(for: request, .priority(options.priority)) {
+            try await self.load(request, options)
+        }.picture
     }
 
     /// The same for callers that do not wait. The handlers are called one at a time, in the order of the requests.
     @discardableResult
     func request<Value>(
         _ url: URL?, _ options: ImageOptions = ImageOptions(),
-        handle: @escaping @Sendable (Picture) async throws -> Value
+        handle: @escaping @Sendable (DownloadedImage) async throws -> Value
     ) throws -> ImageRequest<Value> {
         let request = try options.request(for: url)
-        let download = downloads.request(request, .priority(options.priority)) { try await self.load(request) }
+        let download = downloads.request(request, .priority(options.priority)) {
+            try await self.load(request, options)
+        }
         let response = responses.addOperation(priority: options.priority, dependencies: [download.operation]) {
             try await handle(download.value)
         }
-        return ImageRequest(download: download, response: response, progress: download.progress)
-    }
-
-    private func load(_ request: URLRequest) async throws -> Picture {
-        startedURLs.withLock { $0.append(request.url!) }
-        return try decode(await transfer(request))
+        return ImageRequest(download: download, response: response, progress: download.progress) {
+            try? self.received.withLock { $0[request] }.map(self.decode)
+        }
     }
     // endregion
+
+    private func load(_ request: URLRequest, _ options: ImageOptions) async throws -> DownloadedImage {
+        startedURLs.withLock { $0.append(request.url!) }
+        defer { received.withLock { $0[request] = nil } }
+        let data =
+            if let transfer {
+                try await transfer(request)
+            } else {
+                try await session.data(for: request) { data in
+                    if options.isProgressive { received.withLock { $0[request] = data } }
+                }
+            }
+        return DownloadedImage(picture: try decode(data), data: data)
+    }
 
     func cancelAll() {
         for queue in [queue, responses] { queue.cancelAllOperations() }
@@ -169,9 +206,15 @@ final class ImageDownloader: Sendable {
 
 /// A request that can be awaited and cancelled. Cancelling it does not affect other requests for the same picture.
 struct ImageRequest<Value: Sendable>: Sendable {
-    fileprivate let download: KeyedRequest<Picture>
+    fileprivate let download: KeyedRequest<DownloadedImage>
     fileprivate let response: TaskOperation<Value>
     let progress: ProgressUpdates
+    fileprivate let partialPicture: @Sendable () -> Picture?
+
+    /// The picture of the bytes so far, whenever more have arrived. Ends with the download.
+    var partialPictures: some AsyncSequence<Picture, Never> {
+        progress.compactMap { [partialPicture] _ in partialPicture() }
+    }
 
     var result: Result<Value, any Error> { get async { await response.result } }
 

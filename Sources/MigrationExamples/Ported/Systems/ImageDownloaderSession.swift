@@ -24,12 +24,15 @@ final class TransferSession: Sendable {
     var runningCount: Int { delegate.count }
 
     /// Transfers the bytes of a file, and reports them as progress of the operation that calls this method.
-    func data(for request: URLRequest) async throws -> Data {
+    ///
+    /// - Parameter receive: Called with the bytes so far, whenever more have arrived.
+    func data(for request: URLRequest, receive: (Data) -> Void) async throws -> Data {
         var data = Data()
         var response: URLResponse?
         for try await (piece, head) in transfer(request) {
             data += piece
             response = head
+            receive(data)
             AnyTaskOperation.current?.reportProgress(data.count, of: response.map { Int($0.expectedContentLength) })
         }
         try Task.checkCancellation()

@@ -108,6 +108,19 @@ actor PhotoAlbum {
 }
 // endregion
 
+extension PhotoAlbum {
+    /// Ends the photos that are still downloading.
+    func fail(_ batch: [Photo], with error: any Error) {
+        for photo in batch {
+            if case .downloading = photos[photo.id].state { photos[photo.id].state = .failed(error) }
+        }
+    }
+
+    func firstError(of batch: [Photo]) -> (any Error)? {
+        batch.map { photos[$0.id] }.firstError
+    }
+}
+
 extension [Photo] {
     var pictures: [Picture] { compactMap { if case .ready(let picture, _) = $0.state { picture } else { nil } } }
     var thumbnails: [Picture] { compactMap { if case .ready(_, let small) = $0.state { small } else { nil } } }
