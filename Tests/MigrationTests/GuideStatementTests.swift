@@ -5,6 +5,9 @@ import TaskOperationsExpectations
 import TaskOperationsExtras
 import Testing
 
+@testable import MigrationExamplesLegacy
+@testable import MigrationExamplesPorted
+
 /// Compares statements of the guide with the behaviour, the sources and the figures that they describe.
 @Suite("Statements of the guide", .inTurns, .timeLimit(.minutes(5)))
 struct GuideStatementTests {
@@ -71,6 +74,27 @@ struct GuideStatementTests {
         #expect(page.text.contains(call.name))
         let index = try MigrationDocument().text + MigrationDocument(MigrationDocument.article("Members")).text
         #expect(index.contains("\(call.page).md)") && index.contains(call.name))
+    }
+
+    @Test(
+        "The guide names the sanitizers, and NSDistributedLock",
+        arguments: ["--sanitize=thread", "--sanitize=address", "Main Thread Checker", "NSDistributedLock"])
+    func namesWithoutPage(name: String) throws {
+        #expect(try MigrationDocument().text.contains(name))
+    }
+
+    @Test("A completion block that adds the next batch, and a loop of scopes, both run all batches")
+    func chainedBatches() async throws {
+        let temporary = try TemporaryFolder()
+        for number in 0..<70 { try temporary.write("line\n", to: "file \(number)") }
+        let files = try InputFolder(listing: temporary.path).files[...]
+        let (legacy, ported) = (SharedCount(), SharedCount())
+        let queue = OperationQueue()
+        await withCheckedContinuation { continuation in
+            Legacy.addBatches(of: files, to: queue, legacy) { continuation.resume() }
+        }
+        try await Ported.addBatches(of: files, ported)
+        #expect(legacy.total == 70 && ported.total == 70)
     }
 
     @Test("An operation whose isCancelled means finished hides its cancellation; a body learns of it")
@@ -203,6 +227,7 @@ struct NamedCall: CustomTestStringConvertible {
     static let constructs = [
         NamedCall(page: "Operations/NSCoding", name: "NSCoding"),
         NamedCall(page: "Operations/addDependency", name: "removeDependency"),
+        NamedCall(page: "Operations/Operation.main", name: "autoreleasepool"),
         NamedCall(page: "Operations/start", name: "performOperation"),
         NamedCall(page: "Operations/start", name: "isReady"),
         NamedCall(page: "Operations/isCancelled", name: "isCancelled"),

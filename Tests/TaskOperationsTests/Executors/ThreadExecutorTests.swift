@@ -49,6 +49,24 @@ struct ThreadExecutorTests {
     }
 
     #if canImport(Glibc)
+        @Test(
+            "a scheduling policy that the first function selects, as for work in real time, holds for everything on it")
+        func schedulingPolicy() async throws {
+            let batch: Int32 = 3  // A policy for which no privilege is needed.
+            let executor = ThreadExecutor(name: "batch")
+            try await executor.run {
+                var parameters = sched_param()
+                #expect(pthread_setschedparam(pthread_self(), batch, &parameters) == 0)
+            }
+            let queue = TaskOperationQueue(.init(executor: executor))
+            let policy = try await queue.run {
+                var (policy, parameters): (Int32, sched_param) = (0, sched_param())
+                pthread_getschedparam(pthread_self(), &policy, &parameters)
+                return policy
+            }
+            #expect(policy == batch)
+        }
+
         @Test("a priority that the first function gives to the thread holds for everything on it")
         func priority() async throws {
             let usual = try await ThreadExecutor().run { nice(0) }

@@ -21,4 +21,18 @@ extension Legacy {
         return RecipeResult("\(lines.total) lines, \(waiting.most <= 32 ? "32" : "more") at once at most")
         // endregion
     }
+
+    // region: batches-chained
+    /// No thread waits: the completion block of the last operation of a batch adds the next batch.
+    static func addBatches(
+        of files: ArraySlice<InputFile>, to queue: OperationQueue, _ lines: SharedCount, whenDone: @escaping () -> Void
+    ) {
+        if files.isEmpty { return whenDone() }
+        let batch = files.prefix(32).map { file in BlockOperation { lines.add(file.lineCount()) } }
+        let last = BlockOperation {}
+        for operation in batch { last.addDependency(operation) }
+        last.completionBlock = { addBatches(of: files.dropFirst(32), to: queue, lines, whenDone: whenDone) }
+        queue.addOperations(batch + [last], waitUntilFinished: false)
+    }
+    // endregion
 }

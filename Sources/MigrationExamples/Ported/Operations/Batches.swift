@@ -18,4 +18,15 @@ extension Ported {
         return RecipeResult("\(lines.total) lines, \(waiting.most <= 32 ? "32" : "more") at once at most")
         // endregion
     }
+
+    // region: batches-chained
+    /// A scope ends after its operations, so the next round of the loop adds the next batch.
+    static func addBatches(of files: ArraySlice<InputFile>, _ lines: SharedCount) async throws {
+        for start in stride(from: files.startIndex, to: files.endIndex, by: 32) {
+            try await withTaskOperationQueue(maxConcurrentOperationCount: 4) { queue in
+                for file in files[start...].prefix(32) { queue.addOperation { lines.add(file.lineCount()) } }
+            }
+        }
+    }
+    // endregion
 }
