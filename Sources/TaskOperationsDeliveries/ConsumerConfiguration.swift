@@ -14,6 +14,7 @@ public struct ConsumerConfiguration: Sendable {
     /// - A permit, the limits of `options` and a token of the rate are free.
     /// - No more urgent operation waits.
     /// - No other delivery waits for limits of its own options.
+    /// The limits and the weight include those of the queue's default options.
     ///
     /// If it is higher, up to this number of deliveries are pulled in advance. In both cases, the process holds at most
     /// `maxConcurrentOperationCount + prefetch` deliveries.
@@ -22,7 +23,9 @@ public struct ConsumerConfiguration: Sendable {
     /// The time that bodies have to finish after the consuming task is cancelled. Then the bodies are cancelled.
     public var drainTime: Duration = .seconds(30)
 
-    /// The pauses after failed calls of the engine. If the policy returns nil after a failed pull, pulling ends.
+    /// The pauses after failed calls of the engine. If the policy returns nil after a failed pull, the next pull follows
+    /// after the duration of a lease of `options`. The policy also applies if the queue repeatedly ends the operation
+    /// "pull"; see `DeliveryEvent.pullPostponed`.
     public var backoff: RetryPolicy = .exponential(
         initial: .milliseconds(100), maximum: .seconds(30), jitter: 0.5, attempts: .max)
 

@@ -28,7 +28,7 @@ public protocol Delivery: Identifiable, Sendable where ID: Sendable {
     /// Returns the payload to the engine.
     ///
     /// - Parameter delay: The time after which the engine may deliver the payload again. Zero allows an immediate
-    ///   delivery.
+    ///   delivery. `consume` passes at most 2⁴⁰ seconds, and no negative time.
     /// - Throws: The same errors as `acknowledge`.
     func reject(retryAfter delay: Duration) async throws
 

@@ -14,7 +14,14 @@ final class DeliveryConsumer<Source: Delivery>: Sendable {
     private struct Entry: Sendable {
         let delivery: HeldDelivery<Source>
         let operation: TaskOperation<Void>
+        /// Represents the end of this operation and of all earlier ones with the same key; nil without a key.
+        let keyEnd: TaskOperation<Void>?
     }
+
+    /// Represents the consumption in the wait graph if a body performs it; otherwise nil. Its dependencies are the
+    /// operations of the held deliveries.
+    private let consumption: TaskOperation<Void>? =
+        AnyTaskOperation.awaiting == nil ? nil : .placeholder(name: "consume")
 
     private let state = Lock(ConsumerState<Entry>())
     /// The planned checks of leases. Each check plans the next check.
@@ -44,8 +51,23 @@ final class DeliveryConsumer<Source: Delivery>: Sendable {
 // MARK: - Pulling
 
 extension DeliveryConsumer {
-    /// Pulls until the sequence ends, the task is cancelled, or the queue rejects operations.
-    func pull<Deliveries: AsyncSequence>(from deliveries: Deliveries) async where Deliveries.Element == Source {
+    /// Pulls until the sequence ends, the task is cancelled, or the queue is shut down. Then waits until all deliveries
+    /// are settled.
+    func run<Deliveries: AsyncSequence>(_ deliveries: Deliveries) async where Deliveries.Element == Source {
+        func pullAndDrain() async {
+            await pull(from: deliveries)
+            await drain()
+        }
+        guard let consumption else { return await pullAndDrain() }
+        do {
+            try await consumption.whileRepresentingWork { await pullAndDrain() }
+        } catch {
+            preconditionFailure("a new operation without dependencies waits for a body: \(error)")
+        }
+    }
+
+    private func pull<Deliveries: AsyncSequence>(from deliveries: Deliveries) async
+    where Deliveries.Element == Source {
         var iterator = deliveries.makeAsyncIterator()
         var failureCount = 0
         while await waitForTurn() {
@@ -56,43 +78,64 @@ extension DeliveryConsumer {
             } catch {
                 if Task.isCancelled { return }
                 failureCount += 1
-                let pause = configuration.backoff.delay(after: error, attempt: failureCount)
+                let pause = pause(after: error, attempt: failureCount)
                 observer(.engineFailed(.pull, nil, error: error, retryAfter: pause))
-                guard let pause else { return }
                 await clock.sleep(for: pause)
                 iterator = deliveries.makeAsyncIterator()
             }
         }
     }
 
+    /// The pause before the next pull. A policy that allows no other attempt does not end the consumption.
+    private func pause(after error: any Error, attempt: Int) -> Duration {
+        configuration.backoff.delay(after: error, attempt: attempt) ?? configuration.options.lease.duration
+    }
+
     /// Waits until another delivery may be pulled. Returns false if the consumer must stop pulling.
     private func waitForTurn() async -> Bool {
         let prefetch = configuration.prefetch
-        var hasWaited = false
-        while !Task.isCancelled {
+        var (hasWaited, failureCount) = (false, 0)
+        while !Task.isCancelled, !queue.isShutDown {
             let width = queue.maxConcurrentOperationCount
-            let couldStartAnother = prefetch == 0 && queue.couldStartAnother(configuration.options)
+            let couldStartAnother = prefetch == 0 && queue.couldStartAnother(configuration.options.operation)
             let turn = state.withLock {
                 $0.turn(
-                    width: width, prefetch: prefetch, couldStartAnother: couldStartAnother, hasWaited: hasWaited)
+                    width: width, prefetch: prefetch, isInBody: consumption != nil,
+                    couldStartAnother: couldStartAnother, hasWaited: hasWaited)
             }
             switch turn {
             case .pull: return true
             case .waitForStart:
-                guard let hasStarted = try? await queue.waitForStart(configuration.options) else { return false }
-                hasWaited = hasStarted
+                do {
+                    try await queue.waitForStart(configuration.options, within: consumption)
+                    hasWaited = true
+                } catch {
+                    failureCount += 1
+                    await postpone(after: error, failureCount)
+                }
             case .wait: if await !pullSignal.nextChange() { return false }
-            case .end: return false
             }
         }
         return false
     }
 
+    /// Reports that the queue has ended the wait for a start, and pauses. The first pause has no length, because the
+    /// queue usually ends such a wait together with other operations.
+    private func postpone(after error: any Error, _ failureCount: Int) async {
+        if Task.isCancelled || queue.isShutDown { return }
+        let pause = failureCount == 1 ? .zero : pause(after: error, attempt: failureCount - 1)
+        observer(.pullPostponed(error: error, retryAfter: pause))
+        await clock.sleep(for: pause)
+    }
+
     private func take(_ delivery: Source) {
         let held = HeldDelivery(delivery, of: self)
         let operation = held.makeOperation()
+        let keyEnd = held.options.key.map { TaskOperation.placeholder(name: "key \($0)") }
         let (number, predecessor, look) = state.withLock {
-            $0.pulled(Entry(delivery: held, operation: operation), key: held.options.key, firstLook: held.firstLook)
+            $0.pulled(
+                Entry(delivery: held, operation: operation, keyEnd: keyEnd), key: held.options.key,
+                firstLook: held.firstLook)
         }
         if let look { plan(look) }
         if held.isExhausted || Task.isCancelled {
@@ -100,9 +143,18 @@ extension DeliveryConsumer {
             return held.ended(.failure(CancellationError()), isCancelled: true, number: number)
         }
         operation.addCompletionHandler { [unowned operation] result in
-            held.ended(result, isCancelled: operation.isCancelled, number: number)
+            var isCancelled = false
+            if case .failure(let error) = result { isCancelled = operation.wasCancelled(withFailure: error) }
+            held.ended(result, isCancelled: isCancelled, number: number)
         }
-        queue.add(operation, after: predecessor?.operation)
+        do {
+            if let keyEnd { try keyEnd.addDependency(operation) }
+            if let end = predecessor?.keyEnd { try operation.addDependency(end) }
+            try consumption?.addDependency(operation)
+        } catch {
+            return operation.endBeforeStart(error, isCancellation: false)
+        }
+        queue.addNew(operation)
     }
 }
 
@@ -136,7 +188,7 @@ extension DeliveryConsumer {
 
 extension DeliveryConsumer {
     /// Waits until all deliveries are settled. If the task is cancelled, bodies have a limited time to finish.
-    func drain() async {
+    private func drain() async {
         defer { endLooks() }
         while !isIdle, await pullSignal.nextChange() {}
         if isIdle { return }
@@ -165,12 +217,16 @@ extension DeliveryConsumer {
         pullSignal.wake()
     }
 
-    func settled(_ number: Int, key: String?) {
-        let entry = state.withLock { $0.settled(number, key: key) }
-        extendLifetime(entry)
+    func operationEnded(_ number: Int, key: String?) {
+        guard let key else { return }
+        let passed = state.withLock { $0.operationEnded(number, key: key) }
+        for entry in passed { entry.keyEnd?.finishExternally() }
+    }
+
+    func settled(_ number: Int) {
+        let entry = state.withLock { $0.settled(number) }
+        if let entry { try? consumption?.removeDependency(entry.operation) }
         pullSignal.wake()
         drainSignal.wake()
     }
-
-    func queueRefused() { state.withLock { $0.isShutDown = true } }
 }

@@ -23,6 +23,10 @@ public enum DeliveryEvent<ID: Hashable & Sendable>: Sendable {
     /// The lease has ended, and the engine delivers the payload again. A body that is still executing is cancelled, and
     /// keeps its permit until it ends.
     case leaseLost(ID)
+    /// The queue has ended the operation "pull", which waits until the queue could start a delivery. For example, all
+    /// operations of the queue were cancelled, or the queue was full and dropped the operation. The consumer adds the
+    /// operation again after `retryAfter`.
+    case pullPostponed(error: any Error, retryAfter: Duration)
     /// A call of the engine failed. The call is repeated after `retryAfter`. If `retryAfter` is nil, the call is not
     /// repeated. If an acknowledgement is not repeated, the engine delivers the payload again, although its body has
     /// succeeded.

@@ -55,10 +55,10 @@ struct LeaseState: Sendable {
 
     /// - Parameter progress: The progress before the first report.
     init(_ lease: DeliveryLease, at now: Duration, progress: OperationProgress) {
-        self.lease = lease
+        self.lease = DeliveryLease(lease.duration.saturated, renewal: lease.renewal)
         extendedAt = progress
-        end = now + lease.duration
-        nextLook = now + lease.duration / 3
+        end = now + self.lease.duration
+        nextLook = now + self.lease.duration / 3
     }
 
     mutating func begin(at now: Duration) { start = start ?? now }

@@ -3,45 +3,47 @@ import TaskOperations
 // Only this file passes the options of deliveries to the queue.
 
 extension TaskOperationQueue {
-    func add(_ operation: TaskOperation<Void>, after predecessor: AnyTaskOperation?) {
-        do {
-            if let predecessor { try operation.addDependency(predecessor) }
-            try addOperation(operation)
-        } catch {
-            preconditionFailure("a new operation was refused: \(error)")
-        }
-    }
-
-    /// Whether the queue would certainly start another operation with these options at once.
-    func couldStartAnother(_ options: DeliveryOptions) -> Bool {
-        options.operation.takesOnePermit && couldStartAnother
-    }
-
     /// Waits until the queue has started an empty operation with the options of a delivery. At this time, the queue
     /// could start the delivery, too. The empty operation returns its token to the rate.
     ///
-    /// - Returns: Whether the empty operation was started. If it was cancelled with other operations of the queue,
-    ///   returns false, and the caller must try again.
-    /// - Throws: An error if the task is cancelled or the queue was shut down.
-    func waitForStart(_ options: DeliveryOptions) async throws -> Bool {
-        let probe = TaskOperation(options.operation.ofPlaceholder(named: "pull")) { [self] in giveBackStart() }
-        do {
-            try await addOperationWaitingForRoom(probe)
-            try await withTaskCancellationHandler {
-                try await probe.result.get()
-            } onCancel: {
-                probe.cancel()
-            }
-            return true
-        } catch is CancellationError {
-            try Task.checkCancellation()
-            return false
+    /// - Parameter consumption: The operation that represents the consumption in a body; nil outside of bodies.
+    /// - Throws: The error with which the empty operation ended, if it did not start. `CancellationError` if the task
+    ///   is cancelled. An error that names a cycle if the queue cannot start deliveries before the body ends.
+    func waitForStart(_ options: DeliveryOptions, within consumption: TaskOperation<Void>?) async throws {
+        let probe = TaskOperation(optionsOfPlaceholder(named: "pull", for: options.operation)) { [self] in
+            giveBackStart()
+        }
+        defer {
+            // If the wait is refused, the operation must not remain in the queue.
+            probe.cancel()
+            try? consumption?.removeDependency(probe)
+        }
+        try consumption?.addDependency(probe)
+        try await addOperationWaitingForRoom(probe)
+        try await withTaskCancellationHandler {
+            try await probe.result.get()
+        } onCancel: {
+            probe.cancel()
         }
     }
 }
 
 extension HeldDelivery {
+    /// The operation always waits for its body, because the body's end decides the answer to the engine. It also
+    /// decides when the next delivery of the key may start.
     func makeOperation() -> TaskOperation<Void> {
-        TaskOperation(options.operation) { try await self.execute() }
+        let abandonsBody = consumer.queue.values(of: options.operation).overrun == .abandon
+        let operation: OperationOptions = abandonsBody ? [options.operation, .overrun(.wait)] : options.operation
+        return TaskOperation(operation) { try await self.execute() }
+    }
+}
+
+extension AnyTaskOperation {
+    /// Whether the operation was cancelled for another reason than a time limit of its own, which also cancels it.
+    ///
+    /// - Parameter failure: The outcome of the operation.
+    func wasCancelled(withFailure failure: any Error) -> Bool {
+        if case .timedOut(let label, _) = failure as? TaskOperationError, label.isLabel(of: self) { return false }
+        return isCancelled
     }
 }

@@ -6,10 +6,16 @@ public import TaskOperations
 /// during the same delivery. `redelivery` applies after the last of these attempts.
 public struct DeliveryOptions: Sendable {
     /// The options of the operation that executes a delivery, such as the name, priority, weight and limits.
+    ///
+    /// A time limit cancels the body. After the body has ended, the delivery is acknowledged if the body has succeeded.
+    /// Otherwise it has failed. `overrun(.abandon)` has the effect of `overrun(.wait)`, because the end of the body
+    /// decides the answer to the engine.
+    ///
+    /// If the queue refuses the operation because of a cycle of dependencies, the delivery has failed, too.
     public var operation: OperationOptions
 
     /// The key of a delivery. Deliveries with the same key execute one at a time in this process, in the order of
-    /// arrival. Deliveries without a key have no order.
+    /// arrival. A delivery starts after the operations of all earlier ones have ended. Deliveries without a key have no order.
     public var key: String?
 
     /// The lease of a delivery.

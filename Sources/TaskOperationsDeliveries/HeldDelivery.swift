@@ -23,7 +23,7 @@ final class HeldDelivery<Source: Delivery>: Sendable {
 
     let delivery: Source
     let options: DeliveryOptions
-    private let consumer: DeliveryConsumer<Source>
+    let consumer: DeliveryConsumer<Source>
     private let state: Lock<State>
 
     init(_ delivery: Source, of consumer: DeliveryConsumer<Source>) {
@@ -44,17 +44,22 @@ final class HeldDelivery<Source: Delivery>: Sendable {
     /// attempt fails, `settle` repeats it.
     func execute() async throws {
         let now = clock.now
-        state.withLock { state in
-            state.hasStarted = true
+        let before = state.withLock { state in
+            defer { state.hasStarted = true }
             state.lease.begin(at: now)
+            return state
         }
-        consumer.stoppedWaiting()
-        do {
-            try await consumer.body(delivery.payload)
-        } catch is CancellationError where state.withLock({ $0.isLost }) {
-            throw DeliveryLeaseLost()
+        if !before.hasStarted { consumer.stoppedWaiting() }
+        if before.isAcknowledged { return }
+        // If the time of an attempt ends during the acknowledgement, the next attempt only acknowledges.
+        if !before.hasSucceeded {
+            do {
+                try await consumer.body(delivery.payload)
+            } catch is CancellationError where state.withLock({ $0.isLost }) {
+                throw DeliveryLeaseLost()
+            }
+            state.withLock { $0.hasSucceeded = true }
         }
-        state.withLock { $0.hasSucceeded = true }
         do { try await delivery.acknowledge() } catch { return }
         state.withLock { $0.isAcknowledged = true }
     }
@@ -63,6 +68,8 @@ final class HeldDelivery<Source: Delivery>: Sendable {
     var firstLook: Duration { state.withLock { $0.lease.nextLook } }
 
     /// Records the end of the operation, and settles the delivery.
+    ///
+    /// - Parameter isCancelled: Whether the operation was cancelled, and not by a time limit.
     func ended(_ result: Result<Void, any Error>, isCancelled: Bool, number: Int) {
         let (ended, renewal) = state.withLock { state in
             state.hasEnded = true
@@ -71,14 +78,15 @@ final class HeldDelivery<Source: Delivery>: Sendable {
         }
         renewal?.cancel()
         if !ended.hasStarted { consumer.stoppedWaiting() }
+        consumer.operationEnded(number, key: options.key)
         if ended.isAcknowledged {
             report(.acknowledged(delivery.id))
-            return consumer.settled(number, key: options.key)
+            return consumer.settled(number)
         }
         // A detached task, because it is never cancelled.
         Task.detached(executorPreference: clock.executor) { [self] in
             await settle(result, ended, isCancelled: isCancelled)
-            consumer.settled(number, key: options.key)
+            consumer.settled(number)
         }
     }
 
@@ -89,10 +97,9 @@ final class HeldDelivery<Source: Delivery>: Sendable {
         case .success: preconditionFailure("the operation has succeeded, and its body has not")
         case .failure where state.isLost: break
         case .failure where isExhausted: await poison(DeliveryAttemptsExhausted(attempt: delivery.attempt))
-        case .failure(TaskOperationError.queueShutDown):
-            consumer.queueRefused()
-            await giveBack()
         case .failure where isCancelled: await giveBack()
+        // A body can report the shutdown of another queue. That is a failure.
+        case .failure(TaskOperationError.queueShutDown) where !state.hasStarted: await giveBack()
         case .failure(let error): await fail(error, hasStarted: state.hasStarted)
         }
     }
@@ -125,7 +132,7 @@ extension HeldDelivery {
     private func extend(of operation: TaskOperation<Void>, at now: Duration, until end: Duration) async {
         do {
             try await withTimeLimit(end - now, clock: clock.clock) {
-                try await delivery.extendLease(by: options.lease.duration)
+                try await delivery.extendLease(by: options.lease.duration.saturated)
             } onTimeout: {
                 self.lose(operation)
             }
@@ -168,7 +175,7 @@ extension HeldDelivery {
     }
 
     private func fail(_ error: any Error, hasStarted: Bool) async {
-        let delay = options.redelivery.delay(after: error, attempt: delivery.attempt)
+        let delay = options.redelivery.delay(after: error, attempt: max(1, delivery.attempt))
         if hasStarted, consumer.onPoison != nil, delay == nil || delivery.attempt >= options.maxAttempts {
             return await poison(error)
         }
@@ -176,6 +183,7 @@ extension HeldDelivery {
     }
 
     private func reject(_ error: any Error, after delay: Duration) async {
+        let delay = max(.zero, delay.saturated)
         if await call(.reject, { try await self.delivery.reject(retryAfter: delay) }) {
             report(.rejected(delivery.id, error: error, retryAfter: delay))
         }
@@ -203,7 +211,7 @@ extension HeldDelivery {
             } catch {
                 attempt += 1
                 var pause = consumer.configuration.backoff.delay(after: error, attempt: attempt)
-                if let length = pause, clock.now + length >= state.withLock({ $0.lease.end }) { pause = nil }
+                if let length = pause?.saturated, clock.now + length >= state.withLock({ $0.lease.end }) { pause = nil }
                 report(.engineFailed(call, delivery.id, error: error, retryAfter: pause))
                 guard let pause else { return false }
                 await clock.sleep(for: pause)

@@ -1,3 +1,5 @@
+internal import TaskOperations
+
 /// The state of an engine in memory. It selects the next payload, and tracks the holders of payloads. Callers pass the
 /// current time.
 struct InMemoryEngineState<Payload: Sendable>: Sendable {
@@ -16,8 +18,6 @@ struct InMemoryEngineState<Payload: Sendable>: Sendable {
         var attempt = 0
         /// The holder of the payload; nil if no worker holds it.
         var receipt: Receipt?
-        /// The end of the lease or of the delay after a rejection; nil if the payload is ready.
-        var due: Duration?
     }
 
     private let lease: Duration
@@ -25,15 +25,15 @@ struct InMemoryEngineState<Payload: Sendable>: Sendable {
     /// The ready payloads begin at `firstReady`. Earlier items were delivered.
     private var ready: [Int] = []
     private var firstReady = 0
-    /// The ends of leases and delays, the earliest last. An item is outdated if it differs from `due` of its entry.
-    private var timeline: [(due: Duration, id: Int)] = []
+    /// The end of the lease, or of the delay after a rejection, of each payload that is not ready.
+    private var ends = Timeline()
     private var lastID = 0
     private var lastReceipt = 0
     /// Whether the engine was closed.
     var isFinished = false
 
     init(lease: Duration) {
-        self.lease = lease
+        self.lease = lease.saturated
     }
 
     /// The number of payloads that are not acknowledged.
@@ -53,7 +53,7 @@ struct InMemoryEngineState<Payload: Sendable>: Sendable {
 
     mutating func pull(at now: Duration) -> Pull {
         expire(at: now)
-        if firstReady == ready.count { return isFinished && entries.isEmpty ? .end : .wait(until: nextDue) }
+        if firstReady == ready.count { return isFinished && entries.isEmpty ? .end : .wait(until: ends.first?.time) }
         let id = ready[firstReady]
         firstReady += 1
         if firstReady > 64, firstReady * 2 > ready.count {
@@ -63,13 +63,14 @@ struct InMemoryEngineState<Payload: Sendable>: Sendable {
         lastReceipt += 1
         entries[id]!.attempt += 1
         entries[id]!.receipt = lastReceipt
-        setDue(now + lease, of: id)
+        ends[id] = now + lease
         return .delivery(id: id, entries[id]!.payload, attempt: entries[id]!.attempt, lastReceipt)
     }
 
     /// Removes and returns a payload. The caller releases the payload after unlocking.
     mutating func acknowledge(_ id: Int, _ receipt: Receipt, at now: Duration) throws(DeliveryLeaseLost) -> Payload {
         try check(id, receipt, at: now)
+        ends[id] = nil
         return entries.removeValue(forKey: id)!.payload
     }
 
@@ -78,7 +79,7 @@ struct InMemoryEngineState<Payload: Sendable>: Sendable {
     ) throws(DeliveryLeaseLost) {
         try check(id, receipt, at: now)
         entries[id]!.receipt = nil
-        setDue(now + delay, of: id)
+        ends[id] = now + delay.saturated
         expire(at: now)
     }
 
@@ -86,7 +87,7 @@ struct InMemoryEngineState<Payload: Sendable>: Sendable {
         _ id: Int, _ receipt: Receipt, by duration: Duration, at now: Duration
     ) throws(DeliveryLeaseLost) {
         try check(id, receipt, at: now)
-        setDue(now + duration, of: id)
+        ends[id] = now + duration.saturated
     }
 
     private mutating func check(_ id: Int, _ receipt: Receipt, at now: Duration) throws(DeliveryLeaseLost) {
@@ -94,21 +95,10 @@ struct InMemoryEngineState<Payload: Sendable>: Sendable {
         if entries[id]?.receipt != receipt { throw DeliveryLeaseLost() }
     }
 
-    private mutating func setDue(_ due: Duration, of id: Int) {
-        entries[id]!.due = due
-        // This takes linear time in the number of items that are due before this entry.
-        let place = timeline.lastIndex { $0.due >= due }.map { $0 + 1 } ?? 0
-        timeline.insert((due, id), at: place)
-    }
-
-    private var nextDue: Duration? { timeline.last?.due }
-
     /// Ends all leases and delays that are over.
     private mutating func expire(at now: Duration) {
-        while let (due, id) = timeline.last, due <= now || entries[id]?.due != due {
-            timeline.removeLast()
-            guard entries[id]?.due == due else { continue }
-            entries[id]!.due = nil
+        while let (time, id) = ends.first, time <= now {
+            ends[id] = nil
             entries[id]!.receipt = nil
             ready.append(id)
         }

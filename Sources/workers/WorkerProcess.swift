@@ -117,6 +117,7 @@ private struct RunLog: Sendable {
         case .givenBack(let id): write("returned \(id)")
         case .rejected(let id, let error, _): write("rejected \(id) \(error)")
         case .poisoned(let id, _): write("poisoned \(id)")
+        case .pullPostponed(let error, let pause): write("postponed - for \(pause): \(error)")
         case .engineFailed(let call, let id, let error, let pause):
             write("failed \(id ?? "-") \(call) \(pause.map { "\($0)" } ?? "for good"): \(error)")
         }

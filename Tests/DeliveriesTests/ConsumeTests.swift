@@ -1,9 +1,11 @@
+import Foundation
 import TaskOperations
-import TaskOperationsDeliveries
 import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
+
+@testable import TaskOperationsDeliveries
 
 /// An engine, a queue and a clock that run on the executor of the test.
 private struct Setup: Sendable {
@@ -14,12 +16,17 @@ private struct Setup: Sendable {
     let runs = Recorder<Int>()
     var configuration = ConsumerConfiguration()
 
+    /// - Parameter configure: Changes the configuration of the queue, which receives the clock of the test.
     init(
         width: Int = 2, lease: Duration = .seconds(30), payloads: Int,
-        interceptor: InMemoryEngine<Int>.Interceptor? = nil
+        interceptor: InMemoryEngine<Int>.Interceptor? = nil,
+        configure: (inout TaskOperationQueue.Configuration, ManualClock) -> Void = { _, _ in }
     ) {
         engine = InMemoryEngine(lease: lease, clock: clock, interceptor: interceptor)
-        queue = TaskOperationQueue(.init(maxConcurrentOperationCount: width, executor: .seeded))
+        var queueConfiguration = TaskOperationQueue.Configuration(
+            maxConcurrentOperationCount: width, executor: .seeded)
+        configure(&queueConfiguration, clock)
+        queue = TaskOperationQueue(queueConfiguration)
         for payload in 0..<payloads { engine.send(payload) }
         configuration.clock = clock
         configuration.options.lease.duration = lease
@@ -65,6 +72,7 @@ private struct Setup: Sendable {
         case .givenBack(let id): "given back \(id)"
         case .poisoned(let id, _): "poisoned \(id)"
         case .leaseLost(let id): "lost \(id)"
+        case .pullPostponed(_, let pause): "pull postponed for \(pause)"
         case .engineFailed(let call, let id, _, let pause):
             "\(call) \(id.map { "\($0)" } ?? "") failed, \(pause.map { "\($0)" } ?? "for good")"
         }
@@ -205,6 +213,35 @@ struct ConsumeTests {
         #expect(setup.runs.events == [0, 1, 2])
     }
 
+    @Test("a delivery starts after earlier ones of its key have ended, even if one between them is cancelled")
+    func cancelledDeliveryOfKey() async {
+        var setup = Setup(width: 4, payloads: 3)
+        let (gate, isExecuting) = (Gate(), Gate())
+        setup.configuration.prefetch = 3
+        setup.configuration.options.key = "key"
+        setup.configuration.options.operation = .name("delivery")
+        setup.configuration.options.redelivery = RetryPolicy { _, _ in .seconds(1000) }
+        let meter = Recorder<OperationEvent>()
+        let consumption = Task(executorPreference: .seeded) { [setup] in
+            await setup.consume(isFinished: false) { payload in
+                await meter.run("\(payload)") {
+                    isExecuting.open()
+                    await gate.pass()
+                }
+            }
+        }
+        await isExecuting.pass()
+        for _ in 0..<200 { await Task.yield() }
+        let second = setup.queue.operations.filter { $0.state == .waiting }.first
+        second?.cancel()
+        for _ in 0..<200 { await Task.yield() }
+        #expect(second != nil && meter.started.count == 1)
+        gate.open()
+        consumption.cancel()
+        await consumption.value
+        meter.expectAtMost(1)
+    }
+
     @Test("deliveries with one key execute one at a time")
     func keys() async {
         let setup = Setup(width: 4, payloads: 12)
@@ -260,18 +297,142 @@ struct ConsumeTests {
         #expect(setup.events.events == ["given back 1"])
     }
 
-    @Test("cancelling all operations of the queue does not end the consumption")
-    func cancelAll() async {
+    @Test(
+        "cancelling all operations of the queue, with or without a cause, does not end the consumption",
+        arguments: [CancellationError() as any Error, Failed()])
+    func cancelAll(cause: any Error) async {
         let setup = Setup(payloads: 3)
         setup.queue.isSuspended = true
         let consumption = Task(executorPreference: .seeded) { await setup.consume { _ in } }
         for _ in 0..<20 { await Task.yield() }
         #expect(setup.queue.operationCount == 1)
-        setup.queue.cancelAllOperations()
+        setup.queue.cancelAllOperations(throwing: cause)
         for _ in 0..<20 { await Task.yield() }
         setup.queue.isSuspended = false
         await consumption.value
         #expect(setup.engine.count == 0)
+        #expect(setup.events.events.first == "pull postponed for 0.0 seconds")
+    }
+
+    @Test("a full queue that drops the operation of the consumer does not end the consumption", arguments: [1, 5])
+    func overflow(additions: Int) async {
+        let setup = Setup(
+            payloads: 3,
+            configure: { queue, _ in
+                queue.maxQueuedOperationCount = 1
+                queue.overflow = .dropOldest
+            })
+        setup.queue.isSuspended = true
+        let consumption = Task(executorPreference: .seeded) { await setup.consume { _ in } }
+        for _ in 0..<additions {
+            for _ in 0..<20 { await Task.yield() }
+            setup.queue.addOperation {}
+        }
+        setup.queue.isSuspended = false
+        await setup.advancing { await consumption.value }
+        #expect(setup.engine.count == 0)
+        #expect(setup.events.events.contains { $0.hasPrefix("pull postponed") })
+    }
+
+    @Test(
+        "time limits of the queue's defaults apply to deliveries, and do not end or delay the consumption",
+        arguments: [OperationOptions.starting(within: .seconds(1)), .ending(within: .seconds(1))])
+    func defaultTimeLimits(limit: OperationOptions) async {
+        let setup = Setup(payloads: 3, configure: { queue, clock in queue.defaults = [limit, .clock(clock)] })
+        setup.queue.isSuspended = true
+        let consumption = Task(executorPreference: .seeded) { await setup.consume { _ in } }
+        for _ in 0..<10 { await setup.step() }
+        setup.queue.isSuspended = false
+        await consumption.value
+        #expect(setup.events.events.sorted() == (1...3).map { "acknowledged \($0)" })
+    }
+
+    @Test("a delay among the queue's defaults delays each delivery once")
+    func defaultDelay() async {
+        let setup = Setup(
+            width: 1, payloads: 2,
+            configure: { queue, clock in
+                queue.defaults = [.delay(.seconds(10)), .clock(clock), .limited(by: AsyncSemaphore(capacity: 1))]
+            })
+        let starts = Recorder<Int>()
+        await setup.advancing {
+            await setup.consume { _ in starts.record(Int(setup.clock.now.offset / .seconds(1))) }
+        }
+        #expect(starts.events == [10, 20])
+    }
+
+    @Test("the next pull follows after the duration of a lease if the policy allows no further one")
+    func exhaustedBackoff() async {
+        let calls = Recorder<Int>()
+        var setup = Setup(payloads: 1) { _, call, isDone in
+            if call != .pull || isDone { return }
+            calls.record(0)
+            if calls.events.count <= 3 { throw Failed() }
+        }
+        setup.configuration.backoff = RetryPolicy { _, attempt in attempt < 2 ? .seconds(1) : nil }
+        await setup.advancing { [setup] in await setup.consume { _ in } }
+        let pauses = ["1.0", "30.0", "30.0"].map { "pull  failed, \($0) seconds" }
+        #expect(setup.events.events == pauses + ["acknowledged 1"])
+    }
+
+    @Test("the shutdown of another queue, which a body reports, does not end the consumption")
+    func shutdownOfAnotherQueue() async {
+        let setup = Setup(payloads: 3)
+        let other = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
+        other.shutDown()
+        await setup.advancing {
+            await setup.consume { _ in if setup.runs.events.count <= 2 { try await other.run {} } }
+        }
+        #expect(setup.engine.count == 0)
+        #expect(setup.events.events.count { $0.hasPrefix("rejected") } == 2)
+    }
+
+    @Test("limits and weights of the queue's defaults apply to pulls", arguments: [false, true])
+    func defaultLimits(isWeight: Bool) async throws {
+        let limit = AsyncSemaphore(capacity: 1)
+        let setup = Setup(
+            width: 2, payloads: 1,
+            configure: { queue, _ in
+                queue.defaults = isWeight ? .weight(2) : .limited(by: limit)
+            })
+        let gate = Gate()
+        if !isWeight { try await limit.acquire() }
+        if isWeight { setup.queue.addOperation(.weight(1)) { await gate.pass() } }
+        let pulls = Recorder<Int>()
+        let consumption = Task(executorPreference: .seeded) {
+            setup.engine.finish()
+            let deliveries = setup.engine.deliveries().map { delivery in
+                pulls.record(delivery.id)
+                return delivery
+            }
+            await setup.queue.consume(deliveries, configuration: setup.configuration) { _ in }
+        }
+        for _ in 0..<100 { await Task.yield() }
+        #expect(pulls.events.isEmpty)
+        gate.open()
+        if !isWeight { limit.release() }
+        await consumption.value
+        #expect(setup.engine.count == 0)
+    }
+
+    @Test("a delivery that is repeated in this process counts once among the waiting deliveries")
+    func repetitions() async {
+        var setup = Setup(width: 4, payloads: 10)
+        setup.configuration.prefetch = 1
+        setup.configuration.options.operation = .retry(.immediately(attempts: 4))
+        let consumption = Task(executorPreference: .seeded) { [setup] in
+            await setup.consume(isFinished: false) { payload in
+                if payload > 0 { return }
+                if RetryPolicy.attempt! < 4 { throw Failed() }
+                setup.queue.isSuspended = true
+            }
+        }
+        for _ in 0..<500 { await Task.yield() }
+        let executed = setup.events.events.count
+        #expect(setup.queue.operationCount <= 1 && executed < 10)
+        consumption.cancel()
+        setup.queue.isSuspended = false
+        await consumption.value
     }
 
     @Test("shutting down the queue ends the consumption, and refused deliveries are returned")
@@ -332,6 +493,91 @@ struct DeliveryFailureTests {
         await consumption.value
         #expect(causes.events.map { $0 is DeliveryLeaseLost } == [true, false])
         #expect(failures.events.map { $0 is DeliveryLeaseLost } == [true])
+    }
+
+    @Test(
+        "a body that exceeds a time limit has failed: its delivery is rejected with the delay of the policy",
+        arguments: [OperationOptions.timeLimit(.seconds(1)), .ending(within: .seconds(1))])
+    func timeLimit(limit: OperationOptions) async {
+        var setup = Setup(payloads: 1)
+        setup.configuration.options.operation = [limit, .clock(setup.clock)]
+        setup.configuration.options.maxAttempts = 3
+        await setup.advancing { [setup] in
+            await setup.consume(onPoison: { _, _ in }) { _ in try await setup.clock.sleep(for: .seconds(1000)) }
+        }
+        #expect(setup.runs.events.count == 3)
+        #expect(
+            setup.events.events == ["rejected 1 for 1.0 seconds", "rejected 1 for 2.0 seconds", "poisoned 1"])
+    }
+
+    @Test("a delivery whose time is over before its start is rejected with the delay of the policy")
+    func timeLimitBeforeStart() async {
+        var setup = Setup(payloads: 1)
+        setup.configuration.prefetch = 1
+        setup.configuration.options.operation = [.ending(within: .seconds(1)), .clock(setup.clock)]
+        setup.queue.isSuspended = true
+        let consumption = Task(executorPreference: .seeded) { [setup] in await setup.consume { _ in } }
+        await advance(setup, by: .seconds(1.5))
+        #expect(setup.events.events == ["rejected 1 for 1.0 seconds"])
+        setup.queue.isSuspended = false
+        await advance(setup, by: .seconds(5))
+        await consumption.value
+        #expect(setup.events.events.last == "acknowledged 1")
+    }
+
+    @Test(
+        "the engine gets one answer for a body that ignores the end of its time, and the body keeps its key until it ends",
+        arguments: [false, true])
+    func overrun(succeeds: Bool) async {
+        let answers = Recorder<EngineCall>()
+        var setup = Setup(width: 4, payloads: 8) { _, call, isDone in
+            if isDone, call == .acknowledge || call == .reject { answers.record(call) }
+        }
+        setup.configuration.prefetch = 4
+        setup.configuration.options.key = "key"
+        setup.configuration.options.lease = DeliveryLease(.seconds(30), renewal: .upTo(.seconds(1000)))
+        setup.configuration.options.operation = [
+            .timeLimit(.seconds(1)), .overrun(.abandon), .clock(setup.clock),
+        ]
+        let (meter, executor) = (Recorder<OperationEvent>(), SeededExecutor.seeded)
+        await setup.advancing { [setup] in
+            await setup.consume { payload in
+                let isLate = setup.runs.events.count { $0 == payload } == 1
+                try await meter.run("\(payload)") {
+                    if isLate {
+                        await Task.detached(executorPreference: executor) {
+                            try? await setup.clock.sleep(for: .seconds(3))
+                        }.value
+                    }
+                    if isLate && !succeeds { throw Failed() }
+                }
+            }
+            #expect(meter.started.count == meter.finished.count)
+        }
+        meter.expectAtMost(1)
+        #expect(answers.events.count { $0 == .acknowledge } == 8)
+        #expect(answers.events.count { $0 == .reject } == (succeeds ? 0 : 8))
+        #expect(setup.events.events.count == answers.events.count)
+    }
+
+    @Test("an attempt that is cut off while the engine acknowledges does not execute the payload again")
+    func slowAcknowledgement() async {
+        let calls = Recorder<Int>()
+        let clock = ManualClock(on: .seeded)
+        var setup = Setup(payloads: 1) { _, call, isDone in
+            if call != .acknowledge || isDone { return }
+            calls.record(0)
+            if calls.events.count == 1 { try? await clock.sleep(for: .seconds(2)) }
+        }
+        setup.configuration.options.operation = [
+            .retry(.immediately(attempts: 3)), .attemptTimeLimit(.seconds(1)), .clock(clock),
+        ]
+        let consumption = Task(executorPreference: .seeded) { [setup] in await setup.consume { _ in } }
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(1))
+        await consumption.value
+        #expect(setup.runs.events.count == 1)
+        #expect(setup.engine.count == 0)
     }
 
     @Test("a body that reports progress keeps its lease")
@@ -403,5 +649,148 @@ struct DeliveryFailureTests {
         let end = setup.clock.now.advanced(by: duration)
         while setup.clock.now < end { await setup.step() }
         for _ in 0..<100 { await Task.yield() }
+    }
+}
+
+@Suite("Consuming in a body (rule 12)", .seeds(50), .timeLimit(.minutes(10)))
+struct ConsumeInBodyTests {
+    @Test("a body can consume on its own queue of width 1, and has its permit afterwards", arguments: [0, 1, 3])
+    func ownQueue(prefetch: Int) async throws {
+        var setup = Setup(width: 1, payloads: 10)
+        setup.configuration.prefetch = prefetch
+        let (meter, configured) = (Recorder<OperationEvent>(), setup)
+        try await setup.queue.run {
+            await configured.consume { payload in await meter.run("\(payload)") { await Task.yield() } }
+            let later = configured.queue.addOperation { await meter.run("later") { await Task.yield() } }
+            await meter.run("body") { for _ in 0..<20 { await Task.yield() } }
+            try await later.value
+        }
+        meter.expectAtMost(1)
+        #expect(setup.events.events.count == 10)
+        #expect(setup.engine.count == 0)
+    }
+
+    @Test("deliveries can await operations of the queue whose body consumes them")
+    func otherQueue() async throws {
+        let setup = Setup(width: 2, payloads: 6)
+        let outer = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
+        try await outer.run { await setup.consume { _ in try await outer.run {} } }
+        #expect(setup.engine.count == 0)
+    }
+
+    @Test("deliveries do not inherit the priority of the body that consumes them")
+    func priority() async throws {
+        var setup = Setup(width: 1, payloads: 3)
+        setup.configuration.options.operation = .priority(.low)
+        let (outer, configured) = (
+            TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded)), setup
+        )
+        let priorities = Recorder<TaskPriority>()
+        try await outer.run(.priority(.high)) {
+            await configured.consume { _ in priorities.record(AnyTaskOperation.current!.effectivePriority) }
+        }
+        #expect(priorities.events == [.low, .low, .low])
+    }
+
+    @Test("a queue that never lends refuses the wait by name, and the consumer reports it", arguments: [0, 1])
+    func neverLends(prefetch: Int) async throws {
+        var setup = Setup(width: 2, payloads: 3, configure: { queue, _ in queue.lending = .never })
+        setup.configuration.prefetch = prefetch
+        let (refusals, configured) = (Recorder<String>(), setup)
+        let body = setup.queue.addOperation(name: "supervisor") {
+            await configured.queue.consume(
+                configured.engine.deliveries(), configuration: configured.configuration,
+                observer: { event in
+                    if case .pullPostponed(let error, _) = event { refusals.record("\(error)") }
+                }
+            ) { configured.runs.record($0) }
+        }
+        for _ in 0..<5 { await setup.step() }
+        #expect(refusals.events.first?.contains("supervisor") == true)
+        body.cancel()
+        try? await body.value
+        #expect(setup.runs.events.isEmpty)
+        #expect(setup.engine.count == 3)
+    }
+}
+
+@Suite("Deliveries with extreme values", .inTurns, .timeLimit(.minutes(10)))
+struct DeliveryValuesTests {
+    /// Runs a test on a seeded executor, in the process of an exit test.
+    private static func run(_ body: @concurrent @Sendable () async throws -> Void) throws {
+        try SeedsTrait.perform(body, on: SeededExecutor(seed: 1))
+    }
+
+    @Test("an operation that the queue refuses because of a cycle is a failed delivery")
+    func dependencyCycle() async {
+        await #expect(processExitsWith: .success) {
+            try Self.run {
+                var setup = Setup(payloads: 1)
+                let queue = setup.queue
+                queue.isSuspended = true
+                let pending = queue.addOperation {}
+                let other = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
+                let waiter = other.addOperation { try await queue.waitUntilAllOperationsAreFinished() }
+                for _ in 0..<100 { await Task.yield() }
+                setup.configuration.prefetch = 1
+                setup.configuration.options.operation = .dependencies([waiter])
+                let consumption = Task(executorPreference: .seeded) { [setup] in
+                    await setup.consume(isFinished: false) { _ in }
+                }
+                for _ in 0..<100 { await Task.yield() }
+                #expect(setup.events.events == ["rejected 1 for 1.0 seconds"])
+                consumption.cancel()
+                pending.cancel()
+                await consumption.value
+            }
+        }
+    }
+
+    @Test("leases, pauses, delays and limits of any length end no process")
+    func durations() async {
+        await #expect(processExitsWith: .success) {
+            try Self.run {
+                for longest in [Duration.seconds(Int64.max), Duration(attoseconds: .max), Duration(attoseconds: .min)] {
+                    let calls = Recorder<Int>()
+                    var setup = Setup(lease: longest > .zero ? longest : .seconds(1), payloads: 2) { _, call, isDone in
+                        if call != .acknowledge || isDone { return }
+                        calls.record(0)
+                        if calls.events.count == 1 { throw Failed() }
+                    }
+                    setup.configuration.options.lease = DeliveryLease(longest, renewal: .upTo(longest))
+                    setup.configuration.options.redelivery = RetryPolicy { _, _ in longest }
+                    setup.configuration.backoff = RetryPolicy { _, _ in longest }
+                    setup.configuration.drainTime = longest
+                    let consumption = Task(executorPreference: .seeded) { [setup] in
+                        await setup.consume(isFinished: false) { if $0 == 1 { throw Failed() } }
+                    }
+                    for _ in 0..<200 { await Task.yield() }
+                    #expect(setup.runs.events.count >= 2)
+                    setup.clock.advance(by: .seconds(Int64.max))
+                    for _ in 0..<200 { await Task.yield() }
+                    setup.clock.advance(by: .seconds(Int64.max) * 9)
+                    setup.engine.send(2)
+                    for _ in 0..<200 { await Task.yield() }
+                    consumption.cancel()
+                    await consumption.value
+                }
+            }
+        }
+    }
+
+    @Test("the lease of a consumer at the end of its clock, and a number of attempts below 1, end no process")
+    func states() async {
+        await #expect(processExitsWith: .success) {
+            let end = Duration(attoseconds: .max)
+            var lease = LeaseState(DeliveryLease(end, renewal: .upTo(end)), at: .seconds(5), progress: .none)
+            lease.begin(at: .seconds(5))
+            _ = lease.step(at: .seconds(6), progress: .none)
+            lease.wasExtended(at: .seconds(1 << 40))
+            var engine = InMemoryEngineState<Int>(lease: end)
+            _ = engine.send(0)
+            guard case .delivery(let id, _, _, let receipt) = engine.pull(at: .seconds(1 << 40)) else { exit(1) }
+            try engine.extend(id, receipt, by: end, at: .seconds(1 << 40))
+            try engine.reject(id, receipt, after: end, at: .seconds(1 << 40))
+        }
     }
 }

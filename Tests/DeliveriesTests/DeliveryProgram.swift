@@ -22,7 +22,7 @@ struct DeliveryProgram: Sendable {
         case suspend
         case resume
         case setWidth(Int)
-        case cancelAll
+        case cancelAll(hasCause: Bool)
     }
 
     struct Worker: Sendable {
@@ -71,6 +71,8 @@ struct DeliveryProgram: Sendable {
             options.key = number(4) == 0 ? "key" : nil
             options.operation = [.priority([.low, .medium, .high][number(3)]), .weight(1 + number(5) / 4)]
             if number(4) == 0 { options.operation = [options.operation, .timeLimit(.seconds(1 + number(12)))] }
+            if number(4) == 0 { options.operation = [options.operation, .ending(within: .seconds(1 + number(20)))] }
+            if number(3) == 0 { options.operation = [options.operation, .overrun(.abandon)] }
             if number(4) == 0 { options.operation = [options.operation, .retry(.immediately(attempts: 2))] }
             if number(3) == 0 { limitedKinds.insert(kinds.count) }
             kinds.append(options)
@@ -110,7 +112,7 @@ struct DeliveryProgram: Sendable {
         case 3, 4: .suspend
         case 5, 6: .resume
         case 7: .setWidth(number(4))
-        default: .cancelAll
+        default: .cancelAll(hasCause: number(2) == 0)
         }
     }
 }

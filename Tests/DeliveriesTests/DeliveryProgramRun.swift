@@ -17,6 +17,10 @@ final class DeliveryProgramRun: Sendable {
         var succeeded: Set<Attempt> = []
         var poisoned: Set<Attempt> = []
         var acknowledged: Set<Int> = []
+        /// The kind of the first answer to each attempt.
+        var answers: [Attempt: EngineCall] = [:]
+        /// The keys of the executing bodies of each worker.
+        var executingKeys: Set<[String]> = []
         /// The executing bodies, with their workers, by attempt.
         var executing: [Attempt: (worker: String, task: @Sendable () -> Bool)] = [:]
         var isHealthy = false
@@ -113,7 +117,8 @@ extension DeliveryProgramRun {
         case .suspend: queue.isSuspended = true
         case .resume: queue.isSuspended = false
         case .setWidth(let width): queue.maxConcurrentOperationCount = width
-        case .cancelAll: queue.cancelAllOperations()
+        case .cancelAll(let hasCause):
+            queue.cancelAllOperations(throwing: hasCause ? Failed() : CancellationError())
         }
         return false
     }
@@ -168,6 +173,7 @@ extension DeliveryProgramRun {
     private func options(of payload: Int) -> DeliveryOptions {
         let kind = program.payloads[payload].kind
         var options = program.kinds[kind]
+        options.operation = [options.operation, .clock(clock)]
         if program.limitedKinds.contains(kind) { options.operation = [options.operation, .limited(by: limit)] }
         return options
     }
@@ -179,6 +185,11 @@ extension DeliveryProgramRun {
             if state.executing[attempt] != nil { state.violations.append("\(attempt) executes twice at once") }
             return state.isHealthy
         }
+        let key = program.kinds[program.payloads[delivery.payload].kind].key
+        if let key, !state.withLock({ $0.executingKeys.insert([worker, key]).inserted }) {
+            violate("two deliveries of one key execute at once on \(worker)")
+        }
+        defer { if let key { state.withLock { _ = $0.executingKeys.remove([worker, key]) } } }
         let operation = AnyTaskOperation.current!
         state.withLock { $0.executing[attempt] = (worker, { operation.isCancelled }) }
         defer { state.withLock { _ = $0.executing.removeValue(forKey: attempt) } }
@@ -254,7 +265,17 @@ extension DeliveryProgramRun {
         if answer.loss == .reply { throw Unreachable() }
     }
 
+    fileprivate func willAnswer(_ delivery: CheckedDelivery, by call: EngineCall) {
+        let first = state.withLock { state in
+            let first = state.answers[delivery.checkedAttempt] ?? call
+            state.answers[delivery.checkedAttempt] = first
+            return first
+        }
+        if first != call { violate("\(delivery.checkedAttempt) is answered by \(first) and \(call)") }
+    }
+
     fileprivate func willAcknowledge(_ delivery: CheckedDelivery) {
+        willAnswer(delivery, by: .acknowledge)
         state.withLock { state in
             let attempt = delivery.checkedAttempt
             if !state.succeeded.contains(attempt), !state.poisoned.contains(attempt) {
@@ -288,6 +309,7 @@ private struct CheckedDelivery: Delivery {
     }
 
     func reject(retryAfter delay: Duration) async throws {
+        run.willAnswer(self, by: .reject)
         try await run.answer(self) { try await delivery.reject(retryAfter: delay) }
     }
 
@@ -301,6 +323,7 @@ extension DeliveryEvent {
         case .acknowledged(let id), .rejected(let id, _, _), .givenBack(let id), .poisoned(let id, _),
             .leaseLost(let id):
             id
+        case .pullPostponed: nil
         case .engineFailed(let call, let id, _, let pause): call == .extendLease || pause != nil ? nil : id
         }
     }

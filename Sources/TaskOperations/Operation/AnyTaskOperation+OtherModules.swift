@@ -34,6 +34,13 @@ extension AnyTaskOperation {
         try await Self.withWaitEdge(.operation(self), wait: wait)
     }
 
+    /// Performs work that ends after operations of any queue have ended. This operation represents the work, and its
+    /// dependencies are these operations. If a body performs the work, the wait graph has an edge from the body to this
+    /// operation. The operations inherit only levels that the body inherits later.
+    package func whileRepresentingWork(_ work: () async -> Void) async throws(TaskOperationError) {
+        try await Self.withWaitEdge(.operation(self), for: .separatePriorities, wait: work)
+    }
+
     /// Changes the level that a waiter of another module passes to the operation.
     ///
     /// - Parameters:

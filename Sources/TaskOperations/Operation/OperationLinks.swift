@@ -42,6 +42,14 @@ final class OperationLinks: @unchecked Sendable {
         var handedOn: PriorityLevel?
         let since = ContinuousClock.now
 
+        /// Whether the target inherits the body's level at the beginning of the wait. Otherwise, it inherits only
+        /// levels that the body inherits later.
+        var handsOnAtBeginning: Bool {
+            if case .end = target { return false }
+            if case .separatePriorities = purpose { return false }
+            return true
+        }
+
         enum Purpose: Sendable {
             /// Work within `withPermitLent`.
             case work
@@ -49,6 +57,8 @@ final class OperationLinks: @unchecked Sendable {
             case pause(attempt: Int, length: Duration)
             /// Room in a queue for another operation.
             case room(Scheduler)
+            /// The end of operations that have priorities of their own.
+            case separatePriorities
         }
     }
 

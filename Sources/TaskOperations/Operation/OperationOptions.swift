@@ -50,7 +50,7 @@ public struct OperationOptions: Sendable {
 
     /// The options of an empty operation that starts when an operation with these options could start. Includes their
     /// priority, weight and limits.
-    package func ofPlaceholder(named name: String) -> OperationOptions {
+    func ofPlaceholder(named name: String) -> OperationOptions {
         var placeholder = OperationOptions(.name(name))
         placeholder.settings += settings.filter { setting in
             switch setting {
@@ -59,12 +59,6 @@ public struct OperationOptions: Sendable {
             }
         }
         return placeholder
-    }
-
-    /// Whether an operation takes one permit of its queue, and no permit of a semaphore.
-    package var takesOnePermit: Bool {
-        let values = values
-        return values.weight ?? 1 == 1 && values.limits.isEmpty
     }
 
     /// The value of each option. Takes linear time in the number of options.

@@ -37,7 +37,7 @@ package struct OptionValues: Sendable {
     private(set) var endLimit: TimeFromNow?
     private(set) var timeLimit: Duration?
     private(set) var attemptTimeLimit: Duration?
-    private(set) var overrun: TimeLimitOverrun?
+    package private(set) var overrun: TimeLimitOverrun?
     private(set) var retry: RetryPolicy?
     private(set) var clock: (any Clock<Duration>)?
 
@@ -72,6 +72,9 @@ package struct OptionValues: Sendable {
     }
 
     package var priority: TaskPriority? { priorityRawValue.map { TaskPriority(rawValue: $0) } }
+
+    /// Whether an operation takes one permit of its queue, and no permit of a semaphore.
+    var takesOnePermit: Bool { weight ?? 1 == 1 && limits.isEmpty }
 
     /// Whether an option starts a timer when the operation is added.
     var beginAtAddition: Bool { delay != nil || startLimit != nil || endLimit != nil }

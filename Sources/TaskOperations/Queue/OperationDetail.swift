@@ -74,9 +74,10 @@ package struct CapturedWait: Sendable {
             switch (wait.purpose, wait.target) {
             case (.pause(let attempt, let length), _): .pause(attempt: attempt, length: length)
             case (.room(let host), _): .room(host)
-            case (nil, .operation(let operation)): .operation(operation)
+            case (nil, .operation(let operation)), (.separatePriorities, .operation(let operation)):
+                .operation(operation)
             case (nil, .end(let host)): .end(host)
-            case (.work, _), (nil, .permit): .outside
+            case (.work, _), (.separatePriorities, _), (nil, .permit): .outside
             }
     }
 

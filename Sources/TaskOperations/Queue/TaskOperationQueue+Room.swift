@@ -59,8 +59,28 @@ extension TaskOperationQueue {
         try await scheduler.submitWaitingForRoom(operation)
     }
 
-    /// Whether one more operation of weight 1 and without limits would certainly start at once.
-    package var couldStartAnother: Bool { scheduler.withCore { $0.state.couldStartAnother } }
+    /// The values of an operation's options, completed by the defaults of this queue.
+    package func values(of options: OperationOptions) -> OptionValues {
+        OptionValues(options, defaults: scheduler.defaults)
+    }
+
+    /// Whether one more operation with these options would certainly start at once. Dependencies and delays are
+    /// ignored.
+    package func couldStartAnother(_ options: OperationOptions) -> Bool {
+        values(of: options).takesOnePermit && scheduler.withCore { $0.state.couldStartAnother }
+    }
+
+    /// The options of an empty operation that starts when an operation with the given options could start. Its wait has
+    /// no limit, because the times among the defaults of this queue belong to the other operation.
+    package func optionsOfPlaceholder(named name: String, for options: OperationOptions) -> OperationOptions {
+        let placeholder = options.ofPlaceholder(named: name)
+        guard scheduler.defaults?.values.beginAtAddition == true else { return placeholder }
+        let forever = Duration.seconds(Int64.max)
+        return [placeholder, .delay(.zero), .starting(within: forever), .ending(within: forever)]
+    }
+
+    /// Whether this queue refuses operations.
+    package var isShutDown: Bool { scheduler.withCore { !$0.state.acceptance.intake.accepts } }
 
     /// Puts back the token that a body of this queue took from the rate, so that another operation can use the token.
     package func giveBackStart() {

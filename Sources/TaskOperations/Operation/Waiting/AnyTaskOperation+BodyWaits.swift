@@ -243,9 +243,9 @@ extension OperationLinks {
     fileprivate func propagate(_ level: PriorityLevel, to target: WaitNode) -> PriorityLevel? {
         // The operations of an awaited queue inherit only levels that the waiter inherits later. The same is true for
         // the child tasks of an awaited task group.
-        guard let index = waits.firstIndex(where: { $0.handedOn == nil && $0.target.identity == target.identity })
+        guard let index = waits.firstIndex(where: { $0.handedOn == nil && $0.target.identity == target.identity }),
+            waits[index].handsOnAtBeginning
         else { return nil }
-        if case .end = target { return nil }
         waits[index].handedOn = level
         return level
     }

@@ -173,11 +173,8 @@ extension OperationLinks {
 }
 
 extension OperationLinks.Wait {
-    /// Whether a new level of the body increases the level that the target inherits. The end of a queue inherits no
-    /// level at the beginning of the wait.
+    /// Whether a new level of the body increases the level that the target inherits.
     fileprivate func isRaised(by level: PriorityLevel) -> Bool {
-        if let handedOn { return handedOn < level }
-        if case .end = target { return true }
-        return false
+        handedOn.map { $0 < level } ?? !handsOnAtBeginning
     }
 }

@@ -1,30 +1,30 @@
-import TaskOperationsTesting
+package import TaskOperationsTesting
 
 #if canImport(Darwin)
-    import Darwin
+    internal import Darwin
 #elseif canImport(Glibc)
-    import Glibc
+    internal import Glibc
 #elseif canImport(Musl)
-    import Musl
+    internal import Musl
 #endif
 
 /// Returns the calling thread's processor time for work that does not suspend. The time of other threads is not
 /// included.
-func processorTime(_ work: () throws -> Void) rethrows -> Duration {
+package func processorTime(_ work: () throws -> Void) rethrows -> Duration {
     let start = threadTime()
     try work()
     return threadTime() - start
 }
 
 /// Returns the processor time of a program of many tasks that all run on the calling thread.
-func processorTimeOnOneThread(
+package func processorTimeOnOneThread(
     _ work: @escaping @Sendable (_ executor: SeededExecutor) async throws -> Void
 ) throws -> Duration {
     try processorTime { try onOneThread(work) }
 }
 
 /// Runs a program of many tasks on the calling thread, so that `threadTime()` includes all of them.
-func onOneThread<Value: Sendable>(
+package func onOneThread<Value: Sendable>(
     _ work: @escaping @Sendable (_ executor: SeededExecutor) async throws -> Value
 ) throws -> Value {
     let executor = SeededExecutor(seed: 1)
@@ -32,7 +32,7 @@ func onOneThread<Value: Sendable>(
 }
 
 /// The processor time of the calling thread so far.
-func threadTime() -> Duration {
+package func threadTime() -> Duration {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
     return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)

@@ -1,0 +1,68 @@
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@testable import TaskOperationsDeliveries
+
+@Suite("The states of the engine in memory and of consumers", .timeLimit(.minutes(10)))
+struct InMemoryEngineTests {
+    @Test("a timeline has the earliest time first, however times are set, changed and removed", arguments: 0..<20)
+    func timeline(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        var (timeline, times) = (Timeline(), [Int: Duration]())
+        for _ in 0..<2000 {
+            let number = generator.number(below: 50)
+            let time = generator.number(below: 3) == 0 ? nil : Duration.seconds(generator.number(below: 30))
+            timeline[number] = time
+            times[number] = time
+            let first = times.min { ($0.value, $0.key) < ($1.value, $1.key) }
+            #expect(timeline.first?.time == first?.value && timeline.first?.number == first?.key)
+            #expect(timeline[number] == time)
+        }
+    }
+
+    @Test("the engine takes constant time for each delivery, although it holds an older one")
+    func heldDelivery() {
+        expectNearlyLinear { count in
+            var state = InMemoryEngineState<Int>(lease: .seconds(30))
+            _ = state.send(0)
+            _ = state.pull(at: .zero)
+            for number in 1...count {
+                _ = state.send(number)
+                if case .delivery(let id, _, _, let receipt) = state.pull(at: .microseconds(number)) {
+                    _ = try? state.acknowledge(id, receipt, at: .microseconds(number))
+                }
+            }
+            #expect(state.count == 1)
+        }
+    }
+
+    @Test("a consumer takes logarithmic time for each check of a lease")
+    func checks() {
+        expectNearlyLinear { count in
+            var state = ConsumerState<Int>()
+            for number in 1...count { _ = state.pulled(number, key: nil, firstLook: .microseconds(number)) }
+            for number in 1...count where state.look(at: .microseconds(number)).due != [number] {
+                Issue.record("the check of \(number) is missing")
+            }
+        }
+    }
+
+    @Test("a consumer takes constant time for each delivery of a key")
+    func keys() {
+        expectNearlyLinear { count in
+            var state = ConsumerState<Int>()
+            for number in 1...count { _ = state.pulled(number, key: "key", firstLook: .zero) }
+            for number in (2...count).reversed() { _ = state.operationEnded(number, key: "key") }
+            #expect(state.operationEnded(1, key: "key") == Array(1...count))
+        }
+    }
+
+    /// Expects that eight times as many steps take less than 25 times as long. Quadratic steps take 64 times as long.
+    private func expectNearlyLinear(_ run: (_ count: Int) -> Void) {
+        let ratio = bestRatio(within: 25) { isLarge in
+            processorTime { run(isLarge ? 8000 : 1000) }
+        }
+        #expect(ratio < 25)
+    }
+}
