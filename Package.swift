@@ -86,7 +86,8 @@ let others: [Target] = [
         name: "TaskOperationsDeliveries", dependencies: ["TaskOperations", "TaskOperationsExtras"],
         swiftSettings: settings),
     .target(name: "CommandOutput", swiftSettings: settings),
-    .target(name: "RedisDeliveries", dependencies: ["TaskOperationsDeliveries"], swiftSettings: settings),
+    .target(
+        name: "RedisDeliveries", dependencies: ["TaskOperations", "TaskOperationsDeliveries"], swiftSettings: settings),
     .executableTarget(
         name: "workers",
         dependencies: ["CommandOutput", "RedisDeliveries", "TaskOperations", "TaskOperationsDeliveries"],

@@ -3,6 +3,11 @@ internal import Synchronization
 /// The error of a command that the server has rejected.
 package struct RedisError: Error, CustomStringConvertible {
     package let description: String
+
+    /// The error for a reply that does not have the form that the command requires.
+    static func unexpected(_ reply: RESPValue) -> RedisError {
+        RedisError(description: "The server has sent an unexpected reply: \("\(reply)".prefix(200))")
+    }
 }
 
 /// Sends commands to a server. After a failure of the connection, the next command opens a new one. Commands are never

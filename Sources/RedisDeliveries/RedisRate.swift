@@ -3,13 +3,19 @@
 package final class RedisRate: Sendable {
     private let client: RedisClient
     private let name: String
-    private let interval: Duration
+    /// The time between two starts, in microseconds.
+    private let interval: Int
 
+    /// - Parameter perSecond: The number of starts per second; positive. A rate of less than one start per hour has the
+    ///   effect of one start per hour.
     package init(_ name: String, perSecond: Double, at address: RedisAddress) {
         client = RedisClient(address)
         self.name = name
-        interval = .seconds(1) / perSecond
+        interval = Int(min(1_000_000 / perSecond, 3_600_000_000))
     }
+
+    /// One day, in microseconds.
+    private static let longestWait = 86_400_000_000
 
     /// KEYS: rate. ARGV: microseconds between two starts. Returns the microseconds to wait.
     private static let script = """
@@ -22,8 +28,9 @@ package final class RedisRate: Sendable {
 
     /// Waits for the time of the start that the server assigns.
     package func wait() async throws {
-        let microseconds = Int(interval / .microseconds(1))
-        let reply = try await client.command("EVAL", Self.script, "1", name, "\(microseconds)")
-        try await Task.sleep(for: .microseconds(reply.integer ?? 0))
+        let reply = try await client.command("EVAL", Self.script, "1", name, "\(interval)")
+        guard let microseconds = reply.integer else { throw RedisError.unexpected(reply) }
+        // The runtime stops the process if it cannot represent the end of a sleep in nanoseconds.
+        try await Task.sleep(for: .microseconds(min(microseconds, Self.longestWait)))
     }
 }

@@ -1,4 +1,5 @@
 internal import Foundation
+import TaskOperations
 import TaskOperationsDeliveries
 
 /// Delivers the work in a stream of Redis or Valkey to a group of workers.
@@ -41,13 +42,22 @@ package final class RedisStream: Sendable {
 
     /// Adds payloads.
     package func send(_ payloads: [(id: String, payload: String)]) async throws {
-        _ = try await client.pipeline(payloads.map { ["XADD", name, "*", "i", $0.id, "n", "0", "p", $0.payload] })
+        // A pipeline has a time limit as a whole.
+        for first in stride(from: 0, to: payloads.count, by: 1000) {
+            let commands = payloads[first..<min(first + 1000, payloads.count)].map {
+                ["XADD", name, "*", "i", $0.id, "n", "0", "p", $0.payload]
+            }
+            _ = try await client.pipeline(commands)
+        }
     }
 
     /// The number of payloads that are not acknowledged.
     package func count() async throws -> Int {
         let replies = try await client.pipeline([["XLEN", name], ["ZCARD", delayed]])
-        return replies.reduce(0) { $0 + ($1.integer ?? 0) }
+        return try replies.reduce(0) { sum, reply in
+            guard let count = reply.integer, count >= 0 else { throw RedisError.unexpected(reply) }
+            return count.addingSaturated(sum)
+        }
     }
 
     /// The deliveries to this worker.
@@ -67,42 +77,59 @@ package final class RedisStream: Sendable {
     // MARK: Pulling
 
     /// Moves due payloads to the stream, and claims entries whose leases have ended, beginning at the cursor.
-    fileprivate func maintain(_ cursor: inout String) async throws -> [RedisDelivery] {
+    fileprivate func maintain(_ cursor: inout String) async throws -> [FetchedEntry] {
         let arguments = [group, worker, "\(lease.milliseconds)", cursor, "\(batch)"]
         let reply = try await client.pipeline([["EVAL", RedisScripts.maintain, "2", name, delayed] + arguments])[0]
-        guard let values = reply.array, let next = values.first?.string else { return [] }
+        guard let values = reply.array, let next = values.first?.string else { throw RedisError.unexpected(reply) }
         cursor = next
-        return values.dropFirst().compactMap { value in
-            guard let entry = value.array, entry.count == 3 else { return nil }
-            return delivery(entry[0], entry[2], count: entry[1].integer ?? 1)
+        return values.dropFirst().map { value in
+            guard let entry = value.array, entry.count == 3, let count = entry[1].integer else {
+                return .failure(.unexpected(value))
+            }
+            return delivery(entry[0], entry[2], count: count)
         }
     }
 
     /// Waits for new entries for a limited time.
-    fileprivate func read(for time: Duration) async throws -> [RedisDelivery] {
+    fileprivate func read(for time: Duration) async throws -> [FetchedEntry] {
         let reply = try await blockingClient.command(
             "XREADGROUP", "GROUP", group, worker, "COUNT", "\(batch)", "BLOCK", "\(max(1, time.milliseconds))",
             "STREAMS", name, ">")
-        guard let entries = reply.array?.last?.array else { return [] }
-        return entries.compactMap { value in
-            guard let entry = value.array, entry.count == 2 else { return nil }
+        if reply == .null { return [] }
+        guard let entries = reply.array?.last?.array else { throw RedisError.unexpected(reply) }
+        return entries.map { value in
+            guard let entry = value.array, entry.count == 2 else { return .failure(.unexpected(value)) }
             return delivery(entry[0], entry[1], count: 1)
         }
     }
 
-    private func delivery(_ entry: RESPValue, _ fields: RESPValue, count: Int) -> RedisDelivery? {
-        guard let entry = entry.string, let fields = fields.array?.map({ $0.string ?? "" }), fields.count == 6 else {
-            return nil
-        }
-        return RedisDelivery(
-            payload: RedisWork(id: fields[1], attempt: (Int(fields[3]) ?? 0) + count, text: fields[5]), entry: entry,
-            deliveryCount: count, stream: self)
+    private func delivery(_ entry: RESPValue, _ fields: RESPValue, count: Int) -> FetchedEntry {
+        guard let entry = entry.string, let values = fields.array?.compactMap(\.string), values.count == 6,
+            let formerCount = Int(values[3])
+        else { return .failure(.unexpected(.array([entry, fields]))) }
+        let attempt = formerCount.addingSaturated(count)
+        return .success(
+            RedisDelivery(
+                payload: RedisWork(id: values[1], attempt: attempt, text: values[5]), entry: entry,
+                deliveryCount: count, stream: self))
+    }
+}
+
+/// A delivery, or the error of an entry that a sender of another kind has added to the stream.
+private typealias FetchedEntry = Result<RedisDelivery, RedisError>
+
+extension Int {
+    /// The sum, or the nearest integer if the sum overflows.
+    fileprivate func addingSaturated(_ other: Int) -> Int {
+        let (sum, overflows) = addingReportingOverflow(other)
+        return overflows ? (other < 0 ? .min : .max) : sum
     }
 }
 
 extension Duration {
     fileprivate var milliseconds: Int {
-        Int(components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000)
+        let (seconds, attoseconds) = saturated.components
+        return Int(seconds * 1000 + attoseconds / 1_000_000_000_000_000)
     }
 }
 
@@ -124,18 +151,20 @@ package struct RedisDeliveries: AsyncSequence, Sendable {
         }
 
         /// Waits for the next delivery. Returns nil if the task is cancelled.
+        ///
+        /// - Throws: `RedisError` for an entry that is no work of `RedisStream.send`. The entry remains in the stream.
         package mutating func next() async throws -> RedisDelivery? {
             while true {
-                if let delivery = fetched.deliveries.popLast() { return delivery }
+                if let entry = fetched.entries.popLast() { return try entry.get() }
                 if Task.isCancelled { return nil }
                 if nextMaintenance == nil { try await stream.create() }
                 let now = ContinuousClock.now
                 let end = nextMaintenance ?? now
                 if end <= now {
                     nextMaintenance = now + Self.interval
-                    fetched.deliveries = try await stream.maintain(&cursor).reversed()
+                    fetched.entries = try await stream.maintain(&cursor).reversed()
                 } else {
-                    fetched.deliveries = try await stream.read(for: now.duration(to: end)).reversed()
+                    fetched.entries = try await stream.read(for: now.duration(to: end)).reversed()
                 }
             }
         }
@@ -144,12 +173,13 @@ package struct RedisDeliveries: AsyncSequence, Sendable {
     package func makeAsyncIterator() -> AsyncIterator { AsyncIterator(stream) }
 }
 
-/// Deliveries that were fetched and not taken, in reverse order. They are returned when the iterator is released.
+/// Entries that were fetched and not taken, in reverse order. Their deliveries are returned when the iterator is
+/// released.
 private final class Fetched {
-    var deliveries: [RedisDelivery] = []
+    var entries: [FetchedEntry] = []
 
     deinit {
-        let deliveries = deliveries
+        let deliveries = entries.compactMap { try? $0.get() }
         if deliveries.isEmpty { return }
         Task { for delivery in deliveries { try? await delivery.reject(retryAfter: .zero) } }
     }
@@ -185,7 +215,7 @@ package struct RedisDelivery: Delivery {
 
     /// Extends the lease, at most to the full lease of the stream.
     package func extendLease(by duration: Duration) async throws {
-        let idle = max(0, (stream.lease - duration).milliseconds)
+        let idle = max(0, (stream.lease.saturated - duration.saturated).milliseconds)
         try await stream.call(RedisScripts.extend, self, ["\(idle)"])
     }
 }

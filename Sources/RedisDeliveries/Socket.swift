@@ -1,3 +1,5 @@
+import TaskOperations
+
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Musl)
@@ -17,7 +19,7 @@ package struct RedisConnectionError: Error, CustomStringConvertible {
     package let description: String
 }
 
-/// A blocking stream socket.
+/// A stream socket.
 struct Socket: ~Copyable, Sendable {
     let descriptor: CInt
 
@@ -29,15 +31,15 @@ struct Socket: ~Copyable, Sendable {
 
     /// Connects.
     ///
-    /// - Parameter timeout: The maximum time of one read or write, in seconds.
-    static func connect(to address: RedisAddress, timeout: Int) throws(RedisConnectionError) -> Socket {
+    /// - Parameter timeout: The maximum time for each address of the host.
+    static func connect(to address: RedisAddress, timeout: Duration) throws(RedisConnectionError) -> Socket {
         switch address {
         case .unix(let path): try connect(toPath: path, timeout)
         case .tcp(let host, let port): try connect(toHost: host, port, timeout)
         }
     }
 
-    private static func connect(toPath path: String, _ timeout: Int) throws(RedisConnectionError) -> Socket {
+    private static func connect(toPath path: String, _ timeout: Duration) throws(RedisConnectionError) -> Socket {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let size = MemoryLayout.size(ofValue: address.sun_path)
@@ -51,7 +53,7 @@ struct Socket: ~Copyable, Sendable {
     }
 
     private static func connect(
-        toHost host: String, _ port: Int, _ timeout: Int
+        toHost host: String, _ port: Int, _ timeout: Duration
     ) throws(RedisConnectionError) -> Socket {
         var hints = addrinfo()
         hints.ai_socktype = streamType
@@ -72,15 +74,13 @@ struct Socket: ~Copyable, Sendable {
     }
 
     private static func open(
-        _ family: CInt, _ address: UnsafePointer<sockaddr>, _ length: socklen_t, _ timeout: Int
+        _ family: CInt, _ address: UnsafePointer<sockaddr>, _ length: socklen_t, _ timeout: Duration
     ) throws(RedisConnectionError) -> Socket {
         let descriptor = socket(family, streamType, 0)
         if descriptor < 0 { throw failure("socket") }
         let opened = Socket(descriptor)
-        var time = timeval(tv_sec: timeout, tv_usec: 0)
-        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
-            setsockopt(descriptor, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size))
-        }
+        var time = timeval(tv_sec: max(1, Int(timeout.saturated.components.seconds)), tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
         var yes: CInt = 1
         if family != AF_UNIX {
             setsockopt(descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<CInt>.size))
@@ -92,23 +92,33 @@ struct Socket: ~Copyable, Sendable {
         return opened
     }
 
-    /// Reads available bytes. Returns nil if no bytes arrived before the timeout.
-    func read(into buffer: inout [UInt8]) throws(RedisConnectionError) -> Int? {
-        let count = buffer.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
-        if count > 0 { return count }
-        if count == 0 { throw RedisConnectionError(description: "The server has closed the connection.") }
-        if errno == EAGAIN || errno == EINTR { return nil }
-        throw Self.failure("recv")
+    /// Waits for bytes, and reads them.
+    func read(into buffer: inout [UInt8]) throws(RedisConnectionError) -> Int {
+        while true {
+            let count = buffer.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
+            if count > 0 { return count }
+            if count == 0 { throw RedisConnectionError(description: "The server has closed the connection.") }
+            if errno != EINTR { throw Self.failure("recv") }
+        }
     }
 
-    func write(_ bytes: [UInt8]) throws(RedisConnectionError) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, flags) }
-            if count < 0 && errno == EINTR { continue }
-            if count < 0 { throw Self.failure("send") }
-            rest = rest.dropFirst(count)
+    /// Writes bytes. Returns the number of written bytes, which is less than the number of bytes only if the rest would
+    /// block the thread.
+    func write(_ bytes: [UInt8], mayBlock: Bool) throws(RedisConnectionError) -> Int {
+        let flags = mayBlock ? flags : flags | CInt(MSG_DONTWAIT)
+        var written = 0
+        while written < bytes.count {
+            let count = bytes[written...].withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, flags) }
+            if count >= 0 {
+                written += count
+            } else if errno == EAGAIN && !mayBlock {
+                return written
+            } else if errno != EINTR && errno != EAGAIN {
+                // `EAGAIN` of a blocking call is the end of the timeout for connecting, which also applies to writes.
+                throw Self.failure("send")
+            }
         }
+        return written
     }
 
     /// Ends the current reads and writes of other threads.

@@ -23,7 +23,7 @@ struct Comparison {
         if options.number("fsync", or: 0) == 0 {
             try await RedisClient(server.address).command("CONFIG", "SET", "appendfsync", "no")
         }
-        for round in 1...options.number("rounds", or: 3) {
+        for round in 0..<options.number("rounds", or: 3) {
             let plain = try await measure("plain\(round)", server) { try await runLoop($0) }
             let ours = try await measure("ours\(round)", server) { try await consume($0) }
             let ratio = (ours.wall / plain.wall * 100).rounded() / 100

@@ -9,12 +9,20 @@ enum Work: Sendable {
     /// Sleeps for so many milliseconds.
     case sleep(Int)
 
+    /// One day, in milliseconds. The runtime stops the process if a sleep of too many nanoseconds begins.
+    private static let longestSleep = 86_400_000
+
+    /// Reads a payload. Returns nil if it is no work.
     init?(_ text: String) {
         let parts = text.split(separator: " ", maxSplits: 1).map(String.init)
         switch (parts.first, parts.last) {
-        case ("thumbnail", let number?): self = .thumbnail(Int(number) ?? 0)
+        case ("thumbnail", let text?):
+            guard let number = Int(text) else { return nil }
+            self = .thumbnail(number)
         case ("hash", let path?): self = .hash(path)
-        case ("sleep", let time?): self = .sleep(Int(time) ?? 0)
+        case ("sleep", let text?):
+            guard let time = Int(text), time <= Self.longestSleep else { return nil }
+            self = .sleep(time)
         default: return nil
         }
     }

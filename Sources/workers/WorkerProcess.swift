@@ -54,7 +54,7 @@ struct WorkerProcess {
         log?.write("start \(work.id) \(work.attempt)")
         defer { log?.write("end \(work.id) \(work.attempt) \(Task.isCancelled ? "cancelled" : "")") }
         try await rate?.wait()
-        guard let task = Work(work.text) else { return }
+        guard let task = Work(work.text) else { throw UnknownWork(text: work.text) }
         _ = try await task.run()
         if log == nil {
             _ = try await results.pipeline([
@@ -64,6 +64,11 @@ struct WorkerProcess {
         }
         log?.write("done \(work.id) \(work.attempt)")
     }
+}
+
+/// The error of a payload that this worker cannot read. Another version of the worker may be able to read it.
+private struct UnknownWork: Error {
+    let text: String
 }
 
 /// SIGTERM. The signal is blocked in every thread, and the main thread waits for it.

@@ -60,5 +60,6 @@ struct Options {
 
     subscript(_ name: String) -> String? { values["--\(name)"] }
 
-    func number(_ name: String, or value: Int) -> Int { self[name].flatMap { Int($0) } ?? value }
+    /// The number with a name. A negative number is treated as 0.
+    func number(_ name: String, or value: Int) -> Int { self[name].flatMap { Int($0) }.map { max(0, $0) } ?? value }
 }

@@ -24,9 +24,7 @@
             server = try await RedisServer(executable)
             stream = RedisStream("fleet", at: server.address, lease: .seconds(2))
             try await stream.create()
-            for first in stride(from: 0, to: payloads, by: 1000) {
-                try await stream.send((first..<min(first + 1000, payloads)).map { (id: "\($0)", payload: work) })
-            }
+            try await stream.send((0..<payloads).map { (id: "\($0)", payload: work) })
             for _ in 0..<count { try startMember() }
         }
 
