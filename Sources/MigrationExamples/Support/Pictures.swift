@@ -17,10 +17,13 @@ extension RecipeInput {
 }
 
 extension URLSessionConfiguration {
-    /// A configuration without a disk cache and with a long timeout: on a busy machine, an answer may take long.
+    /// A configuration without a cache and with a long timeout: on a busy machine, an answer may take long.
     public static var patient: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = 600
+        // On Linux, the process stops if a task is cancelled during the lookup in the cache:
+        // https://github.com/swiftlang/swift-corelibs-foundation/issues/3296
+        configuration.urlCache = nil
         return configuration
     }
 }

@@ -64,7 +64,7 @@ struct PictureDownload: TaskOperationBody {
 
     private func download() async throws -> Data {
         do {
-            let (data, response) = try await session.data(from: url)
+            let (data, response) = try await session.transfer(url)
             return try DownloadFailure.check(data, response)
         } catch {
             try Task.checkCancellation()  // a cancelled transfer fails with an error of its own

@@ -71,7 +71,7 @@ final class PhotoManager: Sendable {
     private init() {}
 
     func download(_ url: URL) async throws -> Picture {
-        let (data, response) = try await session.data(from: url)
+        let (data, response) = try await session.transfer(url)
         return Picture(decoding: try DownloadFailure.check(data, response))
     }
 }
