@@ -198,6 +198,8 @@ struct GuideStatementTests {
         let guide = try MigrationDocument().text
         #expect(guide.contains("100,000 suspended tasks take some \(task / 10) MB (measured with detached ones)"))
         #expect(guide.contains("as many waiting operations \((ours + 5) / 10) MB"))
+        let batches = try MigrationDocument("\(MigrationDocument.recipeFolder)/Operations/BatchedOperations.md")
+        #expect(batches.text.contains("A waiting operation takes \(ours) bytes"))
     }
 
     @Test("The downloader has two queues and three locks left, as its page says")

@@ -5,21 +5,24 @@ extension Ported {
     /// Waits for answers, one of which never arrives.
     public static func timeoutObserver(_ input: RecipeInput) async throws -> RecipeResult {
         // region: timeout-observer
-        let queue = TaskOperationQueue()
-        let stuck = queue.addOperation([.name("stuck"), .timeLimit(.milliseconds(20))]) { try await answer(for: nil) }
-        let answers = input.sample.map { file in
-            queue.addOperation(.timeLimit(.seconds(600))) { try await answer(for: file) }
-        }
-        var (inTime, late) = (0, 0)
-        for answer in answers + [stuck] {
-            do {
-                try await answer.value
-                inTime += 1
-            } catch TaskOperationError.timedOut {
-                late += 1
+        try await withTaskOperationQueue(failures: .ignore) { queue in
+            let stuck = queue.addOperation([.name("stuck"), .timeLimit(.milliseconds(20))]) {
+                try await answer(for: nil)
             }
+            let answers = input.sample.map { file in
+                queue.addOperation(.timeLimit(.seconds(600))) { try await answer(for: file) }
+            }
+            var (inTime, late) = (0, 0)
+            for answer in answers + [stuck] {
+                do {
+                    try await answer.value
+                    inTime += 1
+                } catch TaskOperationError.timedOut {
+                    late += 1
+                }
+            }
+            return RecipeResult("\(inTime) in time, \(late) late")
         }
-        return RecipeResult("\(inTime) in time, \(late) late")
         // endregion
     }
 }

@@ -7,11 +7,11 @@ extension Ported {
         // region: after
         let journal = Journal()
         journal.write("asked")
-        let prompt = TaskOperationQueue.main.addOperation(.delay(.milliseconds(20))) { @MainActor in
+        // No scope: the main queue belongs to the process. `run` cancels the operation if the caller is cancelled.
+        try await TaskOperationQueue.main.run(.delay(.milliseconds(20))) { @MainActor in
             try await Task.sleep(for: .milliseconds(1))
             journal.write("\(input.files.count) files")
         }
-        try await prompt.value
         return journal.result
         // endregion
     }

@@ -20,6 +20,7 @@ extension Ported {
             }
             var fraction = 0.0
             for await progress in work.progress { fraction = progress.fraction }
+            try Task.checkCancellation()
             return digests.withLock { $0.result.adding(["progress \(fraction)"]) }
         }
         // endregion

@@ -5,15 +5,19 @@ extension Ported {
     /// Counts lines of files, with at most 8 files in progress.
     public static func boundedProducer(_ input: RecipeInput) async throws -> RecipeResult {
         // region: bounded-producer
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 4, maxQueuedOperationCount: 4))
-        let lines = SharedCount()
-        var most = 0
-        for file in input.sample {
-            try await queue.addOperationWaitingForRoom { lines.add(file.lineCount()) }
-            most = max(most, queue.operationCount)
+        let (lines, underWay) = (SharedCount(), SharedCount())
+        try await withTaskOperationQueue(.init(maxConcurrentOperationCount: 4, maxQueuedOperationCount: 4)) { queue in
+            for file in input.sample {
+                underWay.add(1)
+                try await queue.addOperationWaitingForRoom {
+                    lines.add(file.lineCount())
+                    underWay.add(-1)
+                }
+            }
         }
-        try await queue.waitUntilAllOperationsAreFinished()
-        return RecipeResult("\(lines.total) lines, \(most <= 8 ? "at most 8 files" : "too many") under way")
+        try Task.checkCancellation()
+        // 4 executed and 4 waited in the queue, while one more waited for room.
+        return RecipeResult("\(lines.total) lines, \(underWay.most <= 9 ? "at most 8 files" : "too many") under way")
         // endregion
     }
 }

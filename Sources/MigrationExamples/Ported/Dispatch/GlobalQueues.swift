@@ -6,14 +6,15 @@ extension Ported {
     public static func globalQueues(_ input: RecipeInput) async throws -> RecipeResult {
         // region: global-queues
         let digests = DigestJournal()
-        let queue = TaskOperationQueue(name: "digests")
-        for file in input.files.prefix(40) {
-            let priority: TaskPriority = file.size < 16 * 1024 ? .high : .low
-            queue.addOperation(priority: priority) {
-                digests.add(file, Result { try file.headDigest() })
+        try await withTaskOperationQueue(name: "digests") { queue in
+            for file in input.files.prefix(40) {
+                let priority: TaskPriority = file.size < 16 * 1024 ? .high : .low
+                queue.addOperation(priority: priority) {
+                    digests.add(file, Result { try file.headDigest() })
+                }
             }
         }
-        try await queue.waitUntilAllOperationsAreFinished()
+        try Task.checkCancellation()
         return digests.result
         // endregion
     }

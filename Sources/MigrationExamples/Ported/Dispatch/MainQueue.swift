@@ -6,6 +6,7 @@ extension Ported {
     public static func mainQueue(_ input: RecipeInput) async throws -> RecipeResult {
         // region: main-queue
         let list = await FileList()
+        // No scope: the main queue belongs to the process. Its operations run even if the caller is cancelled.
         for file in input.files.prefix(5) {
             TaskOperationQueue.main.addOperation { @MainActor in list.append(file) }
         }

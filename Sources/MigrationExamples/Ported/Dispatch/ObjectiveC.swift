@@ -8,6 +8,7 @@ extension Ported {
         let (wrapped, translated) = (CallbackReader(), HeadReader())
         var bytes = 0
         for (number, file) in input.files.enumerated() {
+            try Task.checkCancellation()  // `try?` ignores it
             let head =
                 number.isMultiple(of: 2) ? try? await wrapped.head(of: file) : try? await translated.head(of: file)
             bytes += head?.count ?? 0
@@ -30,10 +31,11 @@ extension CallbackReader {
 
 // region: objective-c-translated
 private struct HeadReader {
+    // Belongs to the object. A caller that is cancelled cancels its own operation, because it calls `run`.
     private let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
 
     func head(of file: InputFile) async throws -> [UInt8] {
-        try await queue.addOperation { try file.contents(upTo: 4096) }.value
+        try await queue.run { try file.contents(upTo: 4096) }
     }
 }
 // endregion

@@ -34,6 +34,7 @@ extension Ported {
             order.write("next line")
             queue.isSuspended = false
         }
+        try Task.checkCancellation()
         return order.result.text
     }
     // endregion

@@ -7,15 +7,16 @@ extension Ported {
         let meter = WorkMeter()
         // region: target-queues
         let disk = AsyncSemaphore(capacity: 1)
-        let names = TaskOperationQueue(name: "names", maxConcurrentOperationCount: 1)
-        let sizes = TaskOperationQueue(name: "sizes", maxConcurrentOperationCount: 1)
         let (named, sized) = (Journal(), Journal())
-        for file in input.files.prefix(5) {
-            names.addOperation(.limited(by: disk)) { meter.measure { named.write(file.name) } }
-            sizes.addOperation(.limited(by: disk)) { meter.measure { sized.write("\(file.size)") } }
+        try await withTaskOperationQueue(name: "names", maxConcurrentOperationCount: 1) { names in
+            try await withTaskOperationQueue(name: "sizes", maxConcurrentOperationCount: 1) { sizes in
+                for file in input.files.prefix(5) {
+                    names.addOperation(.limited(by: disk)) { meter.measure { named.write(file.name) } }
+                    sizes.addOperation(.limited(by: disk)) { meter.measure { sized.write("\(file.size)") } }
+                }
+            }
         }
-        try await names.waitUntilAllOperationsAreFinished()
-        try await sizes.waitUntilAllOperationsAreFinished()
+        try Task.checkCancellation()
         return RecipeResult("\(meter.most) at once: \(sized.result.text), \(named.result.text)")
         // endregion
     }

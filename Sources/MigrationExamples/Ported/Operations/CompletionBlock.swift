@@ -5,11 +5,12 @@ extension Ported {
     /// Executes code after the end of an operation: the code is on the next line.
     public static func completionBlock(_ input: RecipeInput) async throws -> RecipeResult {
         // region: completion-block
-        let queue = TaskOperationQueue()
-        let journal = Journal()
-        try await queue.run { journal.write("\(input.files.count) files") }
-        journal.write("finished")
-        return journal.result
+        try await withTaskOperationQueue { queue in
+            let journal = Journal()
+            try await queue.run { journal.write("\(input.files.count) files") }
+            journal.write("finished")
+            return journal.result
+        }
         // endregion
     }
 }

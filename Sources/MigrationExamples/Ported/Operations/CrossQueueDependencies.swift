@@ -5,18 +5,16 @@ extension Ported {
     /// Reads files on one queue and counts lines on another. Each queue has its own width.
     public static func crossQueueDependencies(_ input: RecipeInput) async throws -> RecipeResult {
         // region: cross-queue-dependencies
-        let disk = TaskOperationQueue(name: "disk", maxConcurrentOperationCount: 1)
-        let processor = TaskOperationQueue(name: "processor")
-
-        let counts = input.sample.map { file in
-            let read = disk.addOperation { (try? file.contents(upTo: InputFile.sampleSize)) ?? [] }
-            return processor.addOperation(after: read) { $0.lineCount }
+        try await withTaskOperationQueue(name: "disk", maxConcurrentOperationCount: 1) { disk in
+            try await withTaskOperationQueue(name: "processor") { processor in
+                let counts = input.sample.map { file in
+                    let read = disk.addOperation { (try? file.contents(upTo: InputFile.sampleSize)) ?? [] }
+                    return processor.addOperation(after: read) { $0.lineCount }
+                }
+                let report = disk.addOperation(after: counts) { RecipeResult("\($0.reduce(0, +)) lines") }
+                return try await report.value
+            }
         }
-        let report = disk.addOperation(dependencies: counts) {
-            let lines = try counts.reduce(0) { try $0 + $1.outcome!.get() }
-            return RecipeResult("\(lines) lines")
-        }
-        return try await report.value
         // endregion
     }
 }

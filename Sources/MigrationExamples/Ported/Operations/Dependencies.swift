@@ -19,6 +19,7 @@ extension Ported {
             try await report.value
             journal.write("\(changes.total) changes, \(draft.dependencies.count) left")
         }
+        try Task.checkCancellation()
         return journal.result
         // endregion
     }

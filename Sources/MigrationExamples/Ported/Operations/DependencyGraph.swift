@@ -21,7 +21,7 @@ extension Ported {
             // Runs after any outcomes of the digests: a file that cannot be read must not affect the others.
             let merge = queue.addOperation(name: "merge", dependencies: digests.map(\.1)) {
                 var list = DigestList()
-                for (file, digest) in digests { list.add(file, digest.outcome!.mapError(\.cause)) }
+                for (file, digest) in digests { list.add(file, await digest.result.mapError(\.cause)) }
                 return list
             }
             let report = queue.addOperation(.name("report"), after: merge) { $0.result }

@@ -9,6 +9,7 @@ extension Ported {
         try await withTaskOperationQueue { queue in
             _ = queue.addOperation { journal.write("\(input.files.count) files written") }
         }
+        try Task.checkCancellation()
         journal.write("over")
         return journal.result
         // endregion

@@ -6,15 +6,16 @@ extension Ported {
     /// finished.
     public static func manyBlocks(_ input: RecipeInput) async throws -> RecipeResult {
         // region: many-blocks
-        let queue = TaskOperationQueue()
-        let lines = SharedCount()
-        let operation = TaskOperation(name: "count") {}
-        for file in input.sample {
-            try operation.addBody { lines.add(file.lineCount()) }
+        try await withTaskOperationQueue { queue in
+            let lines = SharedCount()
+            let operation = TaskOperation(name: "count") {}
+            for file in input.sample {
+                try operation.addBody { lines.add(file.lineCount()) }
+            }
+            try queue.addOperation(operation)
+            try await operation.value
+            return RecipeResult("\(input.sample.count) blocks, \(lines.total) lines")
         }
-        try queue.addOperation(operation)
-        try await operation.value
-        return RecipeResult("\(input.sample.count) blocks, \(lines.total) lines")
         // endregion
     }
 }

@@ -5,14 +5,15 @@ extension Ported {
     /// Runs work only if its conditions allow it. Dependents that need its value do not run without the value.
     public static func operationConditions(_ input: RecipeInput) async throws -> RecipeResult {
         // region: operation-conditions
-        let queue = TaskOperationQueue()
         let (done, asked) = (SharedCount(), SharedCount())
-        for file in input.sample {
-            let count = queue.addOperation(
-                ConditionalBody(conditions: [{ file.size > 0 }, { file.size < 1_000_000 }]) { done.add(1) })
-            queue.addOperation(after: count) { asked.add(1) }
+        try await withTaskOperationQueue(failures: .ignore) { queue in
+            for file in input.sample {
+                let count = queue.addOperation(
+                    ConditionalBody(conditions: [{ file.size > 0 }, { file.size < 1_000_000 }]) { done.add(1) })
+                queue.addOperation(after: count) { asked.add(1) }
+            }
         }
-        try await queue.waitUntilAllOperationsAreFinished()
+        try Task.checkCancellation()
         // endregion
         return RecipeResult(
             "\(done.total) of \(input.sample.count) done, \(asked.total) went on, \(try await heldBack().text)")
@@ -21,12 +22,13 @@ extension Ported {
     private static func heldBack() async throws -> RecipeResult {
         let journal = Journal()
         // region: operation-conditions-ready
-        let queue = TaskOperationQueue()
-        let release = TaskOperation(name: "release") {}
-        let held = queue.addOperation(dependencies: [release]) { journal.write("held") }
-        try await queue.run { journal.write("free") }
-        try release.start()
-        try await held.value
+        try await withTaskOperationQueue { queue in
+            let release = TaskOperation(name: "release") {}
+            let held = queue.addOperation(dependencies: [release]) { journal.write("held") }
+            try await queue.run { journal.write("free") }
+            try release.start()
+            try await held.value
+        }
         // endregion
         return journal.result
     }

@@ -5,13 +5,14 @@ extension Ported {
     /// Treats all operations alike through a custom protocol.
     public static func operationProtocol(_ input: RecipeInput) async throws -> RecipeResult {
         // region: operation-protocol
-        let queue = TaskOperationQueue()
-        let count = queue.addOperation(name: "count") { input.sample.reduce(0) { $0 + $1.lineCount() } }
-        let unwanted = TaskOperation(name: "unwanted") {}
-        unwanted.cancel()
-        let lines = try await count.value
-        let reporting: [any Reporting] = [count, unwanted]
-        return RecipeResult((reporting.map(\.report) + ["\(lines) lines"]).joined(separator: ", "))
+        try await withTaskOperationQueue { queue in
+            let count = queue.addOperation(name: "count") { input.sample.reduce(0) { $0 + $1.lineCount() } }
+            let unwanted = TaskOperation(name: "unwanted") {}
+            unwanted.cancel()
+            let lines = try await count.value
+            let reporting: [any Reporting] = [count, unwanted]
+            return RecipeResult((reporting.map(\.report) + ["\(lines) lines"]).joined(separator: ", "))
+        }
         // endregion
     }
 }

@@ -6,14 +6,15 @@ extension Ported {
     /// priority.
     public static func qualityOfService(_ input: RecipeInput) async throws -> RecipeResult {
         // region: quality-of-service
-        let queue = TaskOperationQueue()
-        let counts = input.sample.map { file in
-            queue.addOperation(priority: file.size < 4096 ? .high : .low) { file.lineCount() }
+        try await withTaskOperationQueue { queue in
+            let counts = input.sample.map { file in
+                queue.addOperation(priority: file.size < 4096 ? .high : .low) { file.lineCount() }
+            }
+            let urgent = counts.filter { $0.priority == .high }.count
+            var lines = 0
+            for count in counts { lines += try await count.value }
+            return RecipeResult("\(urgent) urgent, \(lines) lines")
         }
-        let urgent = counts.filter { $0.priority == .high }.count
-        var lines = 0
-        for count in counts { lines += try await count.value }
-        return RecipeResult("\(urgent) urgent, \(lines) lines")
         // endregion
     }
 }

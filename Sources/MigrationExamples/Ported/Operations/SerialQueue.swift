@@ -5,13 +5,14 @@ extension Ported {
     /// Changes an object without a lock, in operations that run one at a time.
     public static func serialQueue(_ input: RecipeInput) async throws -> RecipeResult {
         // region: serial-queue
-        let queue = TaskOperationQueue(name: "log", maxConcurrentOperationCount: 1)
-        let log = Log()
-        for file in input.sample {
-            queue.addOperation { await log.append("\(file.name): \(file.lineCount())") }
+        try await withTaskOperationQueue(name: "log", maxConcurrentOperationCount: 1) { queue in
+            let log = Log()
+            for file in input.sample {
+                queue.addOperation { await log.append("\(file.name): \(file.lineCount())") }
+            }
+            let lines = try await queue.run { await log.lines }
+            return RecipeResult("\(lines.count) lines, last \(lines.last ?? "none")")
         }
-        let lines = try await queue.run { await log.lines }
-        return RecipeResult("\(lines.count) lines, last \(lines.last ?? "none")")
         // endregion
     }
 }

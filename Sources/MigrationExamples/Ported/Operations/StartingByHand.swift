@@ -6,6 +6,7 @@ extension Ported {
     public static func startingByHand(_ input: RecipeInput) async throws -> RecipeResult {
         // region: starting-by-hand
         let journal = Journal()
+        // No scope: these operations have no queue.
         let list = TaskOperation(name: "list") { journal.write("\(input.sample.count) files") }
         let count = TaskOperation(name: "count", dependencies: [list]) {
             input.sample.reduce(0) { $0 + $1.lineCount() }

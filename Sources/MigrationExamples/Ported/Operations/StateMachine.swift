@@ -5,22 +5,23 @@ extension Ported {
     /// Observes the states of an asynchronous operation.
     public static func stateMachine(_ input: RecipeInput) async throws -> RecipeResult {
         // region: state-machine
-        let queue = TaskOperationQueue()
-        let journal = Journal()
-        let list = TaskOperation(name: "list") { journal.write("\(input.sample.count) files") }
-        let count = TaskOperation(name: "count", dependencies: [list]) {
-            var lines = 0
-            for (index, file) in input.sample.enumerated() {
-                lines += file.lineCount()
-                if index == 0 { journal.write("\(TaskOperation.current!.state)") }
+        try await withTaskOperationQueue { queue in
+            let journal = Journal()
+            let list = TaskOperation(name: "list") { journal.write("\(input.sample.count) files") }
+            let count = TaskOperation(name: "count", dependencies: [list]) {
+                var lines = 0
+                for (index, file) in input.sample.enumerated() {
+                    lines += file.lineCount()
+                    if index == 0 { journal.write("\(TaskOperation.current!.state)") }
+                }
+                return lines
             }
-            return lines
+            journal.write("\(count.state)")
+            try queue.addOperations([list, count])
+            journal.write("\(try await count.value) lines")
+            journal.write("\(count.state)")
+            return journal.result
         }
-        journal.write("\(count.state)")
-        try queue.addOperations([list, count])
-        journal.write("\(try await count.value) lines")
-        journal.write("\(count.state)")
-        return journal.result
         // endregion
     }
 }

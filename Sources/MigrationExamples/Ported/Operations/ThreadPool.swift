@@ -7,16 +7,17 @@ extension Ported {
     public static func threadPool(_ input: RecipeInput) async throws -> RecipeResult {
         // region: thread-pool
         let threads = BlockingExecutor(name: "files", maxThreadCount: 5)
-        let pool = TaskOperationQueue(.init(maxConcurrentOperationCount: 5, executor: threads))
         let (busy, lines) = (SharedCount(), SharedCount())
-        for file in input.sample {
-            pool.addOperation {
-                busy.add(1)
-                lines.add(file.lineCount())
-                busy.add(-1)
+        try await withTaskOperationQueue(.init(maxConcurrentOperationCount: 5, executor: threads)) { pool in
+            for file in input.sample {
+                pool.addOperation {
+                    busy.add(1)
+                    lines.add(file.lineCount())
+                    busy.add(-1)
+                }
             }
         }
-        try await pool.waitUntilAllOperationsAreFinished()
+        try Task.checkCancellation()
         return RecipeResult("\(lines.total) lines, \(busy.most <= 5 ? "5" : "more") at once at most")
         // endregion
     }

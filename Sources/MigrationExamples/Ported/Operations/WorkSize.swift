@@ -6,15 +6,16 @@ extension Ported {
     public static func workSize(_ input: RecipeInput) async throws -> RecipeResult {
         // region: work-size
         let values = (0..<100).map { input.files.isEmpty ? $0 : input.files[$0 % input.files.count].size }
-        let queue = TaskOperationQueue()
-        let portions = stride(from: 0, to: values.count, by: 10).map { start in
-            queue.addOperation {
-                values[start..<start + 10].map { Int(Double($0).squareRoot()) }
+        return try await withTaskOperationQueue { queue in
+            let portions = stride(from: 0, to: values.count, by: 10).map { start in
+                queue.addOperation {
+                    values[start..<start + 10].map { Int(Double($0).squareRoot()) }
+                }
             }
+            var roots: [Int] = []
+            for portion in portions { roots += try await portion.value }
+            return RecipeResult("\(roots.count) roots, sum \(roots.reduce(0, +))")
         }
-        var roots: [Int] = []
-        for portion in portions { roots += try await portion.value }
-        return RecipeResult("\(roots.count) roots, sum \(roots.reduce(0, +))")
         // endregion
     }
 }

@@ -88,8 +88,12 @@ extension Ported {
         for (number, url) in urls.enumerated() {
             try downloader.request(url, ImageOptions(priority: priorities[number % priorities.count])) { _ in }
         }
-        downloader.isSuspended = false
-        try await downloader.waitUntilIdle()
+        try await withTaskCancellationHandler {
+            downloader.isSuspended = false
+            try await downloader.waitUntilIdle()
+        } onCancel: {
+            downloader.cancelAll()
+        }
         return downloader.started.map { urls.firstIndex(of: $0)! }
     }
 }
@@ -119,6 +123,7 @@ struct DownloadedImage: Sendable {
 /// Downloads and decodes pictures. Simultaneous requests for a picture share one download.
 final class ImageDownloader: Sendable {
     private let session = TransferSession()
+    // No scopes: the queues belong to the downloader, which all of its callers share.
     private let queue: TaskOperationQueue
     private let downloads: KeyedOperations<URLRequest, DownloadedImage>
     private let responses = TaskOperationQueue(name: "responses", maxConcurrentOperationCount: 1)

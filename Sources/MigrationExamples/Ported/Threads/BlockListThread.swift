@@ -7,14 +7,17 @@ extension Ported {
     public static func blockListThread(_ input: RecipeInput) async throws -> RecipeResult {
         // region: block-list-thread
         let thread = ThreadExecutor(name: "drawing")
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true, executor: thread))
         let journal = Journal()
-        for file in input.files.prefix(3) { queue.addOperation { journal.write("drawn \(file.size)") } }
-        journal.write("\(queue.operationCount) thrown away")
-        queue.cancelAllOperations()
-        for file in input.files.prefix(2) { queue.addOperation { journal.write("drawn again \(file.size)") } }
-        queue.isSuspended = false
-        try await queue.waitUntilAllOperationsAreFinished()
+        try await withTaskOperationQueue(
+            .init(maxConcurrentOperationCount: 1, isSuspended: true, executor: thread)
+        ) { queue in
+            for file in input.files.prefix(3) { queue.addOperation { journal.write("drawn \(file.size)") } }
+            journal.write("\(queue.operationCount) thrown away")
+            queue.cancelAllOperations()
+            for file in input.files.prefix(2) { queue.addOperation { journal.write("drawn again \(file.size)") } }
+            queue.isSuspended = false
+        }
+        try Task.checkCancellation()
         return journal.result
         // endregion
     }

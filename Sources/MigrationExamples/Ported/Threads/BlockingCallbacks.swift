@@ -23,6 +23,7 @@ extension Ported {
 // region: blocking-callbacks-library
 private struct Watcher: Sendable {
     private let onChange: @Sendable (InputFile) -> Void
+    // No scope: the queue belongs to the library, and a user learns of each report even if the reporter is cancelled.
     private let callbacks = TaskOperationQueue(
         .init(maxConcurrentOperationCount: 1, executor: BlockingExecutor(name: "callbacks", maxThreadCount: 1)))
 
