@@ -763,6 +763,41 @@ struct PatternExample {
             "objc-queue-made", has: ["NSOperationQueue *q = [NSOperationQueue new];"],
             hasNot: ["NSOperationQueue *q = nil;"], isObjectiveC: true),
         PatternExample(
+            "objc-operation-overrides-dependencies",
+            has: [
+                """
+                @interface A : NSOperation
+                @end
+                @implementation A
+                - (void)addDependency:(NSOperation *)operation {
+                    [self willChangeValueForKey:@"dependencies"];
+                    [super addDependency:operation];
+                    [self didChangeValueForKey:@"dependencies"];
+                }
+                @end
+                """
+            ],
+            hasNot: [
+                "@interface A : NSObject\n@end\n@implementation A\n- (void)addDependency:(B *)b {}\n@end",
+                "@interface A : NSOperation\n@end\n@implementation A\n- (void)f { [self addDependency:b]; }\n@end",
+            ], isObjectiveC: true),
+        PatternExample(
+            "objc-operation-overrides-cancelled",
+            has: [
+                "@interface A : NSOperation\n@end\n@implementation A\n- (BOOL)isCancelled { return _state == AFinished; }\n@end"
+            ],
+            hasNot: ["@interface A : NSObject\n@end\n@implementation A\n- (BOOL)isCancelled { return NO; }\n@end"],
+            isObjectiveC: true),
+        PatternExample(
+            "objc-operation-archived",
+            has: [
+                "@interface A : NSOperation <NSCoding>\n@end\n@implementation A\n- (void)encodeWithCoder:(NSCoder *)coder {}\n@end"
+            ],
+            hasNot: [
+                "@interface A : NSObject\n@end\n@implementation A\n- (void)encodeWithCoder:(NSCoder *)coder {}\n@end"
+            ],
+            isObjectiveC: true),
+        PatternExample(
             "objc-lock-used",
             has: [
                 "- (void)f { NSLock *l; [l lock]; }",

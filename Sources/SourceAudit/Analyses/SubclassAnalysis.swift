@@ -53,7 +53,9 @@ extension FileMatcher {
         }
         if type.isGeneric { add("operation-subclass-generic", type.index, sure) }
         let archiving: Set<String> = ["NSCoding", "NSSecureCoding"]
-        if type.supers.contains(where: { archiving.contains(file.vocabulary[$0.name]) }) {
+        if type.supers.contains(where: { archiving.contains(file.vocabulary[$0.name]) })
+            || overrides(facts, [.encodeWithCoder])
+        {
             add("operation-archived", type.index, sure)
         }
         addOverrides(facts, sure)

@@ -82,7 +82,7 @@ enum Term: String, CaseIterable {
     // Members for which analyses search.
     case wait, signal, lock, unlock, withLock, sync, main, global, current, shared, addOperation, addOperations
     case addDependency, removeDependency, cancel, isCancelled, start, isExecuting, isFinished, isReady
-    case isAsynchronous, isConcurrent
+    case isAsynchronous, isConcurrent, encodeWithCoder
     case willChangeValue, didChangeValue, completionBlock, dependencies, notify, barrier, label, value, target
     case deadline, repeats, invalidate, invalidatePrevious = "cancelPreviousPerformRequests", `enter`, leave
     case maxConcurrentOperationCount, waitUntilFinished, operations, delegate, run, taskQueue, asyncAfter, execute

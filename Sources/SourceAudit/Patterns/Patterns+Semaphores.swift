@@ -92,9 +92,9 @@ extension Patterns {
             .leaves, "An AsyncStream, or userDataAddEvents.",
             .member(["makeUserDataAddSource", "makeUserDataOrSource", "makeUserDataReplaceSource"], of: [.source])),
         Pattern(
-            "source-other", .sources, "Sources of files, memory pressure and ports",
-            recipe: "Documentation/Members#calls-of-dispatch", .callers, .leaves,
-            "The same, with a handler that feeds an AsyncStream.",
+            "source-other", .sources, "Sources of files, memory pressure and Mach ports",
+            recipe: "Dispatch/makeUserDataAddSource", .callers, .leaves,
+            "The same source, and DispatchSource.events(of:) of the bridge.",
             .member(
                 [
                     "makeFileSystemObjectSource", "makeMemoryPressureSource", "makeMachSendSource",
