@@ -77,6 +77,22 @@ struct TrapTests {
         try ported.removeDependency(neverAdded)
         try await ported.value
     }
+
+    @Test("A timer that is rearmed when its time has come never begins its action in a cancelled task")
+    func rearmedTimer() async {
+        let (begun, cancelled) = (SharedCount(), SharedCount())
+        let timer = OneShotTimer {
+            begun.add(1)
+            if Task.isCancelled { cancelled.add(1) }
+        }
+        for round in 0..<10_000 {
+            await timer.schedule(after: .zero)
+            for _ in 0..<round % 40 { await Task.yield() }  // so that some of the times come
+        }
+        await timer.finished()
+        #expect(begun.total > 0)
+        #expect(cancelled.total == 0)
+    }
 }
 
 /// An operation with both faults: `start()` calls `main()` first, and `isCancelled` is treated as the end. Only one

@@ -18,7 +18,7 @@ extension Ported {
 }
 
 // region: rearmed-timer-task
-private actor OneShotTimer {
+actor OneShotTimer {
     private let action: @Sendable () async -> Void
     private var task: Task<Void, any Error>?
 
@@ -29,8 +29,9 @@ private actor OneShotTimer {
     /// Replaces the work that was scheduled before.
     func schedule(after delay: Duration) {
         task?.cancel()
-        task = Task { [action] in
+        task = Task {
             try await Task.sleep(for: delay)
+            try Task.checkCancellation()  // it may have come after the sleep, before this had its turn
             await action()
         }
     }

@@ -9,7 +9,9 @@ final class PhotoScreen {
     /// Performs the next step after a delay for the user. Cancelling the task cancels the step.
     func showPromptLater(for album: PhotoAlbum) async throws {
         try await Task.sleep(for: .milliseconds(20))
-        prompt = await album.photos.pictures.isEmpty ? "add photos" : "share photos"
+        let isEmpty = await album.photos.pictures.isEmpty
+        try Task.checkCancellation()  // it may have come after the sleep
+        prompt = isEmpty ? "add photos" : "share photos"
     }
 
     /// Draws all photos in the background, and shows the picture.
