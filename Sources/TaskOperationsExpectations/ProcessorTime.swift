@@ -33,7 +33,12 @@ package func onOneThread<Value: Sendable>(
 
 /// The processor time of the calling thread so far.
 package func threadTime() -> Duration {
-    var time = timespec()
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    #if canImport(Darwin) || canImport(Glibc) || canImport(Musl)
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    #else
+        // Only tests of these platforms measure.
+        return .zero
+    #endif
 }

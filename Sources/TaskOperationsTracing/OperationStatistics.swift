@@ -9,7 +9,9 @@
 /// for queue in statistics.snapshot { print(queue.name, queue.executed.p99) }
 /// ```
 ///
-/// The object keeps 16 bytes for each operation that has not started, and one to two kilobytes for each queue.
+/// When a queue is released, its counts are added to the counts of released queues with the same name. So the object
+/// keeps 16 bytes for each operation that has not started, and one to two kilobytes for each queue and for each name of
+/// released queues.
 public final class OperationStatistics: TaskOperationObserver {
     /// The statistics of a queue's operations up to the time of the snapshot.
     public struct Queue: Sendable, Codable {
@@ -37,6 +39,15 @@ public final class OperationStatistics: TaskOperationObserver {
         public internal(set) var executed = DurationHistogram()
     }
 
+    fileprivate struct State: Sendable {
+        /// The queues that were not released, by number.
+        var entries: [Int: Entry] = [:]
+        /// The sums of released queues, in the order of the first release of each name.
+        var released: [Queue] = []
+        /// The positions of names in `released`.
+        var places: [String?: Int] = [:]
+    }
+
     fileprivate struct Entry: Sendable {
         var statistics: Queue
         var waiting = TimeTable()
@@ -44,27 +55,62 @@ public final class OperationStatistics: TaskOperationObserver {
     }
 
     private let start = Moment.now
-    private let entries = Lock<[Int: Entry]>([:])
+    private let state = Lock(State())
 
     /// Creates statistics without a queue. Pass them to `addObserver` or `observeAll`.
     public init() {}
 
-    /// The current statistics of all queues, in the order in which the queues were created.
+    /// The current statistics. First the sums of released queues, one for each name, and one for all queues without a
+    /// name. Then the queues that were not released, in the order in which they were created.
     public var snapshot: [Queue] {
-        entries.withLock { entries in entries.sorted { $0.key < $1.key }.map(\.value.statistics) }
+        let (released, entries) = state.withLock { ($0.released, $0.entries) }
+        return released + entries.sorted { $0.key < $1.key }.map(\.value.statistics)
     }
 
     public func operationChanged(_ event: TaskOperationEvent) {
         let time = nanoseconds(event.moment)
-        entries.withLock { entries in
+        state.withLock { state in
             let new = Entry(statistics: Queue(name: event.queue.name ?? "unnamed queue \(event.queue.number)"))
-            entries[event.queue.number, default: new].note(event, at: time)
+            state.entries[event.queue.number, default: new].note(event, at: time)
         }
+    }
+
+    public func queueWasReleased(_ queue: QueueLabel) {
+        state.withLock { $0.release(queue) }
     }
 
     private func nanoseconds(_ moment: Moment) -> Int {
         let (seconds, attoseconds) = (moment - start).components
         return max(0, Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000))
+    }
+}
+
+extension OperationStatistics.State {
+    fileprivate mutating func release(_ queue: QueueLabel) {
+        guard let entry = entries.removeValue(forKey: queue.number) else { return }
+        if let place = places[queue.name] {
+            released[place].add(entry.statistics)
+        } else {
+            places[queue.name] = released.count
+            var sum = OperationStatistics.Queue(name: queue.name ?? "unnamed queues")
+            sum.add(entry.statistics)
+            released.append(sum)
+        }
+    }
+}
+
+extension OperationStatistics.Queue {
+    fileprivate mutating func add(_ other: OperationStatistics.Queue) {
+        queued += other.queued
+        executing += other.executing
+        added += other.added
+        succeeded += other.succeeded
+        failed += other.failed
+        cancelled += other.cancelled
+        dropped += other.dropped
+        retries += other.retries
+        waited.add(other.waited)
+        executed.add(other.executed)
     }
 }
 
@@ -125,6 +171,13 @@ public struct DurationHistogram: Sendable, Hashable, Codable {
         sum += Double(max(0, nanoseconds)) / 1e9
     }
 
+    mutating func add(_ other: DurationHistogram) {
+        while counts.count < other.counts.count { counts.append(0) }
+        for (step, number) in other.counts.enumerated() { counts[step] += number }
+        count += other.count
+        sum += other.sum
+    }
+
     /// The step of a duration. The first step contains durations up to 1 μs.
     private static func step(of nanoseconds: Int) -> Int {
         if nanoseconds <= 1000 { return 0 }
@@ -138,15 +191,15 @@ public struct DurationHistogram: Sendable, Hashable, Codable {
     private static func end(of step: Int) -> Double {
         if step == 0 { return 1e-6 }
         let (power, quarter) = (step - 1).quotientAndRemainder(dividingBy: 4)
-        return Double(1 << power) * (1 + Double(quarter + 1) / 4) * 1e-6
+        return Double(sign: .plus, exponent: power, significand: 1) * (1 + Double(quarter + 1) / 4) * 1e-6
     }
 
     /// Returns the duration, in seconds, that a given fraction of all durations does not exceed; 0 if there are none.
     ///
     /// - Parameter part: The fraction, from 0 to 1. A number outside this range counts as the nearer bound.
     public func quantile(_ part: Double) -> Double {
-        // NaN counts as 0.
-        let rank = max(1, Int((min(max(0, part), 1) * Double(count)).rounded(.up)))
+        // NaN counts as 0. A large count may be rounded up to a number that is no integer of the system.
+        let rank = max(1, Int(exactly: (min(max(0, part), 1) * Double(count)).rounded(.up)) ?? count)
         var seen = 0
         for (step, number) in counts.enumerated() {
             seen += number
@@ -164,5 +217,24 @@ public struct DurationHistogram: Sendable, Hashable, Codable {
     /// The steps that contain durations, as upper bounds in seconds and numbers of durations.
     public var buckets: [(upTo: Double, count: Int)] {
         counts.indices.filter { counts[$0] > 0 }.map { (Self.end(of: $0), counts[$0]) }
+    }
+}
+
+extension DurationHistogram {
+    /// Decodes a histogram.
+    ///
+    /// - Throws: `DecodingError.dataCorrupted` if the counts are negative, or if their sum is not the number of
+    ///   durations.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        counts = try container.decode([Int].self, forKey: .counts)
+        count = try container.decode(Int.self, forKey: .count)
+        sum = try container.decode(Double.self, forKey: .sum)
+        var rest = count
+        for number in counts where rest >= 0 { rest = number < 0 || number > rest ? -1 : rest - number }
+        if rest != 0 {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "The counts contradict each other."))
+        }
     }
 }

@@ -35,6 +35,13 @@ struct RecentOperations<Value: Sendable>: Sendable {
         newer[ObjectIdentifier(operation)] = Entry(operation: operation, value: value)
     }
 
+    /// Changes the value of an operation in place. If the operation is not in the table, inserts `first` before.
+    mutating func update(_ operation: AnyTaskOperation, from first: Value, _ change: (inout Value) -> Void) {
+        let identity = ObjectIdentifier(operation)
+        if newer[identity] == nil { insert(remove(operation) ?? first, for: operation) }
+        change(&newer[identity]!.value)
+    }
+
     mutating func remove(_ operation: AnyTaskOperation) -> Value? {
         if newer.isEmpty, older.isEmpty { return nil }
         let identity = ObjectIdentifier(operation)

@@ -27,10 +27,11 @@ extension Trace {
     /// previous operation ended. The last operation of the path ended last in the trace. If you make other operations
     /// faster, the trace does not become shorter.
     ///
-    /// The search sorts the operations, and then takes logarithmic time for each step.
+    /// The search sorts the operations, and then takes logarithmic time for each step, and linear time in the number of
+    /// dependencies and waits of the operations on the path.
     public var criticalPath: [Step] {
         guard let last = operations.indices.max(by: { operations[$0].end < operations[$1].end }) else { return [] }
-        let ends = operations.indices.sorted { operations[$0].end < operations[$1].end }
+        let ends = Ends(operations)
         var steps: [Step] = []
         var visited: Set<Int> = []
         var next: Int? = last
@@ -49,7 +50,7 @@ extension Trace {
     }
 
     /// Returns the last event that let an operation start or continue.
-    private func cause(of index: Int, _ ends: [Int]) -> Step.Cause {
+    private func cause(of index: Int, _ ends: Ends) -> Step.Cause {
         let operation = operations[index]
         let awaited = operation.awaited.max { operations[$0].end < operations[$1].end }
         if let awaited, operations[awaited].end > operation.start { return .wait(awaited) }
@@ -59,38 +60,66 @@ extension Trace {
         if !isHeldUp, let dependency, operations[dependency].end > operation.added - 1e-6 {
             return .dependency(dependency)
         }
-        if isHeldUp, let other = lastEnd(in: operation.queue, before: operation.start, except: index, ends),
+        if isHeldUp, let other = lastEnd(ends.ofQueues[operation.queue], before: operation.start, except: index),
             operations[other].end > operation.ready
         {
             return .permit(other)
         }
         if let dependency, operations[dependency].end > operation.added - 1e-6 { return .dependency(dependency) }
-        return .added(after: lastEnd(in: nil, before: operation.added, except: index, ends))
+        return .added(after: lastEnd(ends.all, before: operation.added, except: index))
     }
 
-    /// Returns the operation that ended last before a time. If `queue` is nil, it can be on any queue.
-    private func lastEnd(in queue: Int?, before time: Double, except index: Int, _ ends: [Int]) -> Int? {
+    /// The operations in the order of their ends.
+    private struct Ends {
+        let all: [Int]
+        let ofQueues: [[Int]]
+
+        init(_ operations: [Operation]) {
+            all = operations.indices.sorted { operations[$0].end < operations[$1].end }
+            var ofQueues = [[Int]](repeating: [], count: (operations.map(\.queue).max() ?? -1) + 1)
+            for index in all { ofQueues[operations[index].queue].append(index) }
+            self.ofQueues = ofQueues
+        }
+    }
+
+    /// Returns the operation that ended last before a time.
+    ///
+    /// - Parameters:
+    ///   - ends: The operations to search, in the order of their ends.
+    ///   - excluded: An operation that is not returned.
+    private func lastEnd(_ ends: [Int], before time: Double, except excluded: Int) -> Int? {
         var (low, high) = (0, ends.count)
         while low < high {
             let middle = (low + high) / 2
             if operations[ends[middle]].end <= time + 1e-9 { low = middle + 1 } else { high = middle }
         }
-        return ends[..<low].last { (queue == nil || operations[$0].queue == queue) && $0 != index }
+        return ends[..<low].suffix(2).last { $0 != excluded }
     }
 
     /// Returns the utilization of a queue's permits between the first start and the last end. If the width is unknown,
     /// the maximum number of permits in use replaces the width.
     ///
     /// - Parameter queue: The index of the queue.
-    /// - Returns: The utilization, from 0 to 1.
+    /// - Returns: The utilization, from 0 to 1. Takes linear time in the number of operations of the trace.
     public func utilization(ofQueue queue: Int) -> Double {
-        let members = operations.filter { $0.queue == queue }
-        guard let first = members.map(\.start).min(), let last = members.map(\.end).max(), last > first else {
-            return 0
-        }
+        utilization(of: operations.indices.filter { operations[$0].queue == queue }, onQueue: queue)
+    }
+
+    /// Returns the utilization of a queue's permits by its operations.
+    func utilization(of members: [Int], onQueue queue: Int) -> Double {
+        guard let first = members.lazy.map({ operations[$0].start }).min(),
+            let last = members.lazy.map({ operations[$0].end }).max(), last > first
+        else { return 0 }
         let width = queues[queue].width ?? queues[queue].laneCount
         if width == 0 { return 0 }
-        return members.reduce(0) { $0 + $1.executed } / (last - first) / Double(width)
+        return min(1, members.reduce(0) { $0 + operations[$1].executed } / (last - first) / Double(width))
+    }
+
+    /// The indices of the operations of each queue, in the order of their starts.
+    var membersOfQueues: [[Int]] {
+        var members = [[Int]](repeating: [], count: queues.count)
+        for (index, operation) in operations.enumerated() { members[operation.queue].append(index) }
+        return members
     }
 
     /// The indices of the operations that waited longest for a permit. The longest wait is first. There are at most ten

@@ -1,3 +1,5 @@
+import TaskOperations
+
 extension Trace {
     /// The analysis of the trace as text. It describes the activity of each queue, the critical path and the longest
     /// waits.
@@ -6,29 +8,28 @@ extension Trace {
         var lines = [
             "\(operations.count) operations in \(TimeText.text(duration))" + (isComplete ? "" : ", cut at the end")
         ]
+        let (path, waits) = (criticalPath, longestWaits)
         lines += ["", "Queues:"] + table(queueRows)
-        lines += ["", "Critical path (\(criticalPath.count) operations):"]
-        lines += table(pathRows)
-        if !longestWaits.isEmpty { lines += ["", "Longest waits for a permit:"] + table(waitRows) }
+        lines += ["", "Critical path (\(path.count) operations):"]
+        lines += table(pathRows(path))
+        if !waits.isEmpty { lines += ["", "Longest waits for a permit:"] + table(waitRows(waits)) }
         return lines.joined(separator: "\n") + "\n"
     }
 
     private var queueRows: [[String]] {
         [["queue", "operations", "permits", "used", "waited", "executed"]]
-            + queues.indices.map { queue in
-                let members = operations.filter { $0.queue == queue }
-                return [
+            + membersOfQueues.enumerated().map { queue, members in
+                [
                     queues[queue].name, "\(members.count)", queues[queue].width.map { "\($0)" } ?? "-",
-                    "\(Int((utilization(ofQueue: queue) * 100).rounded())) %",
-                    TimeText.text(members.reduce(0) { $0 + $1.waitedForPermit }),
-                    TimeText.text(members.reduce(0) { $0 + $1.executed }),
+                    "\(Int((utilization(of: members, onQueue: queue) * 100).rounded())) %",
+                    TimeText.text(members.reduce(0) { $0 + operations[$1].waitedForPermit }),
+                    TimeText.text(members.reduce(0) { $0 + operations[$1].executed }),
                 ]
             }
     }
 
     /// The rows of the steps with the largest shares, in the order of the path.
-    private var pathRows: [[String]] {
-        let path = criticalPath
+    private func pathRows(_ path: [Step]) -> [[String]] {
         let largest = path.indices.sorted { path[$0].share > path[$1].share }.prefix(10).sorted()
         return [["operation", "share", "executed", "started or continued when"]]
             + largest.map { place in
@@ -46,9 +47,9 @@ extension Trace {
             }
     }
 
-    private var waitRows: [[String]] {
+    private func waitRows(_ waits: [Int]) -> [[String]] {
         [["operation", "queue", "waited", "executed"]]
-            + longestWaits.map { index in
+            + waits.map { index in
                 let operation = operations[index]
                 return [
                     operation.name, queues[operation.queue].name, TimeText.text(operation.waitedForPermit),
@@ -58,6 +59,8 @@ extension Trace {
     }
 
     private func table(_ rows: [[String]]) -> [String] {
+        // A name may contain a line break.
+        let rows = rows.map { $0.map(\.onOneLine) }
         let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
         return rows.map { row in
             let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }

@@ -1,11 +1,14 @@
+import TaskOperations
+
 extension Trace {
     /// Returns a chart of the trace, as an SVG image. Each permit of a queue has a row with the operations that held
     /// the permit. A graph above the rows shows the number of operations that waited for a permit. The critical path is
     /// highlighted. The chart adapts to light and dark pages.
     ///
-    /// - Parameter width: The width in pixels. A number below 400 is replaced by 400.
+    /// - Parameter width: The width in pixels, from 400 to 100,000. A number outside this range is replaced by the nearer
+    ///   bound.
     public func timelineSVG(width: Int = 1200) -> String {
-        Timeline(self, width: max(400, width)).text
+        Timeline(self, width: min(100_000, max(400, width))).text
     }
 }
 
@@ -26,7 +29,9 @@ private struct Timeline {
         critical = Set(trace.criticalPath.map(\.operation))
         scale = (self.width - left - right) / max(trace.duration, 1e-9)
         y = top
-        for queue in trace.queues.indices where trace.queues[queue].laneCount > 0 { draw(queue) }
+        for (queue, members) in trace.membersOfQueues.enumerated() where trace.queues[queue].laneCount > 0 {
+            draw(queue, members)
+        }
     }
 
     // MARK: The whole
@@ -100,14 +105,13 @@ private struct Timeline {
 
     // MARK: A queue
 
-    private mutating func draw(_ queue: Int) {
+    private mutating func draw(_ queue: Int, _ members: [Int]) {
         let lanes = trace.queues[queue].laneCount
         let height = lanes <= 12 ? 20.0 : lanes <= 32 ? 12.0 : 6.0
-        let members = trace.operations.indices.filter { trace.operations[$0].queue == queue }
-        let use = Int((trace.utilization(ofQueue: queue) * 100).rounded())
+        let use = trace.utilization(of: members, onQueue: queue)
         y += 6
         label(trace.queues[queue].name, y + 12, isBold: true)
-        label("\(use) % of \(trace.queues[queue].width ?? lanes) permits", y + 26, isBold: false)
+        label("\(Int((use * 100).rounded())) % of \(trace.queues[queue].width ?? lanes) permits", y + 26, isBold: false)
         drawWaiting(members, height: 28)
         y += 30
         for lane in 0..<lanes {
@@ -201,16 +205,15 @@ private struct Timeline {
     private func duration(_ seconds: Double) -> String { TimeText.text(seconds) }
 
     private func escaped(_ text: String) -> String {
-        text.map { character in
-            switch character {
+        text.onOneLine.replacingScalars { scalar in
+            switch scalar {
             case "<": "&lt;"
             case ">": "&gt;"
             case "&": "&amp;"
             case "\"": "&quot;"
-            case _ where character.unicodeScalars.contains { $0.value < 32 }: " "
-            default: String(character)
+            default: nil
             }
-        }.joined()
+        }
     }
 }
 

@@ -18,7 +18,8 @@ public struct Trace: Sendable {
         public let start: Double
         /// The end, in seconds since the beginning of the trace.
         public let end: Double
-        /// The number of the permit in the queue, from 0.
+        /// The number of the permit in the queue, from 0. Permits are numbered in the order of their first use in the
+        /// file.
         public let lane: Int
     }
 
@@ -76,10 +77,16 @@ public struct Trace: Sendable {
     /// Whether the recorder closed the file. If false, events of up to the last half second are missing.
     public internal(set) var isComplete = false
 
+    /// The time at which the first operation was added.
+    public internal(set) var beginning = 0.0
+    /// The duration of the trace in seconds, from the addition of the first operation to the last end.
+    public internal(set) var duration = 0.0
+
     /// Reads a file that a `TraceRecorder` has written.
     ///
     /// - Parameter url: The file.
     /// - Throws: `TraceError.file` if the file cannot be read, or `TraceError.line` if a line is invalid or incomplete.
+    ///   A line is also invalid if its times are negative, exceed 30 years or decrease.
     public init(contentsOf url: URL) throws(TraceError) {
         let data: Data
         do {
@@ -93,12 +100,4 @@ public struct Trace: Sendable {
     }
 
     init() {}
-
-    /// The duration of the trace in seconds, from the addition of the first operation to the last end.
-    public var duration: Double {
-        (operations.map(\.end).max() ?? 0) - beginning
-    }
-
-    /// The time at which the first operation was added.
-    public var beginning: Double { operations.map(\.added).min() ?? 0 }
 }

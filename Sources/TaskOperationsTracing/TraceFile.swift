@@ -7,6 +7,8 @@ struct TraceFile: ~Copyable, Sendable {
     private var handle: FileHandle?
     private var bytes = TraceBytes(capacity: TraceFile.bufferSize + 4096)
     private var isFirst = true
+    /// The number of files before the current file.
+    private(set) var number = 0
     /// The number of bytes that were written to the current file.
     private var size = 0
     /// The number of bytes that were written to earlier files.
@@ -56,7 +58,9 @@ struct TraceFile: ~Copyable, Sendable {
         if bytes.count >= Self.bufferSize { flush() }
     }
 
+    /// Writes the buffered bytes. If the file is closed, discards them.
     mutating func flush() {
+        defer { bytes.removeAll() }
         guard let handle, bytes.count > 0 else { return }
         do {
             try bytes.withBytes { (bytes) throws in try handle.write(contentsOf: bytes) }
@@ -66,7 +70,6 @@ struct TraceFile: ~Copyable, Sendable {
                 self.error = .file(path: url.path, reason: "cannot be written: \(error.localizedDescription)")
             }
         }
-        bytes.removeAll()
     }
 
     /// Closes and renames the file, and creates a new file.
@@ -84,6 +87,7 @@ struct TraceFile: ~Copyable, Sendable {
         }
         sizeBefore += size
         size = 0
+        number += 1
         begin()
     }
 

@@ -1,3 +1,5 @@
+import TaskOperations
+
 /// A recorder's state for a queue.
 struct TraceQueue: Sendable {
     /// An operation that is executing or has lent its permit.
@@ -11,9 +13,21 @@ struct TraceQueue: Sendable {
         var hasParts = false
     }
 
+    /// A thread of the trace, which represents a lane.
+    struct Thread: Sendable {
+        let number: Int
+        /// The last file that contains the name of the thread; -1 if there is none.
+        var file = -1
+    }
+
     let process: Int
-    /// The thread numbers that represent the lanes.
-    var threads: [Int] = []
+    let label: QueueLabel
+    /// The number of permits; nil if it is unknown.
+    let width: Int?
+    /// The last file that contains the name of the process; -1 if there is none.
+    var file = -1
+    /// The threads of the lanes.
+    var threads: [Thread] = []
     /// A bit for each lane, set while an operation uses the lane.
     private var taken: [UInt64] = []
     var started: [UInt64: Started] = [:]
@@ -21,8 +35,10 @@ struct TraceQueue: Sendable {
     var waiting = TimeTable()
     var lastCount = Int.min
 
-    init(process: Int) {
+    init(process: Int, _ label: QueueLabel, width: Int?) {
         self.process = process
+        self.label = label
+        self.width = width
     }
 
     /// Takes and returns the lowest free lane.
@@ -47,7 +63,7 @@ struct TimeTable: Sendable {
         var count = 0
     }
 
-    private static var chunkSize: Int { 1024 }
+    private static var chunkSize: Int { 64 }
 
     private var chunks: [UInt64: Chunk] = [:]
     private(set) var count = 0

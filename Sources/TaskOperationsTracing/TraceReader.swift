@@ -33,8 +33,8 @@ struct TraceReader {
     private let decoder = JSONDecoder()
     private var lineNumber = 0
     private var queues: [Int: Int] = [:]
-    /// The lane of each thread.
-    private var lanes: [Int: Int] = [:]
+    /// The lanes of the threads of each process.
+    private var lanes: [Key: Int] = [:]
     private var indices: [Key: Int] = [:]
     private var arrows: [(from: Key, to: Key, isWait: Bool)] = []
 
@@ -96,38 +96,60 @@ struct TraceReader {
         return value
     }
 
+    /// The longest time in microseconds, about 30 years. Sums of times that a trace can contain are far below the
+    /// largest integer, and each time is exact to a quarter of a microsecond.
+    private static var longestTime: Double { 1e15 }
+
+    /// Returns a time in seconds.
+    private func time(_ microseconds: Double?, _ key: String) throws(TraceError) -> Double {
+        let value = try required(microseconds, key)
+        if value < 0 { throw wrong("\"\(key)\" is negative") }
+        // Also false for a value that is no number.
+        guard value <= Self.longestTime else { throw wrong("\"\(key)\" is more than 30 years") }
+        return value / 1e6
+    }
+
     private mutating func readName(_ line: Line) throws(TraceError) {
         let name = try required(line.args?.name, "name")
+        if let width = line.args?.width, width < 0 { throw wrong("\"width\" is negative") }
         if line.name == "process_name" {
             queues[line.pid] = trace.queues.count
             trace.queues.append(Trace.Queue(name: name, width: line.args?.width))
         } else if line.name == "thread_name", let thread = line.tid, let queue = queues[line.pid] {
-            lanes[thread] = trace.queues[queue].laneCount
+            lanes[Key(process: line.pid, number: thread)] = trace.queues[queue].laneCount
             trace.queues[queue].laneCount += 1
         }
     }
 
     private mutating func readSlice(_ line: Line) throws(TraceError) {
         guard let queue = queues[line.pid] else { throw wrong("process \(line.pid) has no name") }
-        guard let lane = lanes[try required(line.tid, "tid")] else { throw wrong("thread \(line.tid!) has no name") }
-        let start = try required(line.ts, "ts")
-        let duration = try required(line.dur, "dur")
-        if duration < 0 { throw wrong("\"dur\" is negative") }
+        let thread = try required(line.tid, "tid")
+        guard let lane = lanes[Key(process: line.pid, number: thread)] else {
+            throw wrong("thread \(thread) of process \(line.pid) has no name")
+        }
+        let start = try time(line.ts, "ts")
+        let slice = Trace.Slice(start: start, end: start + (try time(line.dur, "dur")), lane: lane)
         let number = try required(line.args?.op, "op")
-        let slice = Trace.Slice(start: start / 1e6, end: (start + duration) / 1e6, lane: lane)
         let outcome = line.args?.end.map { Trace.Outcome(rawValue: $0) ?? .unfinished } ?? .succeeded
         let key = Key(process: line.pid, number: number)
         if let index = indices[key] {
+            let last = trace.operations[index].slices.last!
+            // The end of the previous slice may be rounded.
+            if slice.start < last.start || slice.end < last.end - 1e-6 {
+                throw wrong("\"ts\" is before an earlier slice")
+            }
             trace.operations[index].slices.append(slice)
             trace.operations[index].outcome = outcome
             return
         }
+        let (added, ready) = (try time(line.args?.added, "added"), try time(line.args?.ready, "ready"))
+        if ready < added { throw wrong("\"ready\" is before \"added\"") }
+        if start < ready { throw wrong("\"ts\" is before \"ready\"") }
         indices[key] = trace.operations.count
         trace.operations.append(
             Trace.Operation(
-                name: line.name ?? "#\(number)", queue: queue, number: number,
-                added: (try required(line.args?.added, "added")) / 1e6,
-                ready: (try required(line.args?.ready, "ready")) / 1e6, slices: [slice], outcome: outcome))
+                name: line.name ?? "#\(number)", queue: queue, number: number, added: added, ready: ready,
+                slices: [slice], outcome: outcome))
     }
 
     private mutating func readArrow(_ line: Line) throws(TraceError) {
@@ -140,6 +162,8 @@ struct TraceReader {
 
     /// Sets the dependencies and waits of the operations, and sorts the operations by their start.
     private mutating func connect() {
+        trace.beginning = trace.operations.map(\.added).min() ?? 0
+        trace.duration = (trace.operations.map(\.end).max() ?? 0) - trace.beginning
         for arrow in arrows {
             // One of the two operations may be missing, because its slice may be in the previous file.
             guard let dependency = indices[arrow.from], let dependent = indices[arrow.to] else { continue }

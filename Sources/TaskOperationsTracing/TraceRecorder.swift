@@ -18,7 +18,8 @@ public import Foundation
 ///
 /// Buffered events are written every half second. You can open the file even if the process has crashed.
 ///
-/// The recorder uses 16 bytes for each operation that has not started. Its other state takes a few megabytes.
+/// The recorder uses 16 bytes for each operation that has not started, and up to two kilobytes for each queue that was
+/// not released. Its other state takes a few megabytes.
 public final class TraceRecorder: TaskOperationObserver {
     private let writer: Lock<TraceWriter>
     private let timer = Lock<FlushTimer?>(nil)
@@ -29,7 +30,7 @@ public final class TraceRecorder: TaskOperationObserver {
     ///   - url: The file.
     ///   - maximumFileSize: The size in bytes at which a new file begins, at least 1. If nil, the size is unlimited.
     ///     The full file is renamed with the suffix `.1`, and replaces an earlier file of that name. You can open each
-    ///     of the two files separately.
+    ///     of the two files separately. A file contains the names of the queues that have events in the file.
     /// - Throws: `TraceError.file` if the file cannot be created.
     public init(writingTo url: URL, maximumFileSize: Int? = nil) throws(TraceError) {
         if let maximumFileSize {
@@ -50,11 +51,15 @@ public final class TraceRecorder: TaskOperationObserver {
         writer.withLock { $0.record(event, width: width) }
     }
 
+    public func queueWasReleased(_ queue: QueueLabel) {
+        writer.withLock { $0.forget(queue.number) }
+    }
+
     private func flush() {
         writer.withLock { $0.flush() }
     }
 
-    /// Writes the remaining events and closes the file. Later events are not recorded.
+    /// Writes the remaining events and closes the file. Later events are not recorded and take no memory.
     ///
     /// - Throws: `TraceError.file` if an event could not be written.
     public func finish() throws(TraceError) {
@@ -69,6 +74,9 @@ public final class TraceRecorder: TaskOperationObserver {
 
     /// The number of recorded events, and their size in bytes.
     package var written: (events: Int, bytes: Int) { writer.withLock { ($0.eventCount, $0.byteCount) } }
+
+    /// The number of queues of which the recorder keeps the state.
+    package var queueCount: Int { writer.withLock { $0.queueCount } }
 }
 
 /// Calls a function every half second, on its own queue.

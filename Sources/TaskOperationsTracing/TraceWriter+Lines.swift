@@ -33,9 +33,9 @@ extension TraceWriter {
     }
 
     /// Adds the slice of an operation that is still executing at the end of the recording.
-    mutating func addRest(_ number: UInt64, _ started: TraceQueue.Started, _ queue: TraceQueue, until time: Int) {
-        guard let lane = started.lane else { return }
-        let place = (queue.process, queue.threads[lane])
+    mutating func addRest(
+        _ number: UInt64, _ started: TraceQueue.Started, on place: (process: Int, thread: Int), until time: Int
+    ) {
         addSlice(number, started, on: place, until: max(started.begin, time), end: "unfinished") {
             $0.addName(number)
         }

@@ -8,16 +8,19 @@ struct TraceWriter: ~Copyable, Sendable {
         let thread: Int
         let time: Int
         let number: UInt64
+        /// The file that contains the names of the process and the thread.
+        let file: Int
         /// Whether this is the time at which the body continued after a wait.
         var isWait = false
     }
 
     private var file: TraceFile
     private let start = Moment.now
-    private var queues: [TraceQueue] = []
-    private var labels: [(label: QueueLabel, width: Int?)] = []
+    /// The state of each queue that was not released. A place without a queue is nil.
+    private var queues: [TraceQueue?] = []
     /// The positions of queues in the list of queues, by their numbers.
     private var places: [Int: Int] = [:]
+    private var freePlaces: [Int] = []
     /// The queue of the last event.
     private var lastPlace = (number: -1, place: 0)
     /// The last number of a process, a thread or an arrow. No two of them share a number.
@@ -28,6 +31,7 @@ struct TraceWriter: ~Copyable, Sendable {
     /// events. So the end of a dependency on another queue may be reported after the start of its dependent.
     private var arrowsDue = RecentOperations<[Place]>(count: 1 << 12)
     private(set) var eventCount = 0
+    private var isFinished = false
 
     init(_ file: consuming TraceFile) {
         self.file = file
@@ -37,18 +41,30 @@ struct TraceWriter: ~Copyable, Sendable {
 
     var byteCount: Int { file.byteCount }
 
+    var queueCount: Int { places.count }
+
     mutating func flush() { file.flush() }
 
+    /// Writes the slices of executing operations, closes the file, and releases the state of all queues.
     mutating func finish() {
         let end = nanoseconds(.now)
-        for queue in queues {
-            for (number, started) in queue.started { addRest(number, started, queue, until: end) }
+        for case var queue? in queues {
+            for (number, started) in queue.started where started.lane != nil {
+                addName(of: &queue)
+                let thread = thread(of: started.lane!, &queue)
+                addRest(number, started, on: (queue.process, thread), until: end)
+            }
         }
         file.close()
+        isFinished = true
+        (queues, places, freePlaces) = ([], [:], [])
+        (ends, arrowsDue) = (RecentOperations(count: 0), RecentOperations(count: 0))
     }
 
-    /// Records an event of a known queue. If the queue is unknown, returns false and changes nothing.
+    /// Records an event of a known queue. If the queue is unknown, returns false and changes nothing. Ignores events
+    /// after the end.
     mutating func record(_ event: TaskOperationEvent) -> Bool {
+        if isFinished { return true }
         guard let place = place(of: event.queue.number) else { return false }
         record(event, at: place)
         return true
@@ -58,7 +74,16 @@ struct TraceWriter: ~Copyable, Sendable {
     ///
     /// - Parameter width: The width of the queue, if it is known.
     mutating func record(_ event: TaskOperationEvent, width: Int?) {
+        if isFinished { return }
         record(event, at: place(of: event.queue.number) ?? newQueue(event.queue, width))
+    }
+
+    /// Releases the state of a queue that has no further events.
+    mutating func forget(_ number: Int) {
+        guard let place = places.removeValue(forKey: number) else { return }
+        if lastPlace.number == number { lastPlace = (-1, 0) }
+        queues[place] = nil
+        freePlaces.append(place)
     }
 
     private mutating func place(of number: Int) -> Int? {
@@ -69,14 +94,14 @@ struct TraceWriter: ~Copyable, Sendable {
     }
 
     private mutating func record(_ event: TaskOperationEvent, at place: Int) {
-        if file.isFull { rotate() }
+        if file.isFull { file.rotate() }
         let time = nanoseconds(event.moment)
         // Removed from the array during the change, so that the change makes no copy.
-        var queue = TraceQueue(process: 0)
-        swap(&queue, &queues[place])
+        guard var queue = queues[place].take() else { return }
+        addName(of: &queue)
         record(event, at: time, &queue)
         count(&queue, at: time)
-        swap(&queue, &queues[place])
+        queues[place] = queue
     }
 
     private func nanoseconds(_ moment: Moment) -> Int {
@@ -112,7 +137,8 @@ extension TraceWriter {
         let ready = max(times.added, times.ready)
         let lane = queue.takeLane()
         let thread = thread(of: lane, &queue)
-        let place = Place(process: queue.process, thread: thread, time: time, number: event.operationNumber)
+        let place = Place(
+            process: queue.process, thread: thread, time: time, number: event.operationNumber, file: file.number)
         for dependency in dependencies { addArrow(from: dependency, to: place) }
         queue.started[event.operationNumber] = TraceQueue.Started(
             added: times.added, ready: ready, begin: time, lane: lane)
@@ -124,25 +150,34 @@ extension TraceWriter {
         _ event: TaskOperationEvent, after other: AnyTaskOperation, at time: Int, _ queue: inout TraceQueue
     ) {
         guard other.isFinished, let lane = queue.started[event.operationNumber]?.lane else { return }
-        let (process, thread) = (queue.process, queue.threads[lane])
+        let thread = thread(of: lane, &queue)
         addArrow(
             from: other,
-            to: Place(process: process, thread: thread, time: time, number: event.operationNumber, isWait: true))
+            to: Place(
+                process: queue.process, thread: thread, time: time, number: event.operationNumber, file: file.number,
+                isWait: true))
     }
 
     /// Adds an arrow from the end of an operation, now or when the end is reported.
     private mutating func addArrow(from operation: AnyTaskOperation, to place: Place) {
         if let end = ends[operation] {
-            addArrow(newNumber(), from: end, to: place)
+            addArrow(from: end, to: place)
         } else {
-            arrowsDue.insert((arrowsDue.remove(operation) ?? []) + [place], for: operation)
+            arrowsDue.update(operation, from: []) { $0.append(place) }
         }
+    }
+
+    /// Adds an arrow if the current file contains the names of both ends. Otherwise at least one of the two slices is
+    /// in an earlier file.
+    private mutating func addArrow(from end: Place, to start: Place) {
+        if end.file == file.number, start.file == file.number { addArrow(newNumber(), from: end, to: start) }
     }
 
     private mutating func lend(_ event: TaskOperationEvent, at time: Int, _ queue: inout TraceQueue) {
         guard var started = queue.started[event.operationNumber], let lane = started.lane else { return }
         started.hasParts = true
-        addSlice(event, started, on: (queue.process, queue.threads[lane]), until: time, end: "lent")
+        let thread = thread(of: lane, &queue)
+        addSlice(event, started, on: (queue.process, thread), until: time, end: "lent")
         queue.freeLane(lane)
         started.lane = nil
         queue.started[event.operationNumber] = started
@@ -169,11 +204,12 @@ extension TraceWriter {
         }
         // Without a permit the operation has no lane, and its last slice is already written.
         guard let lane = started.lane else { return }
-        addSlice(event, started, on: (queue.process, queue.threads[lane]), until: time, end: outcome.end)
+        let thread = thread(of: lane, &queue)
+        addSlice(event, started, on: (queue.process, thread), until: time, end: outcome.end)
         queue.freeLane(lane)
-        let place = Place(process: queue.process, thread: queue.threads[lane], time: time, number: number)
+        let place = Place(process: queue.process, thread: thread, time: time, number: number, file: file.number)
         ends.insert(place, for: event.operation)
-        for dependent in dependents { addArrow(newNumber(), from: place, to: dependent) }
+        for dependent in dependents { addArrow(from: place, to: dependent) }
     }
 
     private mutating func newNumber() -> Int {
@@ -182,30 +218,30 @@ extension TraceWriter {
     }
 
     private mutating func newQueue(_ label: QueueLabel, _ width: Int?) -> Int {
-        let queue = TraceQueue(process: newNumber())
-        labels.append((label, width))
-        addProcess(queue.process, label, width)
-        places[label.number] = queues.count
-        queues.append(queue)
-        return queues.count - 1
+        let queue = TraceQueue(process: newNumber(), label, width: width)
+        let place = freePlaces.popLast() ?? queues.count
+        if place == queues.count { queues.append(queue) } else { queues[place] = queue }
+        places[label.number] = place
+        return place
     }
 
+    /// Writes the name of a queue if the current file does not contain it. A new file begins without names, because
+    /// most queues may have no further events.
+    private mutating func addName(of queue: inout TraceQueue) {
+        if queue.file == file.number { return }
+        queue.file = file.number
+        addProcess(queue.process, queue.label, queue.width)
+    }
+
+    /// Returns the thread of a lane. Writes its name if the current file does not contain it.
     private mutating func thread(of lane: Int, _ queue: inout TraceQueue) -> Int {
-        while queue.threads.count <= lane {
-            let thread = newNumber()
-            addThread(queue.process, thread, lane: queue.threads.count)
-            queue.threads.append(thread)
+        while queue.threads.count <= lane { queue.threads.append(TraceQueue.Thread(number: newNumber())) }
+        let number = queue.threads[lane].number
+        if queue.threads[lane].file != file.number {
+            queue.threads[lane].file = file.number
+            addThread(queue.process, number, lane: lane)
         }
-        return queue.threads[lane]
-    }
-
-    /// Begins a new file, to which the names of queues and lanes are written again.
-    private mutating func rotate() {
-        file.rotate()
-        for (queue, (label, width)) in zip(queues, labels) {
-            addProcess(queue.process, label, width)
-            for (lane, thread) in queue.threads.enumerated() { addThread(queue.process, thread, lane: lane) }
-        }
+        return number
     }
 }
 

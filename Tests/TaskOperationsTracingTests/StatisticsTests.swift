@@ -1,3 +1,4 @@
+import Foundation
 import TaskOperations
 import TaskOperationsDiagnosis
 import TaskOperationsExpectations
@@ -24,8 +25,8 @@ struct StatisticsTests {
         try await first.value
         try await queue.waitUntilAllOperationsAreFinished()
         now = try #require(statistics.snapshot.first)
-        #expect(
-            [now.queued, now.executing, now.succeeded, now.failed, now.cancelled, now.retries] == [0, 0, 1, 1, 1, 2])
+        let counts = [now.queued, now.executing, now.succeeded, now.failed, now.cancelled, now.retries]
+        #expect(counts == [0, 0, 1, 1, 1, 2])
         #expect(now.executed.count == 2 && now.waited.count == 2)
         #expect(now.executed.p50 > 0 && now.executed.p99 >= now.executed.p50 && now.executed.sum > 0)
         #expect([Double.nan, -1, 2, .infinity].allSatisfy { now.executed.quantile($0) > 0 })
@@ -51,10 +52,48 @@ struct StatisticsTests {
             try await queue.waitUntilAllOperationsAreFinished()
             let now = try #require(statistics.snapshot.first)
             let dropped = overflow == .dropOldest ? 2 : 0
-            #expect(
-                [now.queued, now.executing, now.added, now.dropped, now.succeeded, now.failed, now.cancelled]
-                    == [0, 0, 2 + dropped, dropped, 2, 0, 0])
+            let counts = [now.queued, now.executing, now.added, now.dropped, now.succeeded, now.failed, now.cancelled]
+            #expect(counts == [0, 0, 2 + dropped, dropped, 2, 0, 0])
         }
+    }
+
+    @Test("the counts of released queues with the same name are added up")
+    func releasedQueues() async throws {
+        let statistics = OperationStatistics()
+        for number in 0..<100 {
+            let queue = TaskOperationQueue(.init(name: number.isMultiple(of: 2) ? "even" : nil, isSuspended: true))
+            queue.addObserver(statistics)
+            let operations = (0..<3).map { _ in queue.addOperation {} }
+            queue.isSuspended = false
+            for operation in operations { try await operation.value }
+        }
+        let isReleased = await eventually { statistics.snapshot.count == 2 }
+        #expect(isReleased, "\(statistics.snapshot.map(\.name))")
+        let kept = TaskOperationQueue(name: "even")
+        kept.addObserver(statistics)
+        try await kept.addOperation {}.value
+        #expect(await eventually { statistics.snapshot.last?.succeeded == 1 })
+        let all = statistics.snapshot
+        #expect(all.map(\.name) == ["even", "unnamed queues", "even"])
+        #expect(all.map(\.added) == [150, 150, 1] && all.map(\.executed.count) == [150, 150, 1])
+        #expect(all[0].executed.buckets.reduce(0) { $0 + $1.count } == 150 && all[0].executed.sum > 0)
+    }
+
+    @Test("a decoded histogram is refused if its counts contradict each other")
+    func decodedHistograms() throws {
+        let decoder = JSONDecoder()
+        for text in [
+            #"{"counts":[1],"count":9223372036854775807,"sum":1}"#, #"{"counts":[-1,2],"count":1,"sum":1}"#,
+            #"{"counts":[9223372036854775807,1],"count":1,"sum":1}"#, #"{"counts":[1],"count":2,"sum":1}"#,
+        ] {
+            #expect(throws: DecodingError.self) {
+                try decoder.decode(DurationHistogram.self, from: Data(text.utf8))
+            }
+        }
+        let text = #"{"counts":[0,3],"count":3,"sum":0.5}"#
+        let histogram = try decoder.decode(DurationHistogram.self, from: Data(text.utf8))
+        #expect(histogram.count == 3 && histogram.sum == 0.5 && histogram.p99 > 0)
+        #expect(try decoder.decode(DurationHistogram.self, from: JSONEncoder().encode(histogram)) == histogram)
     }
 
     private struct WorkFailed: Error {}

@@ -50,6 +50,57 @@ struct TimelineTests {
         }
     }
 
+    /// Names with all scalars that XML gives a meaning to or forbids, also before a combining mark.
+    private static let hostileNames = [
+        "<\u{301}b", "&\u{301}", "\"\u{338}>\u{338}", "\u{FFFE}\u{FFFF}\u{1}", "a\r\nb\u{85}c",
+    ]
+
+    private func hostileTrace() async throws -> Trace {
+        let url = folder["trace.json"]
+        let recorder = try TraceRecorder(writingTo: url)
+        let queue = TaskOperationQueue(name: "<\u{338}queue\n>", maxConcurrentOperationCount: 1)
+        queue.addObserver(recorder)
+        for name in Self.hostileNames { queue.addOperation(name: name) { try await Task.sleep(for: .milliseconds(2)) } }
+        try await queue.waitUntilAllOperationsAreFinished()
+        queue.removeObserver(recorder)
+        try recorder.finish()
+        let trace = try Trace(contentsOf: url)
+        #expect(trace.queues.map(\.name) == ["<\u{338}queue\n>"])
+        return trace
+    }
+
+    @Test("a chart with names of any scalars is an XML document")
+    func hostileCharts() async throws {
+        let svg = try await hostileTrace().timelineSVG()
+        let parser = XMLChecker(svg)
+        #expect(parser.problem == nil)
+        #expect(svg.contains("&lt;\u{301}b") && svg.contains("&lt;\u{338}queue &gt;"))
+    }
+
+    @Test("an explanation has a line for each name, even if the name has several lines")
+    func hostileExplanations() async throws {
+        let text = try await hostileTrace().explanation
+        #expect(!text.unicodeScalars.contains { $0 != "\n" && $0.properties.generalCategory == .control }, "\(text)")
+        #expect(text.contains("<\u{338}queue >  5 ") && text.contains("  a  b c"), "\(text)")
+    }
+
+    @Test("a width outside the range is replaced")
+    func widths() async throws {
+        await #expect(processExitsWith: .success) {
+            let folder = try TraceFolder()
+            let recorder = try TraceRecorder(writingTo: folder["trace.json"])
+            let queue = TaskOperationQueue(name: "work")
+            queue.addObserver(recorder)
+            try await queue.addOperation {}.value
+            try await queue.waitUntilAllOperationsAreFinished()
+            try recorder.finish()
+            let trace = try Trace(contentsOf: folder["trace.json"])
+            for (width, drawn) in [(Int.max, 100_000), (.min, 400), (399, 400), (1000, 1000)] {
+                #expect(trace.timelineSVG(width: width).contains("width=\"\(drawn)\""))
+            }
+        }
+    }
+
     @Test("an explanation has queues, the critical path and the longest waits")
     func explanation() async throws {
         let trace = try await trace(operations: 30, widths: [2])
@@ -69,28 +120,34 @@ private struct XMLChecker {
 
     init(_ text: String) {
         var open: [String] = []
-        for piece in text.split(separator: "<").dropFirst(text.hasPrefix("<") ? 0 : 1) {
-            guard let end = piece.firstIndex(of: ">") else {
+        // A combining mark after a scalar does not change its meaning, so the text is split at scalars.
+        for piece in text.unicodeScalars.split(separator: "<").map({ String($0) }) {
+            guard let end = piece.unicodeScalars.firstIndex(of: ">") else {
                 problem = "a tag is not closed: \(piece)"
                 return
             }
-            let tag = piece[..<end]
-            if tag.hasPrefix("/") {
+            let tag = piece.unicodeScalars[..<end]
+            if tag.first == "/" {
                 if open.popLast() != String(tag.dropFirst()) { problem = "</\(tag.dropFirst())> closes another" }
             } else {
-                let name = String(tag.prefix { $0.isLetter })
+                let name = String(tag.prefix { $0.properties.isAlphabetic })
                 elements[name, default: 0] += 1
-                if !tag.hasSuffix("/") { open.append(name) }
+                if tag.last != "/" { open.append(name) }
                 if !tag.count(where: { $0 == "\"" }).isMultiple(of: 2) {
                     problem = "a quotation mark is missing: \(tag)"
                 }
             }
-            let content = piece[piece.index(after: end)...]
+            let content = piece.unicodeScalars[end...].dropFirst()
+            if content.contains(">") || content.contains("\"") { problem = "a scalar is not escaped: \(content)" }
             for entity in content.split(separator: "&", omittingEmptySubsequences: false).dropFirst()
-            where !["amp;", "lt;", "gt;", "quot;"].contains(where: entity.hasPrefix) {
+            where !["amp;", "lt;", "gt;", "quot;"].contains(where: { entity.starts(with: $0.unicodeScalars) }) {
                 problem = "an ampersand is not escaped: \(content)"
             }
         }
         if !open.isEmpty { problem = "\(open) are not closed" }
+        let forbidden = text.unicodeScalars.first {
+            $0.value < 32 && $0 != "\n" || [0xFFFE, 0xFFFF].contains($0.value)
+        }
+        if let forbidden { problem = "a document may not contain U+\(String(forbidden.value, radix: 16))" }
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// A folder that is removed when the object is freed.
-final class TraceFolder {
+final class TraceFolder: Sendable {
     let url = FileManager.default.temporaryDirectory.appending(path: "trace-\(UUID().uuidString)")
 
     init() throws {

@@ -56,7 +56,7 @@ struct TraceRecorderTests {
         let url = folder["trace.json"]
         let recorder = try TraceRecorder(writingTo: url)
         let queues = (0..<3).map { TaskOperationQueue(name: "\($0)", maxConcurrentOperationCount: 3) }
-        let events = EventList()
+        let events = EventJournal()
         for queue in queues {
             queue.addObserver(recorder)
             // This observer is called after the recorder.
@@ -123,7 +123,7 @@ struct TraceRecorderTests {
         queue.addObserver(recorder)
         for _ in 0..<100 { try await queue.addOperation {}.value }
         queue.removeObserver(recorder)
-        let (events, otherEvents) = (EventList(), EventList())
+        let (events, otherEvents) = (EventJournal(), EventJournal())
         queue.addObserver(events)
         other.addObserver(otherEvents)
         for number in 0..<50 {
@@ -177,21 +177,47 @@ struct TraceRecorderTests {
         }
     }
 
+    @Test("a file that is full has room for the events of many queues, which have ended or have no further events")
+    func manyQueues() async throws {
+        let url = folder["trace.json"]
+        let recorder = try TraceRecorder(writingTo: url, maximumFileSize: 100_000)
+        let idle = (0..<1500).map { TaskOperationQueue(name: "idle \($0)") }
+        for queue in idle {
+            queue.addObserver(recorder)
+            try await queue.addOperation {}.value
+        }
+        for number in 0..<1500 {
+            let queue = TaskOperationQueue(name: "queue \(number)")
+            queue.addObserver(recorder)
+            try await queue.addOperation {}.value
+        }
+        #expect(await eventually { recorder.queueCount == idle.count }, "queues that have ended are forgotten")
+        try recorder.finish()
+        for name in ["trace.json", "trace.json.1"] {
+            let trace = try Trace(contentsOf: folder[name])
+            #expect(trace.isComplete && trace.queues.count <= trace.operations.count + 1)
+            #expect(try TraceValidator(folder[name]).faults == [])
+            let size = try FileManager.default.attributesOfItem(atPath: folder[name].path)[.size] as? Int
+            #expect(try #require(size) < 101_000)
+        }
+        #expect(try Trace(contentsOf: folder["trace.json.1"]).operations.count > 80)
+    }
+
+    @Test("events after the end are not recorded")
+    func afterTheEnd() async throws {
+        let recorder = try TraceRecorder(writingTo: folder["trace.json"])
+        let queue = TaskOperationQueue(name: "work")
+        queue.addObserver(recorder)
+        try await queue.addOperation {}.value
+        try recorder.finish()
+        let written = recorder.written
+        for _ in 0..<10 { try await queue.addOperation {}.value }
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(recorder.written.events == written.events && recorder.queueCount == 0)
+    }
+
     @Test("a file that cannot be made is refused")
     func noFile() {
         #expect(throws: TraceError.self) { _ = try TraceRecorder(writingTo: folder["none/trace.json"]) }
     }
-}
-
-/// Keeps the events that it receives.
-private final class EventList: TaskOperationObserver {
-    private let recorder = Recorder<TaskOperationEvent>()
-
-    var events: [TaskOperationEvent] { recorder.events }
-
-    var finishedCount: Int {
-        events.count { if case .finished = $0.kind { true } else { false } }
-    }
-
-    func operationChanged(_ event: TaskOperationEvent) { recorder.record(event) }
 }

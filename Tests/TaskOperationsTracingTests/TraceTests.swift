@@ -32,6 +32,11 @@ struct TraceTests {
         """
     }
 
+    /// The line of a slice with these JSON numbers.
+    private static func x(ts: String = "1", dur: String = "1", added: String = "0", ready: String = "0") -> String {
+        #"{"ph":"X","pid":1,"tid":2,"ts":\#(ts),"dur":\#(dur),"args":{"op":1,"added":\#(added),"ready":\#(ready)}}"#
+    }
+
     private func arrow(
         from dependency: Int, to dependent: Int, thread: Int, _ category: String = "dependency"
     ) -> String {
@@ -100,12 +105,28 @@ struct TraceTests {
             ),
             (
                 #"{"ph":"X","pid":1,"tid":7,"ts":1,"dur":1,"args":{"op":1,"added":0,"ready":0}}"#, 5,
-                "thread 7 has no name"
+                "thread 7 of process 1 has no name"
             ),
             (#"{"ph":"X","pid":1,"tid":2,"dur":1,"args":{"op":1,"added":0,"ready":0}}"#, 5, "\"ts\" is missing"),
             (
                 #"{"ph":"X","pid":1,"tid":2,"ts":1,"dur":-1,"args":{"op":1,"added":0,"ready":0}}"#, 5,
                 "\"dur\" is negative"
+            ),
+            (x(ts: "1e300"), 5, "\"ts\" is more than 30 years"), (x(ts: "-1"), 5, "\"ts\" is negative"),
+            (x(dur: "1e16"), 5, "\"dur\" is more than 30 years"), (x(added: "-1e300"), 5, "\"added\" is negative"),
+            (x(ready: "1e300"), 5, "\"ready\" is more than 30 years"),
+            (x(added: "1"), 5, "\"ready\" is before \"added\""), (x(ready: "2"), 5, "\"ts\" is before \"ready\""),
+            (x(ts: "1") + ",\n" + x(ts: "0"), 6, "\"ts\" is before an earlier slice"),
+            (x(dur: "9") + ",\n" + x(dur: "1"), 6, "\"ts\" is before an earlier slice"),
+            (x(ts: "1e999"), 5, "no event of a trace"),
+            (
+                #"{"ph":"M","pid":4,"tid":2,"name":"process_name","args":{"name":"q","width":-1}}"#, 5,
+                "\"width\" is negative"
+            ),
+            (
+                #"{"ph":"M","pid":4,"name":"process_name","args":{"name":"q"}},"# + "\n"
+                    + #"{"ph":"X","pid":4,"tid":2,"ts":1,"dur":1,"args":{"op":1,"added":0,"ready":0}}"#, 6,
+                "thread 2 of process 4 has no name"
             ),
             (#"{"ph":"Q","pid":1}"#, 5, "the phase \"Q\" is none"),
             (#"{"pid":1}"#, 5, "\"ph\" is missing"),
@@ -120,6 +141,18 @@ struct TraceTests {
         } catch TraceError.line(let found, let path, let text) {
             #expect(found == number && text.contains(reason), "\(text)")
             #expect(path.hasSuffix("trace.json"))
+        }
+    }
+
+    @Test("a trace with the longest and shortest times is explained and drawn")
+    func extremeTimes() throws {
+        for times in [["0", "1e15", "0", "0"], ["0", "1e-300", "0", "0"], ["1e15", "0", "1e15", "1e15"]] {
+            let line = Self.x(ts: times[0], dur: times[1], added: times[2], ready: times[3])
+            let later = line.replacing("\"op\":1", with: "\"op\":2")
+            let again = later.replacing("1e-300", with: "0.5")
+            let trace = try trace([line, later, again])
+            #expect(trace.explanation.hasPrefix("2 operations in ") && trace.timelineSVG().hasSuffix("</svg>\n"))
+            #expect((0...1).contains(trace.utilization(ofQueue: 0)))
         }
     }
 

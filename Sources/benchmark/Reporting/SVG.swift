@@ -1,3 +1,5 @@
+import TaskOperations
+
 /// The SVG elements of a chart.
 enum SVG {
     static func document(
@@ -35,11 +37,11 @@ enum SVG {
     }
 
     private static func escaped(_ text: String) -> String {
-        text.reduce(into: "") { escaped, character in
-            switch character {
-            case "<": escaped += "&lt;"
-            case "&": escaped += "&amp;"
-            default: escaped.append(character)
+        text.onOneLine.replacingScalars { scalar in
+            switch scalar {
+            case "<": "&lt;"
+            case "&": "&amp;"
+            default: nil
             }
         }
     }
