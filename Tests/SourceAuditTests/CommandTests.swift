@@ -176,6 +176,10 @@ struct CommandTests {
         #expect(xcode.hasSuffix(" [queue-made]\n"))
         let gitHub = run(folder.path, "--format", "github").output
         #expect(gitHub.hasPrefix("::warning file=Sources/A%2Cb.swift,line=1,col=9,title=queue-made::OperationQueue()"))
+        // A combining mark does not change the meaning of the scalar before it.
+        let marked = try Folder(["App/.git/HEAD": "", "App/Sources/A,\u{301}%\u{301}b.swift": Self.queue])
+        let escaped = run(marked.path, "--format", "github").output
+        #expect(escaped.hasPrefix("::warning file=Sources/A%2C\u{301}%25\u{301}b.swift,line=1,col=9,title="))
     }
 
     @Test("The first screen has hot spots with reasons, quick wins, a line for each other pattern, and folders")

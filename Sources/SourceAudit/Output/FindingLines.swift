@@ -30,11 +30,17 @@ struct FindingLines {
         return "::warning \(properties)::\(escaped(message(entry)))\n"
     }
 
-    private static func escaped(_ text: String) -> String {
-        text.replacing("%", with: "%25").replacing("\r", with: "%0D").replacing("\n", with: "%0A")
-    }
+    private static func escaped(_ text: String) -> String { escaped(text, "%\r\n") }
 
-    private static func escapedProperty(_ text: String) -> String {
-        escaped(text).replacing(":", with: "%3A").replacing(",", with: "%2C")
+    private static func escapedProperty(_ text: String) -> String { escaped(text, "%\r\n:,") }
+
+    /// Compares scalars, because a scalar and a combining mark after it, or a line break of two scalars, are one
+    /// character.
+    private static func escaped(_ text: String, _ special: String) -> String {
+        text.unicodeScalars.map { scalar in
+            if !special.unicodeScalars.contains(scalar) { return String(scalar) }
+            let digits = String(scalar.value, radix: 16, uppercase: true)
+            return (digits.count == 1 ? "%0" : "%") + digits
+        }.joined()
     }
 }
