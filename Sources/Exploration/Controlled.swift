@@ -14,11 +14,15 @@ public final class ControlledLock<Value: ~Copyable & Sendable>: SharedObject, @u
     public func withLock<Result: Sendable, Failure>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        guard let turnstile = ControlledThread.current?.turnstile else { return try body(&value) }
-        turnstile.reach(.acquire(self))
-        defer { turnstile.release(self) }
+        lock()
+        defer { unlock() }
         return try body(&value)
     }
+
+    /// Takes the lock, until the same thread calls `unlock()`. Has no effect outside of a schedule.
+    public func lock() { ControlledThread.current?.turnstile.reach(.acquire(self)) }
+
+    public func unlock() { ControlledThread.current?.turnstile.release(self) }
 }
 
 /// The operations of a controlled thread, for the functions that replace those of the system.

@@ -13,12 +13,12 @@ extension AnyTaskOperation {
                 if let reason = detail.reasonWithoutQueue { return [reason] }
                 continue
             }
-            let (queue, slot) = QueueCapture.capture(scheduler, for: self)
-            if let slot {
+            let (queue, slots) = QueueCapture.capture(scheduler, for: [self])
+            if let slot = slots[0] {
                 return queue.waitingReasons(of: slot, queue.reasons(of: slot), holders: queue.permitHolders)
             }
             if isFinished { return [.finished] }
-            if queue.waitsForRoom(self) { return [.room(queue.label)] }
+            if queue.operationsWaitingForRoom.contains(where: { $0 === self }) { return [.room(queue.label)] }
             // The operation is being added to the queue or removed from it.
             if OperationDetail(self).scheduler === scheduler { return [.executor] }
         }
@@ -77,10 +77,10 @@ extension QueueCapture {
         case .dependencies: dependencyReasons(detail)
         case .barrier(let barrier): [.barrier(OperationLabel(operation(at: barrier).operation))]
         case .operationsBefore(let count): [.operationsBefore(count: count)]
-        case .suspended: [.suspended(label)]
+        case .suspended: [.suspended(suspendedQueue)]
         case .held: [.cancellation]
         case .turn(let count): [.turn(ahead: count)]
-        case .permits: [.permits(width: width, holders: holders)]
+        case .permits(let weight): [.permits(weight: weight, width: width, holders: holders)]
         case .level: [.priorityLimit(priorityLimit(of: slot))]
         case .limits: detail.limitDescriptions.map { .limit($0) }
         case .rate: [.rate(next: timeToNextStart)]

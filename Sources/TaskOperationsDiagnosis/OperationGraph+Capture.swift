@@ -9,15 +9,13 @@ extension OperationGraph {
     ///     operations.
     init(of schedulers: [Scheduler], follows: Bool = false) {
         var schedulers = schedulers
+        var known = Set(schedulers.map(ObjectIdentifier.init))
         var attempts = 0
         while true {
             attempts += 1
             let instant = ContinuousClock.now
             let captures = QueueCapture.capture(schedulers)
-            let others = follows ? captures.flatMap(\.otherSchedulers) : []
-            let new = Dictionary(grouping: others.filter { other in !schedulers.contains { $0 === other } }) {
-                ObjectIdentifier($0)
-            }
+            var new = follows ? captures.flatMap { $0.otherSchedulers { known.insert($0).inserted } } : []
             if new.isEmpty {
                 var builder = Builder(instant)
                 builder.build(captures)
@@ -26,7 +24,17 @@ extension OperationGraph {
                     return
                 }
             }
-            schedulers += new.values.map { $0[0] }.sorted { $0.queueNumber < $1.queueNumber }
+            // Follows the new queues one by one. If all queues were captured again for each queue of a chain, the time
+            // would be quadratic.
+            while !new.isEmpty {
+                schedulers += new
+                new = new.flatMap { scheduler in
+                    QueueCapture.capture(CollectionOfOne(scheduler)).flatMap {
+                        $0.otherSchedulers { known.insert($0).inserted }
+                    }
+                }
+            }
+            schedulers.sort { $0.queueNumber < $1.queueNumber }
         }
     }
 
@@ -43,6 +51,8 @@ extension OperationGraph {
         /// Awaited operations that are on none of the captured queues. They are added at the end.
         private var others: [(operation: AnyTaskOperation, detail: OperationDetail)] = []
         private var captures: [ObjectIdentifier: QueueCapture] = [:]
+        /// The operations that wait for room in the captured queues.
+        private var producers: Set<ObjectIdentifier> = []
         /// Whether an operation waits for another operation that was added to a queue after the capture of that queue.
         private(set) var isTorn = false
 
@@ -52,6 +62,7 @@ extension OperationGraph {
 
         mutating func build(_ captures: [QueueCapture]) {
             self.captures = Dictionary(uniqueKeysWithValues: captures.map { (ObjectIdentifier($0.scheduler), $0) })
+            producers = Set(captures.flatMap { $0.operationsWaitingForRoom.map(ObjectIdentifier.init) })
             let reasons = captures.map(\.allReasons)
             for (capture, reasons) in zip(captures, reasons) { addOperations(of: capture, reasons) }
             for (capture, reasons) in zip(captures, reasons) { addEdges(of: capture, reasons) }
@@ -69,8 +80,7 @@ extension OperationGraph {
             for (slot, reasons) in all {
                 let operation = capture.operation(at: slot)
                 indices[ObjectIdentifier(operation.operation)] = graph.operations.count
-                let first =
-                    reasons.contains(where: \.isTurn) ? reasons.filter { $0 != .permits && $0 != .worker } : reasons
+                let first = reasons.contains(where: \.isTurn) ? reasons.filter { !$0.isOfFirstInLine } : reasons
                 graph.operations.append(
                     Operation(
                         label: OperationLabel(operation.operation), queue: queue, number: operation.number,
@@ -81,13 +91,45 @@ extension OperationGraph {
         }
 
         private mutating func addOthers() {
+            let reasons = reasonsOfOthers
             for (operation, detail) in others {
                 graph.operations.append(
                     Operation(
                         label: OperationLabel(operation), queue: nil, number: nil, state: State(detail),
                         priority: operation.priority, weight: operation.weight, isBarrier: false,
-                        isCancelled: detail.isCancelled, reasons: operation.waitingReasons))
+                        isCancelled: detail.isCancelled,
+                        reasons: reasons[ObjectIdentifier(operation)] ?? operation.waitingReasons))
             }
+        }
+
+        /// The reasons of awaited operations on other queues, and of awaited operations that wait for room. Each queue is
+        /// captured once, because `waitingReasons` takes linear time in the number of operations of the queue.
+        private var reasonsOfOthers: [ObjectIdentifier: [WaitingReason]] {
+            var reasons: [ObjectIdentifier: [WaitingReason]] = [:]
+            var groups: [ObjectIdentifier: (scheduler: Scheduler, operations: [AnyTaskOperation])] = [:]
+            for (operation, detail) in others {
+                guard let scheduler = detail.scheduler else { continue }
+                if let capture = captures[ObjectIdentifier(scheduler)] {
+                    if producers.contains(ObjectIdentifier(operation)) {
+                        reasons[ObjectIdentifier(operation)] = [.room(capture.label)]
+                    }
+                } else {
+                    groups[ObjectIdentifier(scheduler), default: (scheduler, [])].operations.append(operation)
+                }
+            }
+            for (scheduler, operations) in groups.values {
+                let (capture, slots) = QueueCapture.capture(scheduler, for: operations)
+                let (all, holders) = (Dictionary(uniqueKeysWithValues: capture.allReasons), capture.permitHolders)
+                let producers = Set(capture.operationsWaitingForRoom.map(ObjectIdentifier.init))
+                for (operation, slot) in zip(operations, slots) {
+                    if let slot, let own = all[slot] {
+                        reasons[ObjectIdentifier(operation)] = capture.waitingReasons(of: slot, own, holders: holders)
+                    } else if producers.contains(ObjectIdentifier(operation)) {
+                        reasons[ObjectIdentifier(operation)] = [.room(capture.label)]
+                    }
+                }
+            }
+            return reasons
         }
 
         // MARK: Edges
@@ -132,8 +174,8 @@ extension OperationGraph {
             if let index = indices[identity] { return index }
             let detail = OperationDetail(operation)
             if detail.isFinished { return nil }
-            if let scheduler = detail.scheduler, let capture = captures[ObjectIdentifier(scheduler)],
-                !capture.waitsForRoom(operation)
+            if let scheduler = detail.scheduler, captures[ObjectIdentifier(scheduler)] != nil,
+                !producers.contains(identity)
             {
                 isTorn = true
             }
@@ -146,8 +188,9 @@ extension OperationGraph {
 }
 
 extension QueueCapture {
-    /// The other queues that operations of this queue wait for, including the queues of awaited operations.
-    fileprivate var otherSchedulers: [Scheduler] {
+    /// The queues that operations of this queue wait for, including the queues of awaited operations, if they are
+    /// included.
+    fileprivate func otherSchedulers(_ isIncluded: (ObjectIdentifier) -> Bool) -> [Scheduler] {
         details.values.flatMap { detail -> [Scheduler] in
             let targets = detail.bodyWaits.map { wait -> Scheduler? in
                 switch wait.target {
@@ -156,7 +199,8 @@ extension QueueCapture {
                 default: nil
                 }
             }
-            return (detail.dependencies.map { OperationDetail($0).scheduler } + targets).compactMap(\.self)
+            let all = detail.dependencies.map { OperationDetail($0).scheduler } + targets
+            return all.compactMap(\.self).filter { isIncluded(ObjectIdentifier($0)) }
         }
     }
 }
@@ -198,6 +242,12 @@ extension OperationGraph.State {
 }
 
 extension QueueReason {
+    fileprivate var isOfFirstInLine: Bool {
+        switch self {
+        case .permits, .worker: true
+        default: false
+        }
+    }
     fileprivate var isTurn: Bool { if case .turn = self { true } else { false } }
     fileprivate var isOperationsBefore: Bool { if case .operationsBefore = self { true } else { false } }
 }

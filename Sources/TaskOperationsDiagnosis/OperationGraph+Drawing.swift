@@ -56,16 +56,29 @@ extension OperationGraph {
     }
 
     private func mermaidText(_ text: String) -> String {
-        escaped(text, ["#": "#35;", "\"": "#quot;", "<": "#lt;", ">": "#gt;", "\n": " ", "\r": " ", "`": "#96;"])
+        text.onOneLine.replacingScalars { scalar in
+            switch scalar {
+            case "#": "#35;"
+            case "&": "#amp;"
+            case "\"": "#quot;"
+            case "<": "#lt;"
+            case ">": "#gt;"
+            case "`": "#96;"
+            default: nil
+            }
+        }
     }
 
+    /// Graphviz interprets entities such as `&lt;` in a quoted text.
     private func dotText(_ text: String) -> String {
-        escaped(text, ["\\": "\\\\", "\"": "\\\"", "\n": "\\n", "\r": " "])
-    }
-
-    private func escaped(_ text: String, _ replacements: [Character: String]) -> String {
-        if !text.contains(where: { replacements[$0] != nil || $0 == "\r\n" }) { return text }
-        return text.map { $0 == "\r\n" ? " " : replacements[$0] ?? String($0) }.joined()
+        text.onOneLine.replacingScalars { scalar in
+            switch scalar {
+            case "\\": "\\\\"
+            case "\"": "\\\""
+            case "&": "&amp;"
+            default: nil
+            }
+        }
     }
 }
 

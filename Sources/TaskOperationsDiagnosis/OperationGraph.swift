@@ -3,7 +3,8 @@ public import TaskOperations
 /// The unfinished operations of queues at one moment, and the waits between these operations.
 ///
 /// If these operations wait for operations outside of the captured queues, the graph contains those, too. You can
-/// encode the graph to store or send it. `mermaid` and `dot` draw the graph.
+/// encode the graph to store or send it. Decoding throws `DecodingError.dataCorrupted` if an index is outside of the
+/// decoded arrays. `mermaid` and `dot` draw the graph.
 public struct OperationGraph: Sendable, Equatable, Codable {
     /// A queue of the graph.
     public struct Queue: Sendable, Hashable, Codable {
@@ -88,4 +89,21 @@ public struct OperationGraph: Sendable, Equatable, Codable {
     public internal(set) var operations: [Operation] = []
     /// The waits between the operations.
     public internal(set) var edges: [Edge] = []
+}
+
+extension OperationGraph {
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        instant = try container.decode(ContinuousClock.Instant.self, forKey: .instant)
+        queues = try container.decode([Queue].self, forKey: .queues)
+        operations = try container.decode([Operation].self, forKey: .operations)
+        edges = try container.decode([Edge].self, forKey: .edges)
+        let isValid =
+            operations.allSatisfy { $0.queue.map(queues.indices.contains) ?? true }
+            && edges.allSatisfy { operations.indices.contains($0.waiter) && operations.indices.contains($0.target) }
+        if !isValid {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "An index is outside of its array."))
+        }
+    }
 }

@@ -30,6 +30,11 @@ public struct StallReport: Sendable {
         case suspension(QueueLabel)
         /// A queue whose width is 0.
         case width(QueueLabel)
+        /// A queue without room. This operation waits for room in the queue, and the operations of the queue wait for
+        /// this operation.
+        case room(QueueLabel, awaitedBy: OperationLabel)
+        /// A call that cancels all operations of this queue. A handler that it has called has not returned.
+        case cancellation(QueueLabel)
         /// An operation that was not added to a queue.
         case notAdded(OperationLabel)
         /// Work that the library does not run, such as an operation of Foundation.
@@ -65,8 +70,9 @@ public struct StallReport: Sendable {
 extension StallReport: CustomStringConvertible {
     /// The report as text, with a line for each link of the chain.
     public var description: String {
-        var lines = ["No operation has ended on \(queue) for \(duration): \(culprit)."]
-        lines += chain.map { "  \($0.operation)\($0.queue.map { " on \($0)" } ?? "") \($0.reason)" }
+        // A name may contain a line break.
+        var lines = ["No operation has ended on \(queue) for \(duration): \(culprit).".onOneLine]
+        lines += chain.map { "  \($0.operation)\($0.queue.map { " on \($0)" } ?? "") \($0.reason)".onOneLine }
         if isPoolBlocked {
             lines.append("  No thread of the cooperative pool is free. Run blocking code on a BlockingExecutor.")
         }
@@ -84,6 +90,9 @@ extension StallReport.Culprit: CustomStringConvertible {
         case .outside(let operation): "\(operation) awaits something outside the library"
         case .suspension(let queue): "\(queue) is suspended"
         case .width(let queue): "\(queue) has the width 0"
+        case .room(let queue, let operation):
+            "\(operation) waits for room in \(queue), whose operations wait for it"
+        case .cancellation(let queue): "the cancellation of all operations of \(queue) has not returned"
         case .notAdded(let operation): "\(operation) was not added to a queue"
         case .foreign(let operation): "\(operation), which runs outside the library, has not ended"
         case .handler(let operation): "a completion handler of \(operation) has not returned"

@@ -11,6 +11,21 @@ struct StallSearch {
     private var visited: Set<Int> = []
     private let targets: [Int: [OperationGraph.Edge]]
     private let indices: [OperationLabel: Int]
+    /// The positions of queues in the graph, by their numbers.
+    private let queues: [Int: Int]
+    /// The first operations of each queue of the graph.
+    private var members: [Members]
+
+    /// The first operations of a queue that have a property. Each search for one of them would take linear time, and the
+    /// chain may lead over many queues.
+    fileprivate struct Members {
+        /// The first operation that does not only wait for a delay. Such an operation is not the cause of a stall.
+        var oldest: Int?
+        /// The operation that the queue starts next. Its reasons also delay all later operations.
+        var firstInLine: Int?
+        /// The first executing operation of each priority, by the raw value of the priority.
+        var executing: [UInt8: Int] = [:]
+    }
 
     /// - Parameters:
     ///   - graph: The operations to search.
@@ -20,17 +35,30 @@ struct StallSearch {
         targets = Dictionary(grouping: graph.edges, by: \.waiter)
         indices = Dictionary(
             graph.operations.enumerated().map { ($1.label, $0) }, uniquingKeysWith: { first, _ in first })
+        queues = Dictionary(
+            graph.queues.enumerated().map { ($1.label.number, $0) }, uniquingKeysWith: { first, _ in first })
+        members = graph.queues.map { _ in Members() }
+        for (index, operation) in graph.operations.enumerated() {
+            if let queue = operation.queue { members[queue].add(operation, index) }
+        }
         var next = oldest(of: queue)
         while let index = next, visited.insert(index).inserted { next = follow(index) }
-        // The chain is a cycle. One of its waits is unknown to the library.
-        if culprit == nil, let index = next { culprit = .body(graph.operations[index].label) }
+        if culprit == nil, let index = next { culprit = culprit(ofCycleAt: index) }
     }
 
-    private func oldest(of queue: QueueLabel) -> Int? {
-        let indices = graph.operations.indices.filter { label(ofQueueOf: $0) == queue }
-        // An operation that only waits for a delay is not the cause of a stall.
-        return indices.first { !graph.operations[$0].isDelayed }
+    /// Returns the culprit of a chain that leads back to one of its operations. A body on the cycle must return. If no
+    /// operation of the cycle has started, an operation waits for room in a queue whose operations wait for it.
+    private func culprit(ofCycleAt index: Int) -> StallReport.Culprit? {
+        let first = graph.operations[index].label
+        let cycle = chain.drop { $0.operation != first }
+        if let link = cycle.first(where: { indices[$0.operation].map { graph.operations[$0].hasStarted } ?? false }) {
+            return .body(link.operation)
+        }
+        for link in cycle { if case .room(let queue) = link.reason { return .room(queue, awaitedBy: link.operation) } }
+        return nil
     }
+
+    private func oldest(of queue: QueueLabel) -> Int? { queues[queue.number].flatMap { members[$0].oldest } }
 
     private func label(ofQueueOf index: Int) -> QueueLabel? {
         graph.operations[index].queue.map { graph.queues[$0].label }
@@ -42,7 +70,7 @@ struct StallSearch {
         lastPriority = operation.priority
         let reasons = operation.reasons.sorted { $0.rank < $1.rank }
         guard let reason = reasons.first else {
-            culprit = .body(operation.label)
+            // An operation that ends meanwhile has no reason.
             return nil
         }
         chain.append(.init(operation: operation.label, queue: label(ofQueueOf: index), reason: reason))
@@ -53,30 +81,23 @@ struct StallSearch {
         switch reason {
         case .dependency: return target(of: index, .dependency)
         case .barrier, .operationsBefore: return target(of: index, .barrier)
-        case .turn: return firstInLine(with: index)
-        case .permits(let width, let holders): return follow(width, holders, of: index)
+        case .turn: return graph.operations[index].queue.flatMap { members[$0].firstInLine }
+        case .permits(_, let width, let holders): return follow(width, holders, of: index)
         case .body(let wait): return follow(wait, of: index, label)
         case .suspended(let queue): culprit = .suspension(queue)
         case .notAdded: culprit = .notAdded(label)
         case .outside: culprit = .foreign(label)
         case .room(let queue): return oldest(of: queue)
         case .executor: culprit = .executor(label)
-        case .execution, .finished, .cancellation: culprit = .body(label)
-        case .priorityLimit: return executing(beside: index)
+        case .execution: culprit = .body(label)
+        case .cancellation: culprit = self.label(ofQueueOf: index).map { .cancellation($0) }
+        case .priorityLimit:
+            let operation = graph.operations[index]
+            return operation.queue.flatMap { members[$0].executing[operation.priority.rawValue] }
         case .limit(let text): culprit = .semaphore(text, awaitedBy: label)
-        case .delay, .rate: break
+        case .delay, .rate, .finished: break
         }
         return nil
-    }
-
-    /// Returns an executing operation with the same queue and priority.
-    private func executing(beside index: Int) -> Int? {
-        let waiting = graph.operations[index]
-        return graph.operations.indices.first { other in
-            let operation = graph.operations[other]
-            return operation.state == .executing && operation.queue == waiting.queue
-                && operation.priority == waiting.priority
-        }
     }
 
     private mutating func follow(_ width: Int, _ holders: [PermitHolder], of index: Int) -> Int? {
@@ -112,12 +133,14 @@ struct StallSearch {
         let targets = targets[index, default: []].filter { $0.kind == kind }.map(\.target)
         return targets.first { !visited.contains($0) } ?? targets.first
     }
+}
 
-    /// Returns the operation that the queue starts next. Its reasons also delay all later operations.
-    private func firstInLine(with index: Int) -> Int? {
-        graph.operations.indices.first { other in
-            graph.operations[other].queue == graph.operations[index].queue
-                && graph.operations[other].reasons.contains(where: \.isOfFirstInLine)
+extension StallSearch.Members {
+    fileprivate mutating func add(_ operation: OperationGraph.Operation, _ index: Int) {
+        if oldest == nil, !operation.isDelayed { oldest = index }
+        if firstInLine == nil, operation.reasons.contains(where: \.isOfFirstInLine) { firstInLine = index }
+        if operation.state == .executing, executing[operation.priority.rawValue] == nil {
+            executing[operation.priority.rawValue] = index
         }
     }
 }
@@ -125,6 +148,13 @@ struct StallSearch {
 extension OperationGraph.Operation {
     /// Whether the operation only waits for points in time.
     fileprivate var isDelayed: Bool { !reasons.isEmpty && reasons.allSatisfy(\.endsByItself) }
+
+    fileprivate var hasStarted: Bool {
+        switch state {
+        case .executing, .lent, .returning: true
+        case .created, .waiting, .ready, .finished: false
+        }
+    }
 }
 
 extension WaitingReason {

@@ -7,8 +7,8 @@ extension TaskOperationQueue {
     /// call sorts the operations. All other work takes linear time.
     public func snapshot() -> OperationGraph { OperationGraph(of: [scheduler]) }
 
-    /// Returns the unfinished operations of several queues at one moment, and the waits between these operations. Each
-    /// queue is locked while its operations are read.
+    /// Returns the unfinished operations of several queues at one moment, and the waits between these operations. All
+    /// these queues are locked while their operations are read.
     ///
     /// - Parameter queues: The queues.
     public static func snapshot(of queues: [TaskOperationQueue]) -> OperationGraph {
@@ -24,13 +24,14 @@ extension OperationGraph: CustomStringConvertible {
     /// A text with a line for each queue and each operation. The line of an operation has the reasons why the operation
     /// does not execute, or the waits of its body.
     public var description: String {
-        var lines: [[String]] = queues.map { ["\($0)"] }
+        var lines: [[String]] = queues.map { ["\($0)".onOneLine] }
         var others: [String] = []
         for operation in operations {
+            // A name may contain a line break.
             if let queue = operation.queue {
-                lines[queue].append("  \(operation)")
+                lines[queue].append("  \(operation)".onOneLine)
             } else {
-                others.append("\(operation)")
+                others.append("\(operation)".onOneLine)
             }
         }
         return (lines.flatMap(\.self) + others).joined(separator: "\n")

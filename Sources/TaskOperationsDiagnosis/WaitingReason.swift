@@ -22,16 +22,18 @@ public enum WaitingReason: Sendable, Hashable, Codable {
     /// The operation is a barrier, and earlier operations are unfinished. `count` is the number of unfinished
     /// operations since the previous barrier.
     case operationsBefore(count: Int)
-    /// The queue of the operation is suspended.
+    /// This queue is suspended. It is the queue of the operation or, if the operation belongs to a group, the outermost
+    /// suspended queue that contains the group.
     case suspended(QueueLabel)
     /// All operations of the queue are currently being cancelled.
     case cancellation
     /// The operation waits for its turn. `ahead` is the number of operations that the queue serves first. With ageing,
     /// the raised priorities determine this number.
     case turn(ahead: Int)
-    /// Too few permits of the queue are free. `width` is the width of the queue, and `holders` are the operations that
-    /// hold its permits.
-    case permits(width: Int, holders: [PermitHolder])
+    /// Too few permits of the queue are free for the operation that the queue serves next. `weight` is the number of
+    /// permits that this operation needs, `width` is the width of the queue, and `holders` are the operations that hold
+    /// its permits.
+    case permits(weight: Int, width: Int, holders: [PermitHolder])
     /// The number of executing operations of the same priority has reached this limit. The method
     /// `setMaxConcurrentOperationCount(_:for:)` has set the limit.
     case priorityLimit(Int)
@@ -108,7 +110,7 @@ extension WaitingReason: CustomStringConvertible {
         case .suspended(let queue): "waits for \(queue) to be resumed"
         case .cancellation: "waits until all other operations are cancelled"
         case .turn(let count): "is behind \(count) \(count == 1 ? "other" : "others")"
-        case .permits(let width, let holders): Self.describe(width, holders)
+        case .permits(let weight, let width, let holders): Self.describe(weight, width, holders)
         case .priorityLimit(let count): "waits because its priority is limited to \(count) at once"
         case .limit(let text): "waits for \(text)"
         case .rate(let time): "waits \(time) for the rate of its queue"
@@ -119,12 +121,17 @@ extension WaitingReason: CustomStringConvertible {
         }
     }
 
-    private static func describe(_ width: Int, _ holders: [PermitHolder]) -> String {
+    private static func describe(_ weight: Int, _ width: Int, _ holders: [PermitHolder]) -> String {
         if width == 0 { return "waits for permits of a queue of width 0" }
+        // The numbers of a decoded reason can be any numbers.
+        var free = max(0, width)
+        for holder in holders { free = max(0, free.subtractingReportingOverflow(max(0, holder.weight)).partialValue) }
         let shown = holders.prefix(5).map { "\($0.operation)" }
         let rest = holders.count - shown.count
         let list = shown.joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
-        return "waits for one of \(width) \(width == 1 ? "permit" : "permits"), held by \(list)"
+        let count = weight == 1 ? "one" : "\(weight)"
+        let others = free > 0 ? ", of which \(free) \(free == 1 ? "is" : "are") free and the others are" : ","
+        return "waits for \(count) of \(width) \(width == 1 ? "permit" : "permits")\(others) held by \(list)"
     }
 }
 

@@ -17,13 +17,15 @@ package struct QueueCapture: Sendable {
     package let label: QueueLabel
     private let state: Scheduler.State
     private let startTimes: [UInt64: Moment]
-    /// The details by slot. Contains all operations, or only the requested operation.
+    private let suspensionSource: Scheduler?
+    /// The details by slot. Contains all operations, or only the requested operations.
     package private(set) var details: [Int: OperationDetail] = [:]
 
     private init(_ capture: Scheduler.Capture) {
         scheduler = capture.scheduler
         state = capture.state
         startTimes = capture.startTimes
+        suspensionSource = capture.suspensionSource
         label = QueueLabel(capture.scheduler)
     }
 
@@ -38,20 +40,24 @@ package struct QueueCapture: Sendable {
         }
     }
 
-    /// Captures a queue and one of its operations.
+    /// Captures a queue and some of its operations.
     ///
-    /// - Returns: The capture and the operation's slot. The slot is nil if the operation is no longer in the queue.
+    /// - Returns: The capture, and the slots of the operations. The slot of an operation that is no longer in the queue
+    ///   is nil.
     package static func capture(
-        _ scheduler: Scheduler, for operation: AnyTaskOperation
-    ) -> (QueueCapture, slot: Int?) {
+        _ scheduler: Scheduler, for operations: [AnyTaskOperation]
+    ) -> (QueueCapture, slots: [Int?]) {
         Scheduler.capture(CollectionOfOne(scheduler)) { captures in
             var queue = QueueCapture(captures[0])
-            let slot = operation.snapshot.slot
-            let isHere =
-                slot >= 0 && queue.state.records.holds(slot) && queue.state.records[slot].element === operation
-                && !queue.state.finishing.contains(slot)
-            if isHere { queue.addDetail(of: slot) }
-            return (queue, isHere ? slot : nil)
+            let slots = operations.map { operation -> Int? in
+                let slot = operation.snapshot.slot
+                let isHere =
+                    slot >= 0 && queue.state.records.holds(slot) && queue.state.records[slot].element === operation
+                    && !queue.state.finishing.contains(slot)
+                if isHere { queue.addDetail(of: slot) }
+                return isHere ? slot : nil
+            }
+            return (queue, slots)
         }
     }
 
@@ -72,10 +78,15 @@ package struct QueueCapture: Sendable {
         state.pace.rate.map { max(.zero, $0.nextStart - state.pace.time.now) } ?? .zero
     }
 
-    /// Whether an operation waits for room in the queue. Takes linear time in the number of operations that wait for
-    /// room.
-    package func waitsForRoom(_ operation: AnyTaskOperation) -> Bool {
-        state.acceptance.producers.contains { $0.element === operation }
+    /// The operations that wait for room in the queue, in the order of their arrival.
+    package var operationsWaitingForRoom: [AnyTaskOperation] { state.acceptance.producers.all.map(\.element) }
+
+    /// The label of the queue that must be resumed before a suspended queue starts operations. It is the label of this
+    /// queue, or of the outermost suspended queue that it follows. Other queues are read after the capture.
+    package var suspendedQueue: QueueLabel {
+        var (suspended, next) = (scheduler, suspensionSource)
+        while let outer = next, outer.isSuspended { (suspended, next) = (outer, outer.suspensionSource) }
+        return QueueLabel(suspended)
     }
 
     // MARK: Operations

@@ -6,6 +6,8 @@ extension Scheduler {
         let state: State
         /// The start times of operations, by arrival. Contains only start times that were observed.
         let startTimes: [UInt64: Moment]
+        /// The scheduler whose suspension also suspends the queue; nil if there is none.
+        let suspensionSource: Scheduler?
     }
 
     /// Captures several queues at one moment. All of them are locked while `look` is called with their captures.
@@ -15,28 +17,17 @@ extension Scheduler {
     static func capture<Result: Sendable>(
         _ schedulers: some Sequence<Scheduler>, _ look: ([Capture]) -> Result
     ) -> Result {
-        let ordered = schedulers.sorted { $0.queueNumber < $1.queueNumber }
-        var (captures, effects) = ([Capture](), [(Scheduler, Effects)]())
-        let result = capture(ordered[...], &captures, &effects, look)
-        for (scheduler, effects) in effects { scheduler.perform(effects) }
-        return result
-    }
-
-    /// Locks the schedulers one within the other, and calls `look` when all are locked.
-    private static func capture<Result: Sendable>(
-        _ schedulers: ArraySlice<Scheduler>, _ captures: inout [Capture], _ allEffects: inout [(Scheduler, Effects)],
-        _ look: ([Capture]) -> Result
-    ) -> Result {
-        guard let next = schedulers.first else { return look(captures) }
-        var effects = Effects()
-        let result = next.withCore(&effects) { core in
+        var captures: [Capture] = []
+        return withCores(of: schedulers.sorted { $0.queueNumber < $1.queueNumber }) { scheduler, core in
             // No operation is added to this queue until all queues are captured.
-            next.emptyInbox(&core, openFor: nil)
+            scheduler.emptyInbox(&core, openFor: nil)
             let startTimes = core.observation?.value.startTimes ?? [:]
-            captures.append(Capture(scheduler: next, state: core.state, startTimes: startTimes))
-            return capture(schedulers.dropFirst(), &captures, &allEffects, look)
+            captures.append(
+                Capture(
+                    scheduler: scheduler, state: core.state, startTimes: startTimes,
+                    suspensionSource: core.suspensionSource))
+        } then: {
+            look(captures)
         }
-        allEffects.append((next, effects))
-        return result
     }
 }

@@ -131,6 +131,31 @@ extension Scheduler {
         }
     }
 
+    /// Applies an event to each of several schedulers, and then calls `body`, while all of them are locked. The locks are
+    /// taken in a loop, because nested calls would overflow the stack if there are thousands of schedulers.
+    ///
+    /// - Parameter schedulers: The schedulers, without repetition, in the order of their numbers.
+    nonisolated static func withCores<Result: Sendable>(
+        of schedulers: [Scheduler], _ event: (Scheduler, inout SchedulerCore) -> Void, then body: () -> Result
+    ) -> Result {
+        // Read before locking, because the clocks may be user code.
+        let readings = schedulers.map { $0.clock?.read() }
+        var effects = [Effects](repeating: Effects(), count: schedulers.count)
+        for (scheduler, reading) in zip(schedulers, readings) {
+            scheduler.lock.lock()
+            if let reading { scheduler.clock!.tell(reading, to: &scheduler.core.state) }
+            scheduler.readInbox(&scheduler.core)
+            event(scheduler, &scheduler.core)
+        }
+        let result = body()
+        for (index, scheduler) in schedulers.enumerated() {
+            scheduler.computeEffects(&scheduler.core, &effects[index])
+            scheduler.lock.unlock()
+        }
+        for (scheduler, effects) in zip(schedulers, effects) where !effects.isEmpty { scheduler.perform(effects) }
+        return result
+    }
+
     /// The effects of an event.
     struct Effects: Sendable {
         fileprivate var semaphores: SemaphoreEffects?

@@ -7,6 +7,8 @@ struct SchedulerCore: ~Copyable, Sendable {
     var awaitingBodyCount = 0
     /// The objects to notify when the queue is suspended or resumed.
     var followers: [any SuspensionFollower] = []
+    /// The scheduler whose suspension also suspends this queue; nil if there is none.
+    var suspensionSource: Scheduler?
     /// Nil if the queue never had an observer.
     var observation: Boxed<QueueObservation>?
     /// The scheduler itself while the queue has operations, because operations do not retain the scheduler.

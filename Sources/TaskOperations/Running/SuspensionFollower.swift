@@ -14,6 +14,19 @@ extension Scheduler {
         withCore { $0.followers.removeAll { $0 === follower } }
     }
 
+    /// The scheduler whose suspension also suspends this queue; nil if there is none.
+    package nonisolated var suspensionSource: Scheduler? {
+        get { withCore { $0.suspensionSource } }
+        set {
+            let old = withCore { core in
+                defer { core.suspensionSource = newValue }
+                return core.suspensionSource
+            }
+            // Released after unlocking.
+            extendLifetime(old)
+        }
+    }
+
     /// Applies an event that may suspend or resume the queue, and notifies the followers.
     nonisolated func withSuspension<Result: Sendable>(_ event: (inout SchedulerCore) -> Result) -> Result {
         let (result, followers) = withCore { core in (event(&core), core.followers) }

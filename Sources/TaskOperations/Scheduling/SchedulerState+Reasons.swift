@@ -16,8 +16,9 @@ package enum QueueReason: Hashable, Sendable {
     case held
     /// This number of operations precedes the operation.
     case turn(Int)
-    /// The operation that starts next lacks permits. It may be this operation.
-    case permits
+    /// The operation that the queue serves next needs this number of permits, and too few are free. It may be this
+    /// operation.
+    case permits(Int)
     /// Operations of this level may take no more permits, or too few for the first operation of the level.
     case level
     /// A semaphore that limits the operation has no permit for it.
@@ -74,7 +75,8 @@ extension SchedulerState {
         case .executing, .lent: return []
         case .returning:
             let isFull = permits.isFull(record.level)
-            return [ahead > 0 ? .turn(ahead) : nil, isFull ? .level : nil, .permits].compactMap(\.self)
+            let weight = ahead == 0 ? record.weight : line.returningWeight ?? record.weight
+            return [ahead > 0 ? .turn(ahead) : nil, isFull ? .level : nil, .permits(weight)].compactMap(\.self)
         case .waiting, .ready: break
         }
         var reasons: [QueueReason] = record.status == .waiting ? [.dependencies] : []
@@ -90,8 +92,11 @@ extension SchedulerState {
         }
         if isParked(slot) { reasons.append(.limits) }
         let isOpen = !reasons.contains { $0 == .level || $0 == .limits }
-        if permits.isAwaitedBack || !width.admits(ahead == 0 ? record.weight : line.firstWeight) {
-            reasons.append(.permits)
+        let weight = ahead == 0 ? record.weight : line.firstWeight
+        if permits.isAwaitedBack {
+            reasons.append(.permits(line.returningWeight ?? weight))
+        } else if !width.admits(weight) {
+            reasons.append(.permits(weight))
         } else if isRateReached {
             reasons.append(.rate)
         } else if !isHalted, isOpen {
@@ -112,6 +117,8 @@ extension SchedulerState {
         var closedLevels: Set<PriorityLevel> = []
         /// The weight of the next operation.
         var firstWeight = 1
+        /// The weight of the operation that takes its permits back next; nil if no operation can.
+        var returningWeight: Int?
 
         init(_ state: SchedulerState) {
             var isKnown = false
@@ -123,6 +130,12 @@ extension SchedulerState {
                     (firstWeight, isKnown) = (weight, true)
                 }
             }
+            if !state.permits.hasReturns { return }
+            let returning = state.records.slots.filter {
+                state.records[$0].status == .returning && !state.permits.isFull(state.records[$0].level)
+            }
+            let next = returning.min { state.place($0) < state.place($1) }
+            returningWeight = next.map { state.records[$0].weight }
         }
     }
 

@@ -15,8 +15,10 @@ struct WaitingList<Value: Sendable>: Sendable {
 
     var count: Int { values?.value.byNumber.count ?? 0 }
 
-    func contains(where isWanted: (Value) -> Bool) -> Bool {
-        values?.value.byNumber.values.contains(where: isWanted) ?? false
+    /// All values, in the order of arrival. Takes linear time.
+    var all: [Value] {
+        guard let values = values?.value else { return [] }
+        return values.order.compactMap { values.byNumber[$0] }
     }
 
     /// - Parameter number: A number that no earlier value had.
@@ -45,9 +47,8 @@ struct WaitingList<Value: Sendable>: Sendable {
 
     /// Removes and returns all values, in order.
     mutating func removeAll() -> [Value] {
-        guard let all = values?.value else { return [] }
-        values = nil
-        return all.order.compactMap { all.byNumber[$0] }
+        defer { values = nil }
+        return all
     }
 
     /// Frees memory if less than half of it is needed. Called after a removal.

@@ -1,4 +1,6 @@
-#if canImport(Glibc)
+#if canImport(Darwin)
+    internal import Darwin
+#elseif canImport(Glibc)
     internal import Glibc
 #elseif canImport(Musl)
     internal import Musl
@@ -6,7 +8,16 @@
     internal import Android
 #endif
 
-#if !TASK_OPERATIONS_EXPLORED && (canImport(Glibc) || canImport(Musl) || canImport(Android))
+#if TASK_OPERATIONS_EXPLORED
+    /// A lock whose steps a schedule chooses.
+    struct ContendedLock: ~Copyable, Sendable {
+        private let controlled = Lock(())
+
+        func lock() { controlled.lock() }
+
+        func unlock() { controlled.unlock() }
+    }
+#elseif canImport(Glibc) || canImport(Musl) || canImport(Android)
     /// A lock that several threads often request at the same time, such as the lock of a queue.
     ///
     /// On Linux, `Mutex` is a futex with priority inheritance. The kernel passes such a futex to the thread that has
@@ -29,16 +40,12 @@
         }
 
         @inline(__always)
-        func withLock<Result>(_ body: () -> Result) -> Result {
-            lock()
-            defer { pthread_mutex_unlock(mutex) }
-            return body()
+        func lock() {
+            if pthread_mutex_trylock(mutex) != 0 { waitForLock() }
         }
 
         @inline(__always)
-        private func lock() {
-            if pthread_mutex_trylock(mutex) != 0 { waitForLock() }
-        }
+        func unlock() { pthread_mutex_unlock(mutex) }
 
         @inline(never)
         private func waitForLock() {
@@ -46,14 +53,38 @@
             pthread_mutex_lock(mutex)
         }
     }
+#elseif canImport(Darwin)
+    /// The lock that `Mutex` uses on this platform. `Mutex` itself has no separate calls to lock and unlock.
+    struct ContendedLock: ~Copyable, @unchecked Sendable {
+        // Any thread may call these functions of the system.
+        private let unfair = UnsafeMutablePointer<os_unfair_lock_s>.allocate(capacity: 1)
+
+        init() { unfair.initialize(to: os_unfair_lock_s()) }
+
+        deinit { unfair.deallocate() }
+
+        @inline(__always)
+        func lock() { os_unfair_lock_lock(unfair) }
+
+        @inline(__always)
+        func unlock() { os_unfair_lock_unlock(unfair) }
+    }
 #else
     /// A lock that several threads often request at the same time.
     struct ContendedLock: ~Copyable, Sendable {
-        private let lock = Lock(())
+        private let system = SystemLock()
 
-        @inline(__always)
-        func withLock<Result: Sendable>(_ body: () -> Result) -> Result {
-            lock.withLock { _ in body() }
-        }
+        func lock() { system.lock() }
+
+        func unlock() { system.unlock() }
     }
 #endif
+
+extension ContendedLock {
+    @inline(__always)
+    borrowing func withLock<Result>(_ body: () -> Result) -> Result {
+        lock()
+        defer { unlock() }
+        return body()
+    }
+}

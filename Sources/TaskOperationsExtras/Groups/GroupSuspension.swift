@@ -35,10 +35,12 @@ extension GroupSuspension: SuspensionFollower {
     /// Makes the inner queue follow the suspension of the outer queue until `end` is called.
     func begin() {
         outer.addFollower(self)
+        inner.suspensionSource = outer
         update()
     }
 
     func end() {
+        inner.suspensionSource = nil
         outer.removeFollower(self)
     }
 

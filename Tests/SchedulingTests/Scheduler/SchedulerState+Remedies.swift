@@ -48,7 +48,7 @@ extension SchedulerState {
         let isBehind = reasons.contains { if case .turn = $0 { true } else { false } }
         for index in reasons.indices where reasons[index] != .worker {
             // These reasons may belong to the first operation in line, which may need more permits than this one.
-            if isBehind, reasons[index] == .permits || reasons[index] == .level { continue }
+            if isBehind, reasons[index].isPermits || reasons[index] == .level { continue }
             // If an operation gets its permits back, it may fill the level of an operation that is before it.
             if isBehind, permits.caps != nil, !returning.isEmpty { continue }
             if comesNext(slot, without: reasons[..<index] + reasons[(index + 1)...]) {
@@ -116,4 +116,8 @@ extension SchedulerState {
         let level = records[slot].level
         return records[slot].status == .ready ? pace.orderLevel(of: slot, level) : level
     }
+}
+
+extension QueueReason {
+    fileprivate var isPermits: Bool { if case .permits = self { true } else { false } }
 }

@@ -38,10 +38,8 @@ struct OperationGraphTests {
                   "download" (executing) executes its own code
                 queue "images "x" <y>" (width \(images.maxConcurrentOperationCount), 0 permits taken)
                   "decode" (waiting) waits for "download" on queue "net", and waits for "made"
-                  "barrier
-                " (ready, barrier) is a barrier and waits for 1 before it
-                  "show" (ready) waits behind the barrier "barrier
-                "
+                  "barrier " (ready, barrier) is a barrier and waits for 1 before it
+                  "show" (ready) waits behind the barrier "barrier "
                 "made" (created) was not added to a queue
                 """)
         checkDrawings(graph)
@@ -74,8 +72,62 @@ struct OperationGraphTests {
 
                 """))
         #expect(graph.dot.contains("subgraph cluster1 { label=\"queue \\\"images \\\"x\\\" <y>\\\"\";"))
-        #expect(graph.dot.contains("o2 [label=\"barrier\\n\", fillcolor=\"#90caf9\", shape=hexagon];"))
+        #expect(graph.dot.contains("o2 [label=\"barrier \", fillcolor=\"#90caf9\", shape=hexagon];"))
         #expect(graph.dot.contains("o1 -> o2 [style=dashed];") && graph.dot.hasSuffix("}\n"))
+    }
+
+    @Test("names of any scalars are escaped in drawings, also before a combining mark")
+    func hostileNames() throws {
+        let queue = TaskOperationQueue(.init(name: "\"\u{301}<\u{301}", isSuspended: true))
+        for name in ["#\u{301}>\u{301}`\u{301}&lt;", "\\\u{301}\"\u{338}", "a\r\nb\u{0}\u{FFFE}c\u{FFFF}"] {
+            queue.addOperation(name: name) {}
+        }
+        let graph = queue.snapshot()
+        let (mermaid, dot) = (graph.mermaid, graph.dot)
+        #expect(mermaid.contains("[\"queue #quot;#quot;\u{301}#lt;\u{301}#quot;\"]"))
+        #expect(mermaid.contains("[\"#35;\u{301}#gt;\u{301}#96;\u{301}#amp;lt;\"]"))
+        #expect(mermaid.contains("[\"\\\u{301}#quot;\u{338}\"]") && mermaid.contains("[\"a  b c\"]"))
+        #expect(dot.contains("label=\"queue \\\"\\\"\u{301}<\u{301}\\\"\""))
+        #expect(dot.contains("label=\"#\u{301}>\u{301}`\u{301}&amp;lt;\""))
+        #expect(dot.contains("label=\"\\\\\u{301}\\\"\u{338}\"") && dot.contains("label=\"a  b c\""))
+        #expect(graph.description.split(separator: "\n").count == 4)
+        queue.cancelAllOperations()
+    }
+
+    @Test("a decoded graph is refused if an index is outside of its array", arguments: ["queue", "waiter", "target"])
+    func decodedIndices(key: String) throws {
+        let queue = TaskOperationQueue(.init(isSuspended: true))
+        queue.addOperation(dependencies: [queue.addOperation {}]) {}
+        let graph = queue.snapshot()
+        let text = String(decoding: try JSONEncoder().encode(graph), as: UTF8.self)
+        #expect(try JSONDecoder().decode(OperationGraph.self, from: Data(text.utf8)) == graph)
+        for index in ["2", "-1", "9223372036854775807"] {
+            let damaged = text.replacing(try Regex("\"\(key)\":[01]"), with: "\"\(key)\":\(index)")
+            #expect(damaged != text)
+            #expect(throws: DecodingError.self) {
+                try JSONDecoder().decode(OperationGraph.self, from: Data(damaged.utf8))
+            }
+        }
+        queue.cancelAllOperations()
+    }
+
+    @Test("a snapshot of 10,000 queues is of one moment")
+    func manyQueues() async {
+        await #expect(processExitsWith: .success) {
+            // The thread sanitizer supports at most 64 locks of one thread.
+            #if TASK_OPERATIONS_PTHREAD_LOCK
+                let count = 50
+            #else
+                let count = 10_000
+            #endif
+            let queues = (0..<count).map { _ in TaskOperationQueue(.init(isSuspended: true)) }
+            for queue in queues { queue.addOperation {} }
+            // A thread of the pool has a small stack.
+            let graph = await Task.detached { TaskOperationQueue.snapshot(of: queues) }.value
+            #expect(graph.queues.count == count && graph.operations.count == count)
+            for queue in queues { queue.isSuspended = false }
+            for queue in queues { try await queue.waitUntilAllOperationsAreFinished() }
+        }
     }
 
     @Test("a snapshot of two queues that work on each other is of one moment")

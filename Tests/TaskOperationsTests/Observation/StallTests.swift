@@ -1,10 +1,11 @@
 import Dispatch
-@_spi(Lock) import TaskOperations
-import TaskOperationsDiagnosis
 import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
+
+@_spi(Lock) @testable import TaskOperations
+@testable import TaskOperationsDiagnosis
 
 /// Deliberate stalls. The report of each one names the cause.
 @Suite("A stalled queue names the cause", .inTurns, .timeLimit(.minutes(10)))
@@ -110,6 +111,83 @@ struct StallTests {
         #expect(report.chain.map(\.queue?.name) == ["queue", "middle", "end"])
         end.isSuspended = false
         try await third.value
+    }
+
+    @Test("the queue of a group, or of a group within a group, is suspended", arguments: [1, 2])
+    func suspendedGroups(depth: Int) async throws {
+        let gate = Gate()
+        let members = Recorder<AnyTaskOperation>()
+        @Sendable func addMember(_ group: TaskOperationGroup) async {
+            await gate.pass()
+            members.record(group.addOperation(name: "member") {})
+        }
+        let group = queue.addGroup(.name("outer")) { outer in
+            if depth == 1 { return await addMember(outer) }
+            outer.addGroup(.name("inner")) { await addMember($0) }
+        }
+        await gate.waitForArrivals(1)
+        queue.isSuspended = true
+        gate.open()
+        await until { members.events.count == 1 }
+        let report = try await report()
+        guard case .suspension(let label) = report.culprit else { throw Unexpected(report) }
+        #expect(label.isLabel(of: queue) && report.chain.last?.operation.name == "member")
+        #expect(members.events[0].waitingReasons == [.suspended(label)])
+        queue.isSuspended = false
+        try await group.value
+    }
+
+    @Test("an operation that has not started waits for room in a queue whose operations wait for it")
+    func roomCycle() async throws {
+        let full = TaskOperationQueue(.init(name: "full", maxConcurrentOperationCount: 1, maxQueuedOperationCount: 1))
+        let late = TaskOperation(name: "late") {}
+        // The queue has one free permit, so one more operation than the limit has room.
+        for _ in 0..<2 { full.addOperation(name: "pending", dependencies: [late]) {} }
+        let adding = Task { try await full.addOperationWaitingForRoom(late) }
+        await until { full.waitingProducerCount == 1 }
+        let last = queue.addOperation(name: "last", dependencies: [late]) {}
+        let report = try await report()
+        #expect(report.culprit == .room(QueueLabel(full.scheduler), awaitedBy: OperationLabel(late)))
+        #expect(
+            "\(report)".hasPrefix(
+                "No operation has ended on queue \"queue\" for 10.0 seconds: \"late\" waits for room in queue \"full\", "
+                    + "whose operations wait for it.\n"))
+        full.cancelAllOperations()
+        try await adding.value
+        try await last.value
+    }
+
+    @Test("only an operation that has started is named as a body that has not returned")
+    func startedCulprits() throws {
+        let label = QueueLabel(queue.scheduler)
+        let (waiting, executing) = (TaskOperation(name: "waiting") {}, TaskOperation(name: "executing") {})
+        func graph(_ reasons: [WaitingReason]) -> OperationGraph {
+            let wait = BodyWait(
+                target: .operation(OperationLabel(waiting), queue: label), since: .now, isPermitLent: false)
+            return .init(
+                instant: .now,
+                queues: [
+                    .init(
+                        label: label, maxConcurrentOperationCount: 1, permitsTaken: 1, isSuspended: false,
+                        isShutDown: false)
+                ],
+                operations: [
+                    .init(
+                        label: OperationLabel(waiting), queue: 0, number: 1, state: .ready, priority: .medium,
+                        weight: 1, isBarrier: false, isCancelled: false, reasons: reasons),
+                    .init(
+                        label: OperationLabel(executing), queue: 0, number: 2, state: .executing, priority: .medium,
+                        weight: 1, isBarrier: false, isCancelled: false, reasons: [.body(wait)]),
+                ])
+        }
+        let holder = PermitHolder(operation: OperationLabel(executing), weight: 1, since: nil)
+        let culprits: [([WaitingReason], StallReport.Culprit?)] = [
+            ([.permits(weight: 1, width: 1, holders: [holder])], .body(OperationLabel(executing))),
+            ([.cancellation], .cancellation(label)), ([.finished], nil), ([], nil),
+        ]
+        for (reasons, culprit) in culprits {
+            #expect(StallSearch(graph(reasons), from: label).culprit == culprit, "\(reasons)")
+        }
     }
 
     @Test("the width is 0")

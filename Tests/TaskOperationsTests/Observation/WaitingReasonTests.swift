@@ -55,8 +55,8 @@ struct WaitingReasonTests {
         let (first, second) = (queue.addOperation { await gate.pass() }, queue.addOperation {})
         second.priority = .low
         let holder = PermitHolder(operation: OperationLabel(unobserved), weight: 1, since: nil)
-        #expect(first.waitingReasons == [.permits(width: 1, holders: [holder])])
-        #expect(second.waitingReasons == [.turn(ahead: 1), .permits(width: 1, holders: [holder])])
+        #expect(first.waitingReasons == [.permits(weight: 1, width: 1, holders: [holder])])
+        #expect(second.waitingReasons == [.turn(ahead: 1), .permits(weight: 1, width: 1, holders: [holder])])
         #expect(unobserved.waitingReasons == [.execution(since: nil)])
         let journal = EventJournal()
         queue.addObserver(journal)
@@ -76,12 +76,42 @@ struct WaitingReasonTests {
         try await observed.value
     }
 
+    @Test("an operation of weight 2 waits for 2 permits, of which one is free", .seeds(5))
+    func weights() async throws {
+        let gate = Gate()
+        let queue = TaskOperationQueue(.init(name: "work", maxConcurrentOperationCount: 4, executor: .seeded))
+        let holder = queue.addOperation([.name("holder"), .weight(3)]) { await gate.pass() }
+        await gate.waitForArrivals(1)
+        let heavy = queue.addOperation([.name("heavy"), .weight(2)]) {}
+        let behind = queue.addOperation(name: "behind") {}
+        let sentence = "waits for 2 of 4 permits, of which 1 is free and the others are held by \"holder\""
+        #expect(heavy.waitingExplanation == "\"heavy\" \(sentence).")
+        #expect(behind.waitingExplanation == "\"behind\" is behind 1 other, and \(sentence).")
+        gate.open()
+        for operation in [holder, heavy, behind] { try await operation.value }
+    }
+
+    @Test("the numbers of a decoded reason can be any numbers")
+    func decodedReasons() {
+        let label = OperationLabel(TaskOperation(name: "a") {})
+        for weight in [Int.max, .min] {
+            let holders = [
+                PermitHolder(operation: label, weight: weight, since: nil),
+                .init(operation: label, weight: 1, since: nil),
+            ]
+            for width in [Int.max, .min, 1] {
+                let reason = WaitingReason.permits(weight: weight, width: width, holders: holders)
+                #expect(reason.description.hasPrefix("waits for \(weight) of "))
+            }
+        }
+    }
+
     @Test("width 0, a delay, and an executor that is late", .seeds(5))
     func widthAndDelay() async throws {
         let clock = ManualClock()
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 0, executor: .seeded))
         let (operation, delayed) = (queue.addOperation {}, queue.addOperation([.delay(.seconds(5)), .clock(clock)]) {})
-        #expect(operation.waitingReasons == [.permits(width: 0, holders: [])])
+        #expect(operation.waitingReasons == [.permits(weight: 1, width: 0, holders: [])])
         #expect(delayed.waitingReasons == [.delay])
         queue.maxConcurrentOperationCount = 1
         #expect(operation.waitingReasons == [.executor], "nothing runs while this test does")
