@@ -37,6 +37,20 @@ public enum QualityOfService: Int, Sendable {
         open var hash: Int { 0 }
         open func willChangeValue(forKey: String) {}
         open func didChangeValue(forKey: String) {}
+        // NSKeyValueObserving.h. An importer makes optional values of the pointers.
+        open func observeValue(
+            forKeyPath keyPath: String?, of object: Any?, change: [NSKeyValueChangeKey: Any]?, context: UnsafeMutableRawPointer?
+        ) {}
+        open func addObserver(
+            _ observer: NSObject, forKeyPath keyPath: String, options: NSKeyValueObservingOptions = [], context: UnsafeMutableRawPointer?
+        ) {}
+        open func removeObserver(_ observer: NSObject, forKeyPath keyPath: String) {}
+    }
+    // NSKeyValueObserving.h: NS_TYPED_ENUM.
+    public struct NSKeyValueChangeKey: Hashable, RawRepresentable, Sendable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+        public static let newKey = Self(rawValue: "new")
     }
 #else
     // corelibs, NSObject.swift.
