@@ -9,7 +9,7 @@ extension Ported {
         return try await withTaskOperationQueue { queue in
             let counts = input.sample.map { file in queue.addOperation { counter.countLines(of: file) } }
             let summary = queue.addOperation(after: counts, body: counter.summarize)
-            let unwanted = queue.addOperation(after: counts, body: counter.summarize)
+            let unwanted = TaskOperation(after: counts, body: counter.summarize)
             unwanted.cancel()
             do {
                 return RecipeResult("\(try await unwanted.value), not cancelled")
