@@ -27,6 +27,12 @@ struct SmallProgramTests {
         _ = await explore(.priorities(seeds: 0..<1000, depth: 3), of: program)
     }
 
+    /// The fault was in an interval that another thread must enter and leave.
+    @Test("two interruptions of a task that joins the line of a semaphore")
+    func escalatedWait() async {
+        _ = await explore(.exhaustive(preemptions: 2), of: SmallPrograms.escalatedWait)
+    }
+
     /// Programs with at most 1,000 schedules of two interruptions and 10,000 of three.
     private static let smallest = [
         SmallPrograms.addAndCancel, SmallPrograms.addLimited, SmallPrograms.addTwice, SmallPrograms.suspended,

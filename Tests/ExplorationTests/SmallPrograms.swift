@@ -53,7 +53,7 @@ enum SmallPrograms {
         awaitedTwice, observed, limited, callback, scope, capacity, shutDown, key, lazyValue, group, semaphore, thread,
         threads, timeLimit, crossing, awaitedBarrier, keptLimit, startedDependent, progress,
         refusedAndCancelled, seenEnd, givenUpPlace, joinedKey, cancelledKey, delivered, roomOrCancelled,
-        shutDownDependent, refusedUnseen, lentInTurn, awaitedEnd, addedBeforeEnd,
+        shutDownDependent, refusedUnseen, lentInTurn, awaitedEnd, addedBeforeEnd, escalatedWait,
     ]
 
     static let addAndCancel = ExploredProgram("add / cancel") { schedule in
@@ -669,6 +669,34 @@ extension SmallPrograms {
         }
         schedule.runToEnd()
         schedule.expect(tally["acquired"] == 1, "the second task did not get its permit")
+    }
+
+    /// A task is escalated before, while or after it joins the line of a semaphore. If the task is in line at a later
+    /// release, it receives the permit first.
+    static let escalatedWait = ExploredProgram("wait for a permit / escalation, then release") { schedule in
+        let (semaphore, tally) = (AsyncSemaphore(capacity: 1), Tally())
+        @Sendable func waiting(_ name: String, _ priority: TaskPriority) -> Task<Void, any Error> {
+            Task(priority: priority) {
+                try await semaphore.acquire()
+                tally.count(name)
+            }
+        }
+        schedule.expect(semaphore.tryAcquire(), "no permit is left")
+        _ = waiting("first", .medium)
+        schedule.runToEnd()
+        schedule.thread("escalator") {
+            let second = waiting("second", .low)
+            ControlledSystem.yield()
+            second.escalateIfAvailable(to: .high)
+            ControlledSystem.yield()
+            if semaphore.waitingCount == 2 { semaphore.release() }
+        }
+        schedule.runToEnd()
+        if tally.order.isEmpty { semaphore.release() }
+        schedule.runToEnd()
+        schedule.expect(tally.order == ["second"], "the permit went to: \(tally.order)")
+        semaphore.release()
+        schedule.runToEnd()
     }
 
     /// Two requests with the same key share an operation that has not started.

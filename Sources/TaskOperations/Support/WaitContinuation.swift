@@ -46,22 +46,6 @@ package func withCancellableWait<Value: Sendable>(
     }
 }
 
-/// Suspends the calling task like the function above, and also reports the priority of the task.
-///
-/// - Parameter raise: Called with the task's priority after the registration, and whenever the priority increases
-///   during the wait. Must have no effect if the continuation is not stored.
-@inline(__always)
-func withCancellableWait(
-    endsWhenCancelled: Bool = true, register: (WaitContinuation<Bool>) -> Void,
-    raise: @Sendable (TaskPriority) -> Void, isOver: () -> Bool = { false }, end: @Sendable () -> Void
-) async -> Bool {
-    await withWaitHandlers(endsWhenCancelled: endsWhenCancelled, raise: raise, end: end) { continuation in
-        register(continuation)
-        raise(Task.currentPriority)
-        if endsWhenCancelled && Task.isCancelled || isOver() { end() }
-    }
-}
-
 /// Suspends the calling task until its continuation is resumed. During the wait, calls `end` when the task is
 /// cancelled, and `raise` when the task is escalated.
 ///

@@ -185,9 +185,9 @@ extension AsyncSemaphore: AwaitedSubject {
 /// A call that waits for permits.
 private final class SemaphoreWait: Sendable {
     let weight: Int
-    let level: PriorityLevel
-    /// The priority of the task when the wait began. An escalation above this priority raises the wait.
-    let taskPriority = Task.currentPriority
+    /// The level of the wait if the task is not escalated.
+    private let firstLevel: PriorityLevel
+    private let firstPriority = Task.currentPriority
     let isTimeUp = AtomicFlag()
     /// The ticket of the wait; nil until the wait is in the line. The semaphore's lock is held while the wait is
     /// inserted and the ticket is set.
@@ -195,7 +195,12 @@ private final class SemaphoreWait: Sendable {
 
     init(weight: Int, priority: TaskPriority?) {
         self.weight = weight
-        level = PriorityLevel(priority ?? taskPriority)
+        firstLevel = PriorityLevel(priority ?? firstPriority)
+    }
+
+    /// The level of the wait after an escalation of the task to a priority.
+    func level(at priority: TaskPriority) -> PriorityLevel {
+        priority > firstPriority ? max(firstLevel, PriorityLevel(priority)) : firstLevel
     }
 }
 
@@ -203,20 +208,27 @@ extension AsyncSemaphore {
     /// Waits for permits. Returns false if the wait ended early, without permits.
     private func suspend(_ wait: SemaphoreWait) async -> Bool {
         await AnyTaskOperation.recordingWait(.semaphore, self) {
-            await withCancellableWait { continuation in
-                apply { storage in
-                    let ticket = storage.state.wait(
-                        .task(continuation), weight: wait.weight, level: wait.level, arrival: LineArrival(Rank.next()))
-                    wait.ticket.withLock { $0 = ticket }
-                }
-            } raise: { [self] priority in
-                guard priority > wait.taskPriority, let ticket = wait.ticket.withLock({ $0 }) else { return }
-                apply { $0.state.raise(ticket, to: PriorityLevel(priority)) }
-            } isOver: {
-                wait.isTimeUp.isSet
+            await withWaitHandlers(endsWhenCancelled: true) { [self] priority in
+                raise(wait, to: priority)
             } end: {
                 leave(wait)
+            } register: { continuation in
+                apply { storage in
+                    // The priority is read under the lock that `raise` takes. If an escalation finds no ticket, the
+                    // priority is therefore already the new one.
+                    let ticket = storage.state.wait(
+                        .task(continuation), weight: wait.weight, level: wait.level(at: Task.currentPriority),
+                        arrival: LineArrival(Rank.next()))
+                    wait.ticket.withLock { $0 = ticket }
+                }
+                if Task.isCancelled || wait.isTimeUp.isSet { leave(wait) }
             }
+        }
+    }
+
+    private func raise(_ wait: SemaphoreWait, to priority: TaskPriority) {
+        apply { storage in
+            if let ticket = wait.ticket.withLock({ $0 }) { storage.state.raise(ticket, to: wait.level(at: priority)) }
         }
     }
 

@@ -69,13 +69,18 @@ private final class LimitReturn: LimitClaimant {
 
     /// Waits for the permits and takes them. If the task is cancelled, returns false and takes no permit.
     func wait() async -> Bool {
-        await withCancellableWait { continuation in
-            let claim = LimitClaim(of: self, set: 0, limits: limits)
-            update { $0.wait = (claim, continuation) }
-        } raise: { priority in
+        await withWaitHandlers(endsWhenCancelled: true) { priority in
             self.update { $0.level = max($0.level, PriorityLevel(priority)) }
         } end: {
             update { $0.isCancelled = true }
+        } register: { continuation in
+            let claim = LimitClaim(of: self, set: 0, limits: limits)
+            update { state in
+                // Read under the lock, so that the claim never has a level below the priority of the task.
+                state.level = max(state.level, PriorityLevel(Task.currentPriority))
+                state.wait = (claim, continuation)
+                if Task.isCancelled { state.isCancelled = true }
+            }
         }
     }
 
