@@ -45,12 +45,14 @@ enum Deadlines {
     }
 
     /// Creates a task that sleeps for a delay and then calls the target. Used if `add` cannot add the deadline.
+    ///
+    /// - Parameter start: The instant from which the delay counts; nil for the current instant.
     static func sleep<C: Clock>(
-        for target: any DeadlineTarget, _ delay: C.Duration, after start: C.Instant? = nil, on clock: C
-    ) -> Task<Void, Never> {
-        let start = start ?? clock.now
-        return Task.detached(executorPreference: clock.executorOfSleepers, priority: .high) {
-            try? await DeadlineSleep.$isCurrent.withValue(true) { try await clock.sleep(for: delay, from: start) }
+        for target: any DeadlineTarget, _ delay: Duration, after start: C.Instant? = nil, on clock: C
+    ) -> Task<Void, Never> where C.Duration == Duration {
+        let face = ClockFace(clock, from: start ?? clock.now)
+        return Task.detached(executorPreference: face.sleepExecutor, priority: .high) {
+            await DeadlineSleep.$isCurrent.withValue(true) { await face.sleep(until: delay.saturated) }
             if !Task.isCancelled { target.deadlinePassed() }
         }
     }
@@ -137,7 +139,7 @@ package final class ClockFace: Sendable {
     package var now: Duration { read() }
 
     /// The moment that is `delay` after the current moment.
-    func moment(after delay: Duration) -> Duration { now + delay.saturated }
+    package func moment(after delay: Duration) -> Duration { now + delay.saturated }
 
     /// The moment that is `delay` after an instant of the clock.
     func moment(_ delay: Duration, after instant: some InstantProtocol) -> Duration {
@@ -158,15 +160,6 @@ package final class ClockFace: Sendable {
                 wasEarly = true
             }
         } while now < moment && !Task.isCancelled
-    }
-}
-
-extension Clock {
-    /// Sleeps until `delay` after `start`. A delay that means "forever" may end after the latest instant of the clock.
-    /// For this reason, the function first sleeps for half of the delay, and only then computes the end.
-    func sleep(for delay: Duration, from start: Instant) async throws {
-        try await sleep(until: start.advanced(by: delay / 2), tolerance: nil)
-        try await sleep(until: start.advanced(by: delay), tolerance: nil)
     }
 }
 

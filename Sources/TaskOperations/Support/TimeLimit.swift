@@ -10,8 +10,8 @@
 ///   - clock: The clock that measures the time.
 ///   - operation: The wait.
 ///   - onTimeout: The handler, which ends the wait.
-package func withTimeLimit<C: Clock, Result, Failure>(
-    _ timeout: C.Duration?, clock: C, operation: () async throws(Failure) -> Result,
+package func withTimeLimit<Result, Failure>(
+    _ timeout: Duration?, clock: any Clock<Duration>, operation: () async throws(Failure) -> Result,
     onTimeout: @escaping @Sendable () -> Void
 ) async throws(Failure) -> Result {
     guard let timeout else { return try await operation() }
@@ -38,10 +38,8 @@ package final class TimeLimit: DeadlineTarget, @unchecked Sendable {
         state = Lock(State(handler: handler))
     }
 
-    package func start<C: Clock>(_ timeout: C.Duration, clock: C) {
-        if let clock = clock as? any Clock<Duration>, let timeout = timeout as? Duration {
-            if Deadlines.add(self, after: timeout, on: clock) { return }
-        }
+    package func start(_ timeout: Duration, clock: some Clock<Duration>) {
+        if Deadlines.add(self, after: timeout, on: clock) { return }
         let task = Deadlines.sleep(for: self, timeout, on: clock)
         state.withLock { $0.task = task }
     }

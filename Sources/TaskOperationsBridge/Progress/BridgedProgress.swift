@@ -88,13 +88,13 @@ extension AnyTaskOperation {
     ) async rethrows -> Value where C.Duration == Duration {
         require(interval > .zero, "every is \(interval); it must be positive.")
         guard let operation = current else { return try await work() }
-        let source = ProgressReader(progress)
+        let (source, face) = (ProgressReader(progress), ClockFace(clock))
         return try await withTaskCancellationHandler {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
                     while !Task.isCancelled {
                         source.report(to: operation)
-                        try await clock.sleep(for: interval)
+                        await face.sleep(until: face.moment(after: interval))
                     }
                 }
                 defer {

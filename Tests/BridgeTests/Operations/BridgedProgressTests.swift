@@ -51,6 +51,31 @@ struct BridgedProgressTests {
         await until { progress.isFinished && parent.completedUnitCount == 10 }
     }
 
+    @Test("an interval between two reads of a Progress may be longer than the runtime can represent")
+    func longInterval() async throws {
+        let clock = SleepRecordingClock()
+        let operation = queue.addOperation {
+            await AnyTaskOperation.reportingProgress(of: Progress(), every: .seconds(Int64.max) * 18, clock: clock) {
+                await until { clock.sleeps.events.count == 1 }
+            }
+        }
+        try await operation.value
+        #expect(clock.sleeps.events.allSatisfy { $0 < .nanoseconds(Int64.max) })
+    }
+
+    private struct SleepRecordingClock: Clock {
+        let sleeps = Recorder<Duration>()
+
+        var now: ContinuousClock.Instant { .now }
+
+        var minimumResolution: Duration { .zero }
+
+        func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+            sleeps.record(now.duration(to: deadline))
+            try await Task.sleep(for: .seconds(3600))
+        }
+    }
+
     @Test("a body reports the fraction of a Progress, also at the end, and cancels it")
     func fromFoundation() async throws {
         let (clock, progress, gate) = (ManualClock(), Progress(totalUnitCount: 8), Gate())

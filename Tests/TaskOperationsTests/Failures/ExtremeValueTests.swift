@@ -109,6 +109,31 @@ struct ExtremeValueTests {
         }
     }
 
+    /// Runs in a separate process, because other tests also need clocks.
+    @Test("limits and rates on a system clock while more clocks have deadlines than can be told apart", .prompt)
+    func systemClockBehindManyClocks() async {
+        await #expect(processExitsWith: .success) {
+            let (queue, clocks) = (TaskOperationQueue(), (0..<300).map { _ in ManualClock() })
+            let delayed = clocks.map { queue.addOperation([.delay(.seconds(1)), .clock($0)]) {} }
+            for clock in clocks { await until { clock.sleeperCount == 1 } }
+            for long in longDurations {
+                let (clock, gate) = (CheckedClock(), Gate())
+                let limited = queue.addOperation([
+                    .starting(within: long), .ending(within: long), .timeLimit(long), .attemptTimeLimit(long),
+                    .clock(clock),
+                ]) { await gate.pass() }
+                let rated = TaskOperationQueue(.init(rate: .one(per: long), clock: clock))
+                for _ in 0..<2 { rated.addOperation {} }
+                let wait = Task { try await limited.value(timeout: long, clock: clock) }
+                await until { clock.sleeps.total == 6 }
+                gate.open()
+                try await wait.value
+                rated.cancelAllOperations()
+            }
+            for operation in delayed { operation.cancel() }
+        }
+    }
+
     @Test("every wait with a limit", .seeds(1), arguments: longDurations)
     func timeouts(long: Duration) async throws {
         let queue = TaskOperationQueue(.init(executor: .seeded))
@@ -185,6 +210,21 @@ struct ExtremeValueTests {
     func jobLimit() throws {
         let executor = SeededExecutor(seed: 1)
         for _ in 0..<2 { #expect(try executor.run(jobLimit: .max) { await Task.yield() } == ()) }
+    }
+}
+
+/// A system clock that stops the process if a sleep is longer than the runtime can represent.
+private struct CheckedClock: Clock {
+    let sleeps = ConcurrencyMeter()
+
+    var now: ContinuousClock.Instant { .now }
+
+    var minimumResolution: Duration { .zero }
+
+    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+        precondition(now.duration(to: deadline) < .nanoseconds(Int64.max), "the sleep ends at \(deadline)")
+        sleeps.enter()
+        try await Task.sleep(for: .seconds(3600))
     }
 }
 
