@@ -30,8 +30,8 @@ package struct OperationDetail: Sendable {
         isPermitLent = record.links?.permit == .lent
         scheduler = record.host
         dependencyList = isFinished ? nil : record.links?.dependencies
-        waits = record.links?.waits ?? []
-        notes = record.links?.notes ?? []
+        waits = record.links?.waits.all ?? []
+        notes = record.links?.notes.all ?? []
         limits = record.links?.limits ?? []
     }
 

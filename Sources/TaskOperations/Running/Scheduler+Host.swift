@@ -94,12 +94,12 @@ extension Scheduler {
         }
     }
 
-    /// Removes a wait of an operation that has lent its permit. Returns when the task may continue.
-    nonisolated func endWait(within operation: AnyTaskOperation, _ target: WaitNode) async {
+    /// Removes the wait at a slot of an operation that has lent its permit. Returns when the task may continue.
+    nonisolated func endWait(within operation: AnyTaskOperation, _ wait: Int) async {
         await withWaitContinuation { (continuation: Continuation) in
             let (isHere, change) = withCore { core in
                 guard let slot = core.slot(of: operation) else { return (false, nil as Inheritance.Change?) }
-                let change = operation.removeLentWait(for: target)
+                let change = operation.removeLentWait(wait)
                 core.state.endWait(slot, continuation)
                 return (true, change)
             }

@@ -117,6 +117,36 @@ struct Workload: Sendable, CustomTestStringConvertible {
             for _ in 0..<count { queue.addOperation {} }
             try await queue.waitUntilAllOperationsAreFinished()
         },
+        Workload(testDescription: "child tasks of a body that await operations") { count, executor in
+            let queue = TaskOperationQueue(.init(executor: executor))
+            try await queue.addOperation {
+                let operations = (0..<count).map { _ in queue.addOperation {} }
+                await withDiscardingTaskGroup { group in
+                    for operation in operations { group.addTask { _ = await operation.result } }
+                }
+            }.value
+        },
+        Workload(testDescription: "child tasks of a body that await operations of other queues") { count, executor in
+            let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: executor))
+            let other = TaskOperationQueue(.init(isSuspended: true, executor: executor))
+            let operations = (0..<count).map { _ in other.addOperation {} }
+            try await queue.addOperation {
+                await withDiscardingTaskGroup { group in
+                    for operation in operations { group.addTask { _ = await operation.result } }
+                    group.addTask { other.isSuspended = false }
+                }
+            }.value
+        },
+        Workload(testDescription: "child tasks of a body that await permits") { count, executor in
+            let queue = TaskOperationQueue(.init(executor: executor))
+            let semaphores = (0..<count).map { _ in AsyncSemaphore(capacity: 0) }
+            try await queue.addOperation {
+                await withDiscardingTaskGroup { group in
+                    for semaphore in semaphores { group.addTask { try? await semaphore.acquire() } }
+                    group.addTask { for semaphore in semaphores { semaphore.capacity = 1 } }
+                }
+            }.value
+        },
         Workload(testDescription: "one batch") { count, executor in
             let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: executor))
             try queue.addOperations((0..<count).map { _ in TaskOperation {} })

@@ -51,9 +51,9 @@ extension AnyTaskOperation {
     ) async throws(TaskOperationError) {
         guard let waiter = awaiting else { return await wait() }
         let entry = OperationLinks.Wait(target: target, isSuspended: permit != .kept, purpose: purpose)
-        guard try await waiter.begin(entry, permit) else { return await wait() }
+        guard let slot = try await waiter.begin(entry, permit) else { return await wait() }
         await wait()
-        if continues() { await waiter.end(entry) }
+        if continues() { await waiter.end(entry, slot) }
     }
 
     /// The effect of a wait on the permit of the body.
@@ -77,30 +77,29 @@ extension AnyTaskOperation {
     private static func asScopeOfBody<Result>(_ host: Scheduler, _ work: () async -> Result) async -> Result {
         guard let waiter = awaiting else { return await work() }
         let entry = OperationLinks.Wait(target: .end(host), isSuspended: false)
+        let slot: Int?
         do {
-            guard try await waiter.begin(entry, .kept) else { return await work() }
+            slot = try await waiter.begin(entry, .kept)
         } catch {
             preconditionFailure("an empty queue waits for something: \(error)")
         }
         let result = await work()
-        await waiter.end(entry)
+        if let slot { await waiter.end(entry, slot) }
         return result
     }
 
-    /// Begins a wait of the body. If the body has ended, returns false and does nothing.
+    /// Begins a wait of the body, and returns its slot. If the body has ended, returns nil and does nothing.
     ///
     /// - Throws: `TaskOperationError.waitCycle`.
-    private func begin(_ wait: OperationLinks.Wait, _ permit: PermitPolicy) async throws(TaskOperationError) -> Bool {
+    private func begin(_ wait: OperationLinks.Wait, _ permit: PermitPolicy) async throws(TaskOperationError) -> Int? {
         takePlaceInHost()
         wait.target.willBeAwaited()
-        guard try insertKeepingLimits(wait) else {
+        guard let slot = try insertKeepingLimits(wait) else {
             wait.target.isNoLongerAwaited()
-            return false
+            return nil
         }
-        let level = record.withLock { record -> PriorityLevel? in
-            record.links?.propagate(record.effectiveLevel, to: wait.target)
-        }
-        if let level { Inheritance.propagate(.init(target: wait.target, from: nil, to: level)) }
+        let change = record.withLock { $0.links?.waits.inherit($0.effectiveLevel, for: slot) }
+        if let change { Inheritance.propagate(change) }
         do {
             switch permit {
             case .keptIfNotNeeded: try keepPermit()
@@ -109,10 +108,10 @@ extension AnyTaskOperation {
             }
         } catch {
             // Another task of the body may have just lent the permit, so this wait may be counted already.
-            await end(wait)
+            await end(wait, slot)
             throw error
         }
-        return true
+        return slot
     }
 
     /// Lowers the operation's rank below the rank of its host's end, if a body awaits that end. The thread that adds
@@ -124,11 +123,11 @@ extension AnyTaskOperation {
         try? host.restoreOrder(self)
     }
 
-    /// Makes the edge of a wait. If the body has ended, returns false and does nothing.
+    /// Makes the edge of a wait, and returns its slot. If the body has ended, returns nil and does nothing.
     ///
     /// First makes the edges of the limits that the body keeps. A cycle through a limit is then found at the wait that
     /// would close the cycle. It is not found at a wait outside the cycle.
-    private func insertKeepingLimits(_ wait: OperationLinks.Wait) throws(TaskOperationError) -> Bool {
+    private func insertKeepingLimits(_ wait: OperationLinks.Wait) throws(TaskOperationError) -> Int? {
         let limits = limits
         if !limits.isEmpty { record.withLock { $0.links?.beginningWaitCount += 1 } }
         defer {
@@ -139,11 +138,11 @@ extension AnyTaskOperation {
         }
         do throws(TaskOperationError) {
             try keepLimits()
-            var hasEnded = false
-            while let cycle = insert(wait, &hasEnded) {
+            var slot: Int?
+            while let cycle = insert(wait, at: &slot) {
                 if !Self.lendPermit(on: cycle) { throw .waitCycle(Self.labels(of: cycle)) }
             }
-            return !hasEnded
+            return slot
         } catch {
             wait.target.isNoLongerAwaited()
             throw error
@@ -151,15 +150,14 @@ extension AnyTaskOperation {
     }
 
     /// Makes the edge of a wait. If the edge would close a cycle, returns the cycle instead.
-    private func insert(_ wait: OperationLinks.Wait, _ hasEnded: inout Bool) -> [WaitNode]? {
+    ///
+    /// - Parameter slot: Receives the slot of the wait; stays nil if the body has ended.
+    private func insert(_ wait: OperationLinks.Wait, at slot: inout Int?) -> [WaitNode]? {
         WaitOrder.insert(from: .operation(self), to: [wait.target]) {
             record.withLock { record in
-                guard record.hasBody else {
-                    hasEnded = true
-                    return true
-                }
+                guard record.hasBody else { return true }
                 if wait.target.rank >= rank.value { return false }
-                record.madeLinks().waits.append(wait)
+                slot = record.madeLinks().waits.insert(wait)
                 return true
             }
         }
@@ -211,10 +209,10 @@ extension AnyTaskOperation {
         }
     }
 
-    private func end(_ wait: OperationLinks.Wait) async {
+    private func end(_ wait: OperationLinks.Wait, _ slot: Int) async {
         let limits = limits
-        let lender = remove(wait)
-        await lender?.endWait(within: self, wait.target)
+        let lender = remove(wait, slot)
+        await lender?.endWait(within: self, slot)
         for limit in limits { limit.permit.remove(self) }
         guard wait.purpose == nil, case .operation(let target) = wait.target else { return }
         report(.waited, with: target)
@@ -228,26 +226,12 @@ extension AnyTaskOperation {
     }
 
     /// Removes a wait. If the permit is lent, only returns the host, which must remove the wait.
-    private func remove(_ wait: OperationLinks.Wait) -> Scheduler? {
+    private func remove(_ wait: OperationLinks.Wait, _ slot: Int) -> Scheduler? {
         defer { wait.target.isNoLongerAwaited() }
-        let (lender, keeper, change) = record.withLock { record in record.remove(wait) }
+        let (lender, keeper, change) = record.withLock { record in record.remove(wait, slot) }
         keeper?.permit?.remove(self)
         if let change { Inheritance.propagate(change) }
         return lender
-    }
-}
-
-extension OperationLinks {
-    /// Records that a target inherits a level, and returns the level. Returns nil if the body does not await the
-    /// target, or if the target already inherits a level.
-    fileprivate func propagate(_ level: PriorityLevel, to target: WaitNode) -> PriorityLevel? {
-        // The operations of an awaited queue inherit only levels that the waiter inherits later. The same is true for
-        // the child tasks of an awaited task group.
-        guard let index = waits.firstIndex(where: { $0.handedOn == nil && $0.target.identity == target.identity }),
-            waits[index].handsOnAtBeginning
-        else { return nil }
-        waits[index].handedOn = level
-        return level
     }
 }
 
@@ -256,25 +240,15 @@ extension OperationRecord {
     /// is the host whose permit the body no longer keeps for the wait. `change` removes the level that the target
     /// inherits.
     fileprivate mutating func remove(
-        _ wait: OperationLinks.Wait
+        _ wait: OperationLinks.Wait, _ slot: Int
     ) -> (lender: Scheduler?, keeper: Scheduler?, change: Inheritance.Change?) {
         guard hasBody, let links else { return (nil, nil, nil) }
         if links.permit == .lent, wait.isSuspended { return (host, nil, nil) }
-        let change = links.removeWait(for: wait.target, isSuspended: wait.isSuspended)
-        guard links.suspendedCount == 0, links.permit == .kept || links.permit == .lending else {
+        let change = links.waits.remove(slot)
+        guard links.waits.suspendedCount == 0, links.permit == .kept || links.permit == .lending else {
             return (nil, nil, change)
         }
         links.permit = .held
         return (nil, host, change)
-    }
-}
-
-extension OperationLinks {
-    /// Removes a wait. Returns the level that its target no longer inherits.
-    func removeWait(for target: WaitNode, isSuspended: Bool) -> Inheritance.Change? {
-        let index = waits.firstIndex { $0.isSuspended == isSuspended && $0.target.identity == target.identity }
-        guard let index else { return nil }
-        let wait = waits.remove(at: index)
-        return wait.handedOn.map { Inheritance.Change(target: wait.target, from: $0, to: nil) }
     }
 }

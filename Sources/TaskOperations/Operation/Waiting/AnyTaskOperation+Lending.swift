@@ -38,7 +38,7 @@ extension AnyTaskOperation {
     /// Records that the body no longer keeps its permit and is about to lend it.
     private func beginLending(from use: PermitUse) -> Bool {
         let host = record.withLock { record -> Scheduler? in
-            guard let links = record.links, links.permit == use, links.suspendedCount > 0 else { return nil }
+            guard let links = record.links, links.permit == use, links.waits.suspendedCount > 0 else { return nil }
             links.permit = .lending
             return record.host
         }
@@ -66,7 +66,7 @@ extension AnyTaskOperation {
     var lentWaitCount: Int? {
         record.withLock { record in
             guard let links = record.links, links.permit == .lent else { return nil }
-            return links.suspendedCount
+            return links.waits.suspendedCount
         }
     }
 
@@ -79,13 +79,13 @@ extension AnyTaskOperation {
             guard let links = record.links, links.permit == .lending else { return 0 }
             if permit.rank.value >= rank.value { return nil }
             links.permit = .lent
-            return links.suspendedCount
+            return links.waits.suspendedCount
         }
     }
 
     /// Removes a wait of an operation that has lent its permit. Returns the level that the target no longer inherits.
-    func removeLentWait(for target: WaitNode) -> Inheritance.Change? {
-        record.withLock { $0.links?.removeWait(for: target, isSuspended: true) }
+    func removeLentWait(_ slot: Int) -> Inheritance.Change? {
+        record.withLock { $0.links?.waits.remove(slot) }
     }
 
     func permitWasReturned() {

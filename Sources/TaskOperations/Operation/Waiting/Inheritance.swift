@@ -158,23 +158,11 @@ extension OperationRecord {
 }
 
 extension OperationLinks {
-    /// Passes levels to the targets of the operation. The target of a wait never inherits a lower level than before,
-    /// because the priority of a task does not decrease.
+    /// Passes levels to the targets of the operation.
     fileprivate func propagate(
         _ level: PriorityLevel, toDependencies dependencyLevel: PriorityLevel?
     ) -> [Inheritance.Change] {
-        var changes = dependencies.propagate(dependencyLevel)
-        for index in waits.indices where waits[index].isRaised(by: level) {
-            changes.append(.init(target: waits[index].target, from: waits[index].handedOn, to: level))
-            waits[index].handedOn = level
-        }
-        return changes
-    }
-}
-
-extension OperationLinks.Wait {
-    /// Whether a new level of the body increases the level that the target inherits.
-    fileprivate func isRaised(by level: PriorityLevel) -> Bool {
-        handedOn.map { $0 < level } ?? !handsOnAtBeginning
+        let changes = dependencies.propagate(dependencyLevel)
+        return waits.isEmpty ? changes : changes + waits.raise(to: level)
     }
 }

@@ -21,20 +21,11 @@ extension AnyTaskOperation {
         _ kind: OpaqueWait.Kind, _ subject: any AwaitedSubject, wait: () async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
         guard let body = awaiting else { return try await wait() }
-        body.record.withLock { record in
-            if record.hasBody { record.madeLinks().notes.append(OpaqueWait(kind: kind, subject: subject)) }
+        let slot = body.record.withLock { record in
+            record.hasBody ? record.madeLinks().notes.insert(OpaqueWait(kind: kind, subject: subject)) : nil
         }
-        defer { body.removeNote(of: subject) }
+        guard let slot else { return try await wait() }
+        defer { extendLifetime(body.record.withLock { $0.links?.notes.remove(at: slot) }) }
         return try await wait()
-    }
-
-    private func removeNote(of subject: any AwaitedSubject) {
-        let removed = record.withLock { record -> OpaqueWait? in
-            guard let links = record.links, let index = links.notes.firstIndex(where: { $0.subject === subject }) else {
-                return nil
-            }
-            return links.notes.remove(at: index)
-        }
-        extendLifetime(removed)
     }
 }

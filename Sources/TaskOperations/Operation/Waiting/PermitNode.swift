@@ -48,7 +48,7 @@ final class PermitNode: Sendable {
         state.withLock { $0.holders.operations }.filter { holder in
             if nodes.contains(ObjectIdentifier(holder)) { return true }
             return holder.record.withLock { record in
-                record.links?.waits.contains { nodes.contains($0.target.identity) } ?? false
+                record.links?.waits.all.contains { nodes.contains($0.target.identity) } ?? false
             }
         }
     }
@@ -70,7 +70,7 @@ final class PermitNode: Sendable {
         state.withLock { state in
             let (isInOrder, isNew) = holder.record.withLock { record in
                 guard let links = record.links,
-                    isLimit ? links.keepsLimits : links.suspendedCount > 0 && links.permit == .held
+                    isLimit ? links.keepsLimits : links.waits.suspendedCount > 0 && links.permit == .held
                 else { return (true, false) }
                 if holder.rank.value >= rank.value { return (false, false) }
                 if !isLimit { links.permit = .kept }

@@ -115,7 +115,7 @@ extension OperationRecord {
     /// The nodes for which the operation waits for reasons other than barriers.
     var edges: [WaitNode] {
         if isOver { return [] }
-        var edges = links.map { $0.dependencies.unfinished.map(WaitNode.operation) + $0.waits.map(\.target) } ?? []
+        var edges = links.map { $0.dependencies.unfinished.map(WaitNode.operation) + $0.waits.all.map(\.target) } ?? []
         for permit in missingPermits { edges.append(.permit(permit)) }
         return edges
     }
@@ -126,7 +126,7 @@ extension OperationRecord {
         if !missingPermits.allSatisfy({ $0.rank.value < rank }) { return false }
         guard let links else { return true }
         return links.dependencies.allUnfinished { $0.rank.value < rank }
-            && links.waits.allSatisfy { $0.target.rank < rank }
+            && links.waits.all.allSatisfy { $0.target.rank < rank }
     }
 
     /// The permits that the operation needs before it can start or continue.
