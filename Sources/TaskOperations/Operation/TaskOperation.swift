@@ -141,14 +141,14 @@ extension TaskOperation {
     /// once. `result` always waits until the operation has finished. `TaskOperationQueue.run` cancels the operation
     /// when the task is cancelled.
     ///
-    /// - Throws: The error that the body threw. If the body did not run because of a failed input, the error of the
-    ///   operation that failed first. `CancellationError` if the operation was cancelled before its start, or if the
+    /// - Throws: The error that the body threw. If the body did not run because of a failed input,
+    ///   `TaskOperationError.dependencyFailed`. `CancellationError` if the operation was cancelled before its start, or if the
     ///   waiting task is cancelled. `TaskOperationError.waitCycle` if a body awaits an operation that cannot end before
     ///   the body does.
     public var value: Success {
         get async throws {
             try await waitUntilFinished()
-            return try originalValue()
+            return try finishedValue()
         }
     }
 
@@ -156,7 +156,7 @@ extension TaskOperation {
     var valueAtEnd: Success {
         get async throws {
             try await waitToTheEnd()
-            return try originalValue()
+            return try finishedValue()
         }
     }
 
@@ -169,7 +169,7 @@ extension TaskOperation {
     ///   the errors of `value`.
     public func value(timeout: Duration, clock: any Clock<Duration> = ContinuousClock()) async throws -> Success {
         try await waitUntilFinished(timeout: timeout, clock: clock)
-        return try originalValue()
+        return try finishedValue()
     }
 
     /// Waits until the operation has finished, but at most for a limited time, and returns its outcome. Unlike with
@@ -207,16 +207,6 @@ extension TaskOperation {
     /// Returns the value of a finished operation. Creates no `Result`, because the runtime would look up that generic
     /// type at each use.
     package func finishedValue() throws -> Success { try Self.value(of: record.withLock { $0.outcome }) }
-
-    /// The value of a finished operation. Throws the original error if the operation did not run because another
-    /// operation failed.
-    private func originalValue() throws -> Success {
-        do {
-            return try finishedValue()
-        } catch TaskOperationError.dependencyFailed(_, _, let error) {
-            throw error
-        }
-    }
 
     /// - Parameter outcome: The outcome; nil means success without a value.
     private static func value(of outcome: Outcome?) throws -> Success {

@@ -65,7 +65,11 @@ struct URLSessionCallbackTests {
         let dependent = queue.addOperation(after: operation) { _ in Issue.record("ran without its input") }
         let error = await #expect(throws: URLError.self) { try await operation.value }
         #expect(error?.code == .badServerResponse)
-        await #expect(throws: URLError.self) { try await dependent.value }
+        let missing = await #expect(throws: TaskOperationError.self) { try await dependent.value }
+        guard case .dependencyFailed(_, _, is URLError) = missing else {
+            Issue.record("\(missing, default: "no error")")
+            return
+        }
     }
 
     @Test("a connection that breaks in the middle fails the operation")

@@ -75,6 +75,26 @@ struct InputTests {
         #expect(!operation.isCancelled)
     }
 
+    @Test("Every way to wait for an operation whose input failed throws the outcome, which names the input")
+    func failedInputByEveryWait() async throws {
+        let queue = TaskOperationQueue()
+        let bad = queue.addOperation(name: "bad") { () -> Int in throw WorkFailed(number: 9) }
+        let operation = queue.addOperation(after: bad) { @concurrent in $0 + 1 }
+        let errors = Recorder<any Error>()
+        do { _ = try await operation.value } catch { errors.record(error) }
+        do { _ = try await operation.value(timeout: .seconds(1000)) } catch { errors.record(error) }
+        for outcome in [
+            await operation.result, try await operation.result(timeout: .seconds(1000)), operation.outcome!,
+        ] {
+            if case .failure(let error) = outcome { errors.record(error) }
+        }
+        #expect(errors.events.count == 5)
+        for error in errors.events {
+            let failed = (error as? TaskOperationError)?.failedDependency
+            #expect(failed?.dependency == "bad" && failed?.error as? WorkFailed == WorkFailed(number: 9), "\(error)")
+        }
+    }
+
     @Test("A failure that goes down a chain keeps its origin, and is not wrapped once for each step")
     func failureDownAChain() async throws {
         let queue = TaskOperationQueue()

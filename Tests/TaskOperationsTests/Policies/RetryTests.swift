@@ -132,8 +132,8 @@ struct RetryTests {
         let operation = TaskOperation(after: input) { $0 }
         try operation.addOptions(.retry(RetryPolicy.immediately(attempts: 5).reporting { failures.record($0.number) }))
         try queue.addOperations([input, operation])
-        await #expect(throws: WorkFailed.self) { try await operation.value }
-        #expect((operation.failure as? TaskOperationError)?.failedDependency?.origin == "input")
+        _ = await operation.result
+        #expect(operation.refusal?.failedDependency?.origin == "input")
         #expect(failures.events == [1])
         #expect(refusal { try operation.addOptions(.timeLimit(.seconds(1))) }?.alreadyStarted == nil)
     }

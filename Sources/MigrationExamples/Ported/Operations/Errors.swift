@@ -15,9 +15,9 @@ extension Ported {
             for count in counts {
                 do {
                     lines += try await count.value
-                } catch is NotText {
+                } catch TaskOperationError.dependencyFailed(_, _, is NotText) {
                     notText += 1
-                } catch let problem as FileProblem {
+                } catch TaskOperationError.dependencyFailed(_, _, let problem as FileProblem) {
                     problems.append(problem)
                 }
             }
