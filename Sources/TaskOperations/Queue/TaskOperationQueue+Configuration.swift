@@ -38,6 +38,10 @@ extension TaskOperationQueue {
         /// Whether the queue is suspended at first. A suspended queue starts no operation until it is resumed.
         public var isSuspended: Bool
 
+        /// The effect of releasing the queue's owner on operations that have not finished. It has no effect on a scope,
+        /// which finishes its operations before it releases its queue.
+        public var whenReleased: ReleaseRule
+
         /// The rule that decides when a waiting body lends its permit.
         public var lending: PermitLending
 
@@ -66,6 +70,7 @@ extension TaskOperationQueue {
             ageing: OperationAgeing? = nil,
             clock: any Clock<Duration> = ContinuousClock(),
             isSuspended: Bool = false,
+            whenReleased: ReleaseRule = .finish,
             lending: PermitLending = .whenNeeded,
             executor: (any TaskExecutor)? = nil,
             inheriting taskLocals: [InheritedTaskLocal] = [],
@@ -80,10 +85,22 @@ extension TaskOperationQueue {
             self.ageing = ageing
             self.clock = clock
             self.isSuspended = isSuspended
+            self.whenReleased = whenReleased
             self.lending = lending
             self.executor = executor
             self.taskLocals = taskLocals
             self.defaults = defaults
+        }
+
+        /// The effect of releasing the owner of a queue. The owner is the object that `init` returned.
+        public enum ReleaseRule: Hashable, Sendable {
+            /// The queue resumes and finishes its operations. Operations that a suspended queue holds then run.
+            case finish
+
+            /// The queue cancels its operations, as `cancelAllOperations()` does, and also those that bodies add
+            /// afterwards. The cancellation handlers of executing bodies are called in the thread that releases the
+            /// owner.
+            case cancel
         }
     }
 }

@@ -12,7 +12,10 @@ extension TaskOperationQueue {
     }
 
     /// Whether the queue is suspended. A suspended queue starts no operation. Operations that are executing continue.
-    /// After the queue's owner was released, the queue can no longer be suspended.
+    ///
+    /// A release of the queue's owner ends the suspension. By default, the queue then resumes and runs all operations
+    /// that it holds, for example uploads after a logout. To cancel them instead, set `Configuration.whenReleased` to
+    /// `.cancel`. Afterwards, the queue can no longer be suspended.
     public var isSuspended: Bool {
         get { scheduler.isSuspended }
         set { scheduler.isSuspended = newValue }

@@ -11,7 +11,8 @@
 /// ```
 ///
 /// The object that `init` returns owns the queue. When this object is released, the queue drains. It resumes, can no
-/// longer be suspended, and treats a width of 0 as 1. The remaining operations finish.
+/// longer be suspended, and treats a width of 0 as 1. The remaining operations finish, unless the configuration sets
+/// `whenReleased` to `.cancel`.
 ///
 /// Bodies can still use the queue through `current`, and can add operations to it. `current` is then a view of the
 /// queue. The lifetime of a view has no effect on the queue.
@@ -19,6 +20,7 @@ public final class TaskOperationQueue: Sendable {
     package let scheduler: Scheduler
     /// Whether this object does not own the queue.
     private let isView: Bool
+    private let whenReleased: Configuration.ReleaseRule
 
     /// The default width, which is the number of processors.
     public static var defaultMaxConcurrentOperationCount: Int { processorCount }
@@ -52,6 +54,7 @@ public final class TaskOperationQueue: Sendable {
     init(_ configuration: Configuration, scopeWorkers: ScopeWorkers?, failures: FailureLog?) {
         configuration.check()
         isView = false
+        whenReleased = configuration.whenReleased
         let policies = configuration.policies
         scheduler = Scheduler(
             queueName: configuration.name, width: configuration.maxConcurrentOperationCount, policies: policies,
@@ -66,6 +69,7 @@ public final class TaskOperationQueue: Sendable {
     /// The queue of the main actor, which is never released.
     private init(main scheduler: Scheduler) {
         isView = false
+        whenReleased = .finish
         self.scheduler = scheduler
         scheduler.setOwner(self)
         AllQueues.add(self)
@@ -74,13 +78,14 @@ public final class TaskOperationQueue: Sendable {
     /// Creates a view of a queue whose owner was released.
     fileprivate init(viewOf scheduler: Scheduler) {
         isView = true
+        whenReleased = .finish
         self.scheduler = scheduler
     }
 
     deinit {
         if isView { return }
         AllQueues.remove(scheduler.queueNumber)
-        scheduler.ownerWasReleased()
+        scheduler.ownerWasReleased(cancelsOperations: whenReleased == .cancel)
     }
 
     /// The name in messages, descriptions and events; nil if the queue has no name.

@@ -24,9 +24,11 @@ extension Scheduler {
     package nonisolated var operationCount: Int { withCore { $0.state.count } }
 
     /// Drains a queue whose owner is being freed. The suspension of the queue and a width of 0 no longer apply.
-    nonisolated func ownerWasReleased() {
+    nonisolated func ownerWasReleased(cancelsOperations: Bool) {
         // A scope has finished its operations before its end.
         if scopeWorkers != nil { return }
+        // Before the queue resumes, so that none of the operations starts.
+        if cancelsOperations { cancelAll(andSet: .cancelling) }
         withSuspension { $0.state.drain() }
     }
 
