@@ -7,6 +7,8 @@ extension AnyTaskOperation {
         let slot: Int
         let isReady: Bool
         let hasEnded: Bool
+        /// Whether a time limit passed before the operation was added.
+        let isLate: Bool
         let level: PriorityLevel
         let hasDependencies: Bool
         let weight: Int
@@ -220,7 +222,8 @@ extension OperationRecord {
 
     var snapshot: AnyTaskOperation.Snapshot {
         AnyTaskOperation.Snapshot(
-            slot: Int(slot), isReady: isReady, hasEnded: phase == .finished, level: orderLevel,
+            slot: Int(slot), isReady: isReady, hasEnded: phase == .finished, isLate: isLate && phase == .submitted,
+            level: orderLevel,
             hasDependencies: links.map { !$0.dependencies.isEmpty } ?? false, weight: Int(weight),
             hasLimits: hasLimits, hasOptions: options != nil)
     }

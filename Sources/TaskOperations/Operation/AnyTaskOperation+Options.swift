@@ -50,9 +50,17 @@ extension AnyTaskOperation {
         }
     }
 
+    /// Ends the operation, because a time limit passed before it was added.
+    func endLate() {
+        record.withLock { $0.links?.timers }?.endPassed(self)
+    }
+
     /// Reverts `beginOptions`, because the host refused the operation.
     func revokeOptions() {
-        let (timers, isDelayed) = record.withLock { ($0.links?.timers, $0.isDelayed) }
+        let (timers, isDelayed) = record.withLock { record in
+            record.isLate = false
+            return (record.links?.timers, record.isDelayed)
+        }
         timers?.end()
         if isDelayed { Deadlines.remove(self) }
     }

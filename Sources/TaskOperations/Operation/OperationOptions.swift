@@ -185,7 +185,7 @@ extension OperationOptions {
     /// operation that has failed in this way never starts. The time includes delays, waits for dependencies, and waits
     /// for room.
     ///
-    /// - Parameter limit: The time; not negative.
+    /// - Parameter limit: The time; not negative. If it is zero, the operation fails when it is added.
     public static func starting(within limit: Duration) -> OperationOptions {
         check(limit, "starting(within:)")
         return OperationOptions(.startLimit(.duration(limit)))
@@ -197,13 +197,14 @@ extension OperationOptions {
     /// unfinished dependencies. If the operation has started, its body is cancelled. The outcome is
     /// `TaskOperationError.timedOut`.
     ///
-    /// - Parameter limit: The time; not negative.
+    /// - Parameter limit: The time; not negative. If it is zero, the operation fails when it is added.
     public static func ending(within limit: Duration) -> OperationOptions {
         check(limit, "ending(within:)")
         return OperationOptions(.endLimit(.duration(limit)))
     }
 
-    /// Sets the instant by which the operation must have ended. Like `ending(within:)`, but for an instant. Also sets
+    /// Sets the instant by which the operation must have ended. Like `ending(within:)`, but for an instant. If the
+    /// instant has passed when the operation is added, the operation fails at once, and its body never runs. Also sets
     /// the clock.
     public static func deadline<C: Clock>(
         _ instant: C.Instant, clock: C = ContinuousClock()

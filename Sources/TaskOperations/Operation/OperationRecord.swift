@@ -36,6 +36,8 @@ struct OperationRecord: ~Copyable, Sendable {
     var isPriorityGiven: Bool
     /// True after the body was wrapped in its policies.
     var isBodySurrounded = false
+    /// Whether a time limit passed before the operation was added. The operation must then end without a start.
+    var isLate = false
     /// The clock of the delay's deadline; `noClock` if the operation is not delayed.
     var deadlineClock = Self.noClock
     /// The operation's slot in its host; negative until the host has inserted the operation.
@@ -107,7 +109,7 @@ struct OperationRecord: ~Copyable, Sendable {
         return inherited > .background ? inherited : nil
     }
 
-    var isReady: Bool { phase == .submitted && !hasUnfinishedDependencies && !isDelayed }
+    var isReady: Bool { phase == .submitted && !hasUnfinishedDependencies && !isDelayed && !isLate }
 
     /// A value that is not the number of any clock.
     static var noClock: UInt8 { DeadlinePlace.clockLimit }

@@ -39,7 +39,9 @@ extension Scheduler {
     /// operation.
     private nonisolated func takeNow(_ operation: AnyTaskOperation) -> Bool {
         withCore { core in
-            let mustWait = core.state.isFull && core.state.acceptance.intake.accepts && !operation.isFinished
+            let snapshot = operation.snapshot
+            let mustWait =
+                core.state.isFull && core.state.acceptance.intake.accepts && !snapshot.hasEnded && !snapshot.isLate
             if !mustWait { insert(operation, in: &core) }
             return !mustWait
         }

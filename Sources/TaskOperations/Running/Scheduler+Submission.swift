@@ -67,7 +67,9 @@ extension Scheduler {
                 core.state.effects.removed.append(operation)
                 return true
             }
-            guard core.state.accepts(operation) else { return true }
+            // Neither does an operation that must not start.
+            let isLate = core.state.acceptance.intake.accepts && operation.snapshot.isLate
+            guard isLate || core.state.accepts(operation) else { return true }
         }
         let slot = core.state.nextSlot
         let place = nextPlace(for: CollectionOfOne(operation), isBarrier: isBarrier, in: &core)
@@ -75,6 +77,7 @@ extension Scheduler {
         if snapshot.hasLimits { core.state.setLimits(core.limitSet(of: operation, claimedBy: self), of: slot) }
         core.state.insert(operation, snapshot.newcomer(isBarrier: isBarrier), at: slot)
         if snapshot.hasEnded { core.state.remove(slot) }
+        if snapshot.isLate { core.state.dropLate(slot) }
         return true
     }
 }

@@ -234,6 +234,7 @@ extension Scheduler {
         case .shutDown: operation.endBeforeStart(.queueShutDown(label, queueName: queueName))
         case .full: operation.endBeforeStart(.queueFull(label, queueName: queueName))
         case .dropped: operation.endBeforeStart(.dropped(label, queueName: queueName))
+        case .late: operation.endLate()
         }
     }
 }

@@ -104,11 +104,23 @@ extension SchedulerState {
             reject(element, .full)
             return false
         }
+        drop(slot, .dropped)
+        return true
+    }
+
+    /// Drops an operation that was just added, because it must not start.
+    mutating func dropLate(_ slot: Slot) {
+        let entry = entry(slot)
+        admission.policies?.value.dropOrder?.remove(entry)
+        drop(slot, .late)
+    }
+
+    /// Drops a queued operation. The effects end it. Until then it stays in the queue, uncounted.
+    private mutating func drop(_ slot: Slot, _ reason: Rejection.Reason) {
         acceptance.droppedCount += 1
         if records[slot].status == .ready { makeWait(slot) }
         finishing.insert(slot)
-        reject(records[slot].element, .dropped)
-        return true
+        reject(records[slot].element, reason)
     }
 
     /// Advances the intake. An earlier case has no effect. `.closing` shuts an empty queue at once.

@@ -42,6 +42,8 @@ extension SchedulerState {
             case full
             /// The operation was dropped to make room for a newer one.
             case dropped
+            /// A time limit of the operation passed before the operation was added.
+            case late
         }
 
         let element: Element

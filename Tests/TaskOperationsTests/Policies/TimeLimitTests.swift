@@ -205,6 +205,58 @@ struct TimeLimitTests {
         #expect(await timedOut(none) == .zero)
     }
 
+    @Test(
+        "an operation whose time is over at its addition fails without a start",
+        arguments: [
+            .deadline(.now - .seconds(1)), .ending(within: .zero), .starting(within: .zero),
+            [.deadline(.now - .seconds(1)), .overrun(.abandon), .delay(.seconds(1000))],
+        ] as [OperationOptions])
+    func overAtAddition(options: OperationOptions) async throws {
+        let (bodies, ends) = (ConcurrencyMeter(), ConcurrencyMeter())
+        let (idle, byDefault) = (TaskOperationQueue(), TaskOperationQueue(.init(defaults: options)))
+        let full = TaskOperationQueue(.init(maxQueuedOperationCount: 1, overflow: .dropOldest, isSuspended: true))
+        let kept = full.addOperation {}
+        for _ in 0..<50 {
+            let added = TaskOperation(options) { bodies.enter() }
+            let started = TaskOperation(options) { bodies.enter() }
+            let waiting = TaskOperation(options) { bodies.enter() }
+            try idle.addOperations([added])
+            try started.start()
+            try await full.addOperationWaitingForRoom(waiting)
+            let operations = [
+                added, started, waiting, idle.addOperation(options) { bodies.enter() },
+                byDefault.addOperation { bodies.enter() }, full.addOperation(options) { bodies.enter() },
+                idle.addBarrier(options) { bodies.enter() },
+            ]
+            for operation in operations {
+                let error = try #require(operation.failure as? TaskOperationError)
+                #expect(error.timedOut?.limit == .zero || error.notStarted?.limit == .zero, "\(error)")
+                operation.addCompletionHandler { ends.enter() }
+            }
+            try await idle.addOperation(dependencies: operations) {}.value
+        }
+        try await idle.waitUntilAllOperationsAreFinished()
+        #expect(bodies.total == 0)
+        await until { ends.total == 50 * 7 }
+        #expect(full.operations == [kept])
+        full.cancelAllOperations()
+    }
+
+    @Test("a batch that is refused does not end an operation whose time is over")
+    func overInRefusedBatch() throws {
+        let late = TaskOperation(.ending(within: .zero)) {}
+        let (first, second) = (TaskOperation(name: "first") {}, TaskOperation(name: "second") {})
+        let queue = TaskOperationQueue(.init(isSuspended: true))
+        try second.addDependency(first)
+        try queue.addOperation(second)
+        queue.addBarrier {}
+        #expect(refusal { try queue.addOperations([late, first]) }?.dependencyCycle != nil)
+        #expect(!late.isFinished)
+        try queue.addOperation(late)
+        #expect(late.refusal?.timedOut?.limit == .zero)
+        queue.cancelAllOperations()
+    }
+
     @Test("the queue and the captured values are released with the operation")
     func freed() async throws {
         let freed = Gate()

@@ -34,6 +34,10 @@ extension TaskOperationError {
         if case .timedOut(let label, let limit) = self { (label.name, limit) } else { nil }
     }
 
+    var notStarted: (name: String?, limit: Duration)? {
+        if case .notStarted(let label, let limit) = self { (label.name, limit) } else { nil }
+    }
+
     var queueShutDown: String? {
         if case .queueShutDown(let label, _) = self { label.name } else { nil }
     }

@@ -52,7 +52,8 @@ final class OperationTimeLimit: Sendable {
         }
     }
 
-    private func end(_ operation: AnyTaskOperation, after limit: Duration) {
+    /// Ends the operation with the error of a limit that has passed.
+    func end(_ operation: AnyTaskOperation, after limit: Duration) {
         let error = TaskOperationError.timedOut(OperationLabel(operation), after: limit)
         if overrun == .abandon { operation.abandon(error) }
         operation.endBeforeStart(error, isCancellation: true)
