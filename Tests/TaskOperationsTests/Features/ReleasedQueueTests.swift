@@ -72,6 +72,30 @@ struct ReleasedQueueTests {
         #expect(queue.isSuspended)
     }
 
+    @Test("The release of a suspended queue finishes its operations, or cancels them if the configuration says this")
+    func whenReleased() async throws {
+        for whenReleased in [TaskOperationQueue.Configuration.ReleaseRule.finish, .cancel] {
+            let (gate, uploads) = (Gate(), Recorder<Int>())
+            let (executing, held) = await {
+                let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, whenReleased: whenReleased))
+                let executing = queue.addOperation {
+                    await gate.pass()
+                    let added = TaskOperationQueue.current!.addOperation { uploads.record(9) }
+                    return (isCancelled: Task.isCancelled, added: added)
+                }
+                await gate.waitForArrivals(1)
+                queue.isSuspended = true
+                return (executing, (0..<3).map { number in queue.addOperation { uploads.record(number) } })
+            }()
+            gate.open()
+            let (isCancelled, added) = try await executing.value
+            for operation in held + [added] { _ = await operation.result }
+            #expect(uploads.events == (whenReleased == .finish ? [0, 1, 2, 9] : []))
+            #expect(isCancelled == (whenReleased == .cancel))
+            for operation in held + [added] { #expect(operation.isCancelled == (whenReleased == .cancel)) }
+        }
+    }
+
     @Test("It can neither be suspended nor narrowed to nothing any more")
     func cannotBeHeldUp() async throws {
         let gate = Gate()
