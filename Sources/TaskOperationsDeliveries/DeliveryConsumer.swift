@@ -151,10 +151,11 @@ extension DeliveryConsumer {
             if let keyEnd { try keyEnd.addDependency(operation) }
             if let end = predecessor?.keyEnd { try operation.addDependency(end) }
             try consumption?.addDependency(operation)
+            try queue.addOperation(operation)
         } catch {
-            return operation.endBeforeStart(error, isCancellation: false)
+            held.ended(.failure(error), isCancelled: false, number: number)
+            operation.cancel()
         }
-        queue.addNew(operation)
     }
 }
 

@@ -67,15 +67,16 @@ final class HeldDelivery<Source: Delivery>: Sendable {
     /// The time of the first check of the lease.
     var firstLook: Duration { state.withLock { $0.lease.nextLook } }
 
-    /// Records the end of the operation, and settles the delivery.
+    /// Records the end of the operation, and settles the delivery. Later calls have no effect.
     ///
     /// - Parameter isCancelled: Whether the operation was cancelled, and not by a time limit.
     func ended(_ result: Result<Void, any Error>, isCancelled: Bool, number: Int) {
         let (ended, renewal) = state.withLock { state in
-            state.hasEnded = true
+            defer { state.hasEnded = true }
             let renewal = state.renewal.take()
             return (state, renewal)
         }
+        if ended.hasEnded { return }
         renewal?.cancel()
         if !ended.hasStarted { consumer.stoppedWaiting() }
         consumer.operationEnded(number, key: options.key)
