@@ -82,12 +82,15 @@ extension InMemoryEngine {
         return result
     }
 
-    /// Applies an event, and wakes waiting workers.
+    /// Applies an event. Wakes the waiting workers if they can return, or if they must look again at an earlier time.
     private func change<Result: Sendable, Failure>(
         _ event: (inout Core) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        let (result, waiting) = try state.withLock { state throws(Failure) in
+        let (result, waiting) = try state.withLock { state throws(Failure) -> (Result, [ProgressListener]) in
+            let before = state.core.nextEnd
             let result = try event(&state.core)
+            let isEarlier = state.core.nextEnd.map { next in before.map { next < $0 } ?? true } ?? false
+            if !state.core.hasNews && !isEarlier { return (result, []) }
             defer { state.waiting = [:] }
             return (result, Array(state.waiting.values))
         }

@@ -39,6 +39,12 @@ struct InMemoryEngineState<Payload: Sendable>: Sendable {
     /// The number of payloads that are not acknowledged.
     var count: Int { entries.count }
 
+    /// Whether a pull returns at once.
+    var hasNews: Bool { firstReady < ready.count || isFinished && entries.isEmpty }
+
+    /// The time of the next end of a lease or of a delay; nil if there is none.
+    var nextEnd: Duration? { ends.first?.time }
+
     mutating func holdingAttempt(of id: Int, at now: Duration) -> Int? {
         expire(at: now)
         return entries[id].flatMap { $0.receipt == nil ? nil : $0.attempt }
@@ -53,7 +59,8 @@ struct InMemoryEngineState<Payload: Sendable>: Sendable {
 
     mutating func pull(at now: Duration) -> Pull {
         expire(at: now)
-        if firstReady == ready.count { return isFinished && entries.isEmpty ? .end : .wait(until: ends.first?.time) }
+        if !hasNews { return .wait(until: nextEnd) }
+        if firstReady == ready.count { return .end }
         let id = ready[firstReady]
         firstReady += 1
         if firstReady > 64, firstReady * 2 > ready.count {

@@ -58,6 +58,38 @@ struct InMemoryEngineTests {
         }
     }
 
+    @Test("an acknowledgement wakes no worker that waits for a payload")
+    func idleWorkers() throws {
+        /// The number of jobs while one worker acknowledges 100 payloads, and others wait.
+        func jobs(idleCount: Int) throws -> Int {
+            let executor = SeededExecutor(seed: 1)
+            return try executor.run {
+                let engine = InMemoryEngine<Int>(lease: .seconds(30), clock: ManualClock(on: executor))
+                for number in 0..<100 { engine.send(number) }
+                var (iterator, held) = (engine.deliveries().makeAsyncIterator(), [InMemoryDelivery<Int>]())
+                while held.count < 100 { held.append(try #require(try await iterator.next())) }
+                let idle = (0..<idleCount).map { _ in
+                    Task(executorPreference: executor) {
+                        var iterator = engine.deliveries().makeAsyncIterator()
+                        return try await iterator.next()
+                    }
+                }
+                for _ in 0..<1000 { await Task.yield() }
+                let before = executor.jobsRun
+                for delivery in held {
+                    try await delivery.acknowledge()
+                    for _ in 0..<10 { await Task.yield() }
+                }
+                let jobs = executor.jobsRun - before
+                engine.finish()
+                for task in idle { #expect(try await task.value == nil) }
+                return jobs
+            }
+        }
+        let (alone, withOthers) = (try jobs(idleCount: 0), try jobs(idleCount: 20))
+        #expect(withOthers <= alone + 20)
+    }
+
     /// Expects that eight times as many steps take less than 25 times as long. Quadratic steps take 64 times as long.
     private func expectNearlyLinear(_ run: (_ count: Int) -> Void) {
         let ratio = bestRatio(within: 25) { isLarge in
