@@ -67,7 +67,7 @@ struct URLSessionCallbackTests {
         #expect(error?.code == .badServerResponse)
         let missing = await #expect(throws: TaskOperationError.self) { try await dependent.value }
         guard case .dependencyFailed(_, _, is URLError) = missing else {
-            Issue.record("\(missing, default: "no error")")
+            Issue.record("\(String(describing: missing))")
             return
         }
     }
