@@ -49,27 +49,30 @@
                 }
                 return "%0\r\n"
             }
-            let (count, command) = (8, ["SET", "key", String(repeating: "x", count: 1 << 20)])
+            let command = ["SET", "key", String(repeating: "x", count: 1 << 20)]
+            let connections = (0..<8).map { _ in
+                RedisConnection(to: server.address, password: nil, timeout: .seconds(60))
+            }
             await withTaskGroup { group in
-                for _ in 0..<count {
+                for connection in connections {
                     group.addTask {
-                        let connection = RedisConnection(to: server.address, password: nil, timeout: .seconds(5))
                         async let ping = try? connection.send([["PING"]])
-                        await hasStopped.waitForArrivals(count)
+                        await hasStopped.waitForArrivals(connections.count)
                         await #expect(throws: RedisConnectionError.self) { try await connection.send([command]) }
                         order.record("command")
                         _ = await ping
                     }
                 }
                 group.addTask {
-                    await hasStopped.waitForArrivals(count)
+                    await hasStopped.waitForArrivals(connections.count)
                     for _ in 0..<1000 { await Task.yield() }
                     order.record("other task")
+                    for connection in connections { connection.close() }
                 }
             }
             hasStopped.open()
             #expect(order.events.first == "other task")
-            #expect(order.events.count == count + 1)
+            #expect(order.events.count == connections.count + 1)
         }
 
         @Test("messages that the server pushes are no replies")
