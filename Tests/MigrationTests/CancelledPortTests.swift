@@ -10,7 +10,7 @@
     @Suite("Ports whose caller is cancelled", .inTurns, .prompt, .timeLimit(.minutes(10)))
     struct CancelledPortTests {
         /// Ports whose queues outlive a caller. The sources give the reasons.
-        private static let isShared: Set = ["main-queue", "blocking-callbacks", "image-downloader"]
+        private static let isShared: Set = ["main-queue", "blocking-callbacks", "image-downloader", "once"]
 
         @Test("A port whose caller is cancelled begins no further body, ends after all its operations, and throws")
         func cancelled() async {

@@ -7,7 +7,7 @@ extension Ported {
     public static func once(_ input: RecipeInput) async throws -> RecipeResult {
         // region: once
         let computations = Journal()
-        let bytes = AsyncLazy {
+        let bytes = AsyncLazy {  // continues if all callers are cancelled
             computations.write("computed")
             return input.files.reduce(0) { $0 + $1.size }
         }
