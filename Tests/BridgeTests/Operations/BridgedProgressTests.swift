@@ -55,7 +55,9 @@ struct BridgedProgressTests {
     func longInterval() async throws {
         let clock = SleepRecordingClock()
         let operation = queue.addOperation {
-            await AnyTaskOperation.reportingProgress(of: Progress(totalUnitCount: 1), every: .seconds(Int64.max) * 18, clock: clock) {
+            await AnyTaskOperation.reportingProgress(
+                of: Progress(totalUnitCount: 1), every: .seconds(Int64.max) * 18, clock: clock
+            ) {
                 await until { clock.sleeps.events.count == 1 }
             }
         }
