@@ -20,6 +20,9 @@ extension URLSessionConfiguration {
     /// A configuration without a cache and with a long timeout: on a busy machine, an answer may take long.
     public static var patient: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
+        // On Linux, the process stops if a task is cancelled while its session looks into a cache:
+        // https://github.com/swiftlang/swift-corelibs-foundation/issues/3296
+        configuration.urlCache = nil
         configuration.timeoutIntervalForRequest = 600
         // On Linux, the process stops if a task is cancelled during the lookup in the cache:
         // https://github.com/swiftlang/swift-corelibs-foundation/issues/3296

@@ -1,4 +1,5 @@
 import Foundation
+import MigrationExamplesSupport
 import TaskOperations
 import TaskOperationsBridge
 import TaskOperationsExpectations
@@ -16,7 +17,7 @@ struct URLSessionCallbackTests {
 
     /// - Parameter timeout: The timeout of the session in seconds. On Linux, the timeout of a request has no effect.
     private func session(timeout: TimeInterval = 60) -> URLSession {
-        let configuration = URLSessionConfiguration.ephemeral
+        let configuration = URLSessionConfiguration.patient
         configuration.timeoutIntervalForRequest = timeout
         let handlers = BridgedOperationQueue(name: "handlers")
         return URLSession(configuration: configuration, delegate: nil, delegateQueue: handlers)

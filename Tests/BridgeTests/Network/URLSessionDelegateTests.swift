@@ -1,4 +1,5 @@
 import Foundation
+import MigrationExamplesSupport
 import TaskOperations
 import TaskOperationsBridge
 import TaskOperationsExpectations
@@ -19,7 +20,7 @@ struct URLSessionDelegateTests {
     ///
     /// - Parameter timeout: The timeout of the session in seconds. On Linux, the timeout of a request has no effect.
     private func load(_ url: URL, delegate: SessionDelegate, timeout: TimeInterval = 60) async -> URLResponse? {
-        let configuration = URLSessionConfiguration.ephemeral
+        let configuration = URLSessionConfiguration.patient
         configuration.timeoutIntervalForRequest = timeout
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
         #expect(session.delegateQueue === queue)

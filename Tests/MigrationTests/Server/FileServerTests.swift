@@ -151,6 +151,23 @@ struct FileServerTests {
         #expect(idle[0].received().status == nil)
     }
 
+    /// In a separate process, because with a cache Foundation stops the process:
+    /// https://github.com/swiftlang/swift-corelibs-foundation/issues/3296
+    @Test("The session of the recipes survives requests that are cancelled directly after their start")
+    func cancelledAtOnce() async {
+        await #expect(processExitsWith: .success) {
+            let server = try FileServer(serving: [])
+            let session = URLSession(configuration: .patient)
+            let ends = SharedCount()
+            for _ in 0..<2000 {
+                let task = session.dataTask(with: server.url(path: "/file")) { _, _, _ in ends.add(1) }
+                task.resume()
+                task.cancel()
+            }
+            #expect(await eventually(within: patience) { ends.total == 2000 })
+        }
+    }
+
     @Test("A released server stops")
     func stops() throws {
         var server: FileServer? = try FileServer(serving: [])
