@@ -68,7 +68,8 @@ let simulation: Target = .target(
 
 /// The exploration of the controlled library.
 let exploration: [Target] = [
-    .target(name: "Exploration", swiftSettings: settings),
+    .target(name: "CExploration"),
+    .target(name: "Exploration", dependencies: ["CExploration"], swiftSettings: settings),
     .testTarget(
         name: "ExplorationTests",
         dependencies: [

@@ -30,15 +30,6 @@ public enum ControlledSystem {
     /// Whether the calling thread belongs to a schedule.
     public static var isControlled: Bool { ControlledThread.current != nil }
 
-    /// Performs a call that the runtime makes while it holds its own lock. During the call, no other thread runs,
-    /// except a thread that holds a needed lock.
-    public static func withoutInterruption(_ body: () -> Void) {
-        guard let turnstile = ControlledThread.current?.turnstile else { return body() }
-        turnstile.beginExclusive()
-        body()
-        turnstile.endExclusive()
-    }
-
     /// Lets other threads run.
     public static func yield() {
         ControlledThread.current?.turnstile.reach(.yield)

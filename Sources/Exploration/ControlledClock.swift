@@ -8,7 +8,7 @@ extension ControlledSystem {
         await withTaskCancellationHandler {
             await withCheckedContinuation { sleep.begin(until: deadline, $0) }
         } onCancel: {
-            withoutInterruption { sleep.cancel() }
+            sleep.cancel()
         }
         try Task.checkCancellation()
     }

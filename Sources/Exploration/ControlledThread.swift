@@ -1,3 +1,4 @@
+internal import CExploration
 internal import Dispatch
 
 #if canImport(Darwin)
@@ -21,6 +22,8 @@ final class ControlledThread: @unchecked Sendable {
         case access(SharedObject, Access)
         /// Takes a lock. The step is possible only while no thread holds the lock.
         case acquire(SharedObject)
+        /// Takes a mutex of the C library. The step is possible only while no thread holds the mutex.
+        case mutex(UnsafeMutablePointer<pthread_mutex_t>)
         /// Waits until another thread sets `isNotified`, or until a point in time.
         case wait(SharedObject, until: Duration?)
         /// Fires a timer at a point in time.
@@ -48,8 +51,6 @@ final class ControlledThread: @unchecked Sendable {
     /// The condition for which the thread waits. Set before the thread releases the lock.
     var condition: SharedObject?
     var isNotified = false
-    /// While positive, no other thread runs, unless it holds a lock that this thread needs.
-    var exclusiveDepth = 0
     var host: HostThread?
     /// The values of this thread for `pthread_setspecific`.
     var specifics: [UInt: UnsafeMutableRawPointer] = [:]
@@ -88,6 +89,8 @@ final class HostThread: @unchecked Sendable {
     // `thread` is written before the semaphore is signalled, and read after the host has waited for that signal.
     private let semaphore = DispatchSemaphore(value: 0)
     private var thread: ControlledThread?
+    /// The number by which the system knows the thread. The thread itself writes it, before its first turn.
+    private(set) var identifier: CInt = 0
 
     /// The idle host threads of all explorations in the process.
     private static let idle = IdleHosts()
@@ -131,6 +134,7 @@ final class HostThread: @unchecked Sendable {
     private static func serve(_ opaque: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
         // Retained at the start of the thread, which never ends.
         let host = Unmanaged<HostThread>.fromOpaque(opaque).takeUnretainedValue()
+        host.identifier = explorationThreadIdentifier()
         while true {
             host.semaphore.wait()
             var thread = host.thread

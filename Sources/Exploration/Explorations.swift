@@ -1,3 +1,4 @@
+internal import CExploration
 internal import Synchronization
 
 #if canImport(Darwin)
@@ -17,6 +18,9 @@ enum Explorations {
 
     static func withTurn<Result>(_ explore: () -> sending Result) -> sending Result {
         precondition(Jobs.isInstalled, "The runtime has no hook for the jobs of tasks.")
+        explorationSetMutexWait { mutex, owner in
+            ControlledThread.current?.turnstile.wait(for: mutex!, heldBy: owner) ?? false
+        }
         Crash.catchAll()
         return turn.withLock { _ in explore() }
     }

@@ -52,6 +52,7 @@ extension Turnstile {
         case .start: (0, nil)
         case .access(let object, let access): (1 + UInt64(access.rawValue), object)
         case .acquire(let lock): (6, lock)
+        case .mutex: (12, nil)
         case .wait(let condition, _): (7, condition)
         case .fire: (8, nil)
         case .yield: (9, nil)
@@ -75,6 +76,7 @@ extension Turnstile {
         case .start: "starts"
         case .access(let object, let access): "\(access) \(object.name(in: self))"
         case .acquire(let lock): "takes \(lock.name(in: self))"
+        case .mutex: "takes a mutex of the runtime"
         case .wait(let condition, _): "waits for \(condition.name(in: self))"
         case .fire: "fires"
         case .pause: "runs"

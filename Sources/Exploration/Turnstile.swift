@@ -1,4 +1,6 @@
+internal import CExploration
 internal import Dispatch
+internal import Glibc
 
 /// The memory model of the atomic variables in an exploration.
 public enum MemoryModel: Sendable {
@@ -29,8 +31,6 @@ final class Turnstile: @unchecked Sendable {
     private(set) var threads: [ControlledThread] = []
     private var threadCount = 0
     private(set) var current: ControlledThread!
-    /// The threads that exclude other threads, the newest last.
-    private var exclusive: [ControlledThread] = []
     private var options: [ControlledThread] = []
     private var numbers: [Int] = []
     /// The views of the ended threads.
@@ -171,9 +171,17 @@ extension Turnstile {
             _ = thread.view.makeEvent(of: thread.number)
             lock.view = thread.view
         }
-        // The exclusive thread may have needed the lock. It holds a lock of the runtime, for which this thread must not
-        // wait.
-        if let alone = exclusive.last, alone !== thread { reach(.pause) }
+    }
+
+    /// Waits for a mutex of the C library that another thread holds, such as the lock with which the runtime protects
+    /// the status of a task while it calls a cancellation handler. Returns false if no thread of the schedule holds it.
+    func wait(for mutex: UnsafeMutablePointer<pthread_mutex_t>, heldBy identifier: CInt) -> Bool {
+        let thread = current!
+        let owner = threads.first { $0 !== thread && $0.host?.identifier == identifier }
+        guard let owner else { return false }
+        reach(.mutex(mutex))
+        if memory == .weak { thread.view.join(owner.view) }
+        return true
     }
 
     /// Wakes one thread, or all threads, that wait for a condition.
@@ -185,19 +193,6 @@ extension Turnstile {
             }
         }
     }
-
-    /// Prevents other threads from running until `endExclusive`, except threads that hold a lock which the current
-    /// thread needs.
-    func beginExclusive() {
-        current.exclusiveDepth += 1
-        if current.exclusiveDepth == 1 { exclusive.append(current) }
-    }
-
-    func endExclusive() {
-        let thread = current!
-        thread.exclusiveDepth -= 1
-        if thread.exclusiveDepth == 0 { exclusive.remove(at: exclusive.lastIndex { $0 === thread }!) }
-    }
 }
 
 // MARK: - Choices
@@ -207,7 +202,6 @@ extension Turnstile {
     private func pick(canContinue: Bool) -> ControlledThread? {
         stepCount += 1
         if stepCount > stepLimit { return abandon("The schedule has more than \(stepLimit) steps.") }
-        if let alone = exclusive.last { return holder(neededBy: alone) }
         collectOptions(canContinue ? current : nil)
         if options.isEmpty { return abandon("No thread can run.") }
         if options.count == 1 { return options[0] }
@@ -229,13 +223,6 @@ extension Turnstile {
     func crash(_ signal: Int32) {
         fail("The process would end here (signal \(signal)).\n\(states)")
         completed.signal()
-    }
-
-    /// The exclusive thread, or the thread that holds the lock that it needs.
-    private func holder(neededBy alone: ControlledThread) -> ControlledThread {
-        var thread = alone
-        while case .acquire(let lock) = thread.step, let owner = owner(of: lock) { thread = owner }
-        return thread
     }
 
     /// The thread that holds a lock. A thread of an earlier, abandoned schedule does not count.
@@ -266,13 +253,19 @@ extension Turnstile {
 
     /// Whether a thread waits for a lock. Used if no thread can run.
     private var hasDeadlock: Bool {
-        threads.contains { if case .acquire = $0.step { true } else { false } }
+        threads.contains { thread in
+            switch thread.step {
+            case .acquire, .mutex: true
+            default: false
+            }
+        }
     }
 
     private func canRun(_ thread: ControlledThread) -> Bool {
         switch thread.step {
         case .start, .access, .pause: true
         case .acquire(let lock): owner(of: lock) == nil
+        case .mutex(let mutex): explorationMutexOwner(mutex) == 0
         case .wait: thread.isNotified
         case .fire, .quiet: false
         case .yield: thread !== current

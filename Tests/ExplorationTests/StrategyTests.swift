@@ -107,25 +107,31 @@ struct StrategyTests {
         #expect(failure.messages[0].hasPrefix("The process would end here"))
     }
 
-    @Test("a thread that a cancellation handler needs does not run on to where the runtime blocks it")
+    @Test("a cancellation handler is interrupted, and its task waits for it where the runtime makes the task wait")
     func handlers() async throws {
+        let ends = Holder(Set<String>())
         let program = ExploredProgram("lock in a cancellation handler") { schedule in
-            let lock = ControlledLock(0)
+            let (lock, order) = (ControlledLock(0), Holder<[String]>([]))
             schedule.thread("canceller") {
                 let task = Task {
                     await withTaskCancellationHandler {
                         lock.withLock { _ in schedule.pause() }
+                        order.value!.append("body")
                     } onCancel: {
-                        ControlledSystem.withoutInterruption { lock.withLock { _ in } }
+                        lock.withLock { _ in schedule.pause() }
+                        order.value!.append("handler")
                     }
+                    order.value!.append("end")
                 }
                 schedule.pause()
                 task.cancel()
             }
             schedule.runToEnd()
+            ends.value!.insert(order.value!.joined(separator: " "))
         }
         let result = await explore(.exhaustive(preemptions: 2), program)
         #expect(result.failure == nil && result.isComplete, "\(result)")
+        #expect(ends.value == ["body handler end", "handler body end", "body end"])
     }
 
     @Test("a program that does not repeat its steps is noticed")

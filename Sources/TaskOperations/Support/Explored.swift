@@ -84,25 +84,4 @@
             try await ContinuousClock().sleep(for: duration)
         }
     }
-
-    // The runtime calls these handlers while it holds the lock of a task's status. For this reason, a schedule must not
-    // interrupt the handlers.
-
-    package func withTaskCancellationHandler<Result>(
-        operation: @concurrent () async throws -> Result, onCancel handler: @Sendable () -> Void,
-        isolation: isolated (any Actor)? = #isolation
-    ) async rethrows -> Result {
-        try await _Concurrency.withTaskCancellationHandler(
-            operation: operation, onCancel: { ControlledSystem.withoutInterruption(handler) }, isolation: isolation)
-    }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    func withTaskPriorityEscalationHandler<Result, Failure>(
-        operation: () async throws(Failure) -> Result,
-        onPriorityEscalated handler: @Sendable (TaskPriority, TaskPriority) -> Void
-    ) async throws(Failure) -> Result {
-        try await _Concurrency.withTaskPriorityEscalationHandler(
-            operation: operation,
-            onPriorityEscalated: { old, new in ControlledSystem.withoutInterruption { handler(old, new) } })
-    }
 #endif
