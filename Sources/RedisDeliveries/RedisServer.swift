@@ -46,11 +46,11 @@ package final class RedisServer: @unchecked Sendable {
     package func start() async throws {
         let process = Process()
         process.executableURL = executable
-        process.arguments =
-            "--bind 127.0.0.1 --unixsocket server.sock --appendonly yes --appendfsync always --daemonize no"
-            .split(separator: " ").map(String.init)
-            + ["--port", "\(port)", "--requirepass", password ?? "", "--save", "", "--dir", folder.path]
-            + ["--logfile", "server.log"]
+        process.arguments = [
+            "--bind", "127.0.0.1", "--unixsocket", "server.sock", "--appendonly", "yes", "--appendfsync", "always",
+            "--daemonize", "no", "--port", "\(port)", "--requirepass", password ?? "", "--save", "", "--dir",
+            folder.path, "--logfile", "server.log",
+        ]
         process.currentDirectoryURL = folder
         process.standardOutput = FileHandle.nullDevice
         try process.run()
