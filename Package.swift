@@ -17,8 +17,10 @@ let explored: [Target.Dependency] = isExplored ? ["Exploration"] : []
 
 /// The library.
 let library: [Target] = [
+    // What Swift cannot call by public means.
+    .target(name: "CTaskOperations"),
     .target(
-        name: "TaskOperations", dependencies: explored,
+        name: "TaskOperations", dependencies: explored + ["CTaskOperations"],
         exclude: isExplored
             ? [
                 "Support/Lock.swift", "Support/Monitor.swift", "Support/SystemThread.swift",
@@ -28,7 +30,8 @@ let library: [Target] = [
     .target(
         name: "TaskOperationsExtras", dependencies: explored + ["TaskOperations"], swiftSettings: settings),
     .target(
-        name: "TaskOperationsBridge", dependencies: explored + ["TaskOperations", "TaskOperationsExtras"],
+        name: "TaskOperationsBridge",
+        dependencies: explored + ["CTaskOperations", "TaskOperations", "TaskOperationsExtras"],
         exclude: isExplored
             ? ["Operations/FinishWatcher.swift", "Platform/Corelibs/LegacyObservation.swift"] : [],
         swiftSettings: settings),

@@ -1,3 +1,5 @@
+internal import CTaskOperations
+
 /// Cancels and escalates the task in which bodies execute.
 ///
 /// The runner uses the task's reference to itself, which is available when the first body begins. The handle that the
@@ -10,7 +12,8 @@ class OperationRunner: @unchecked Sendable {
     // Every access to the state holds the lock. Other threads only cancel and escalate the task. They do so after
     // `begin` and before `end`, which the task itself calls. The task waits for these threads before it ends.
     private struct State: Sendable {
-        var task: RunningTask?
+        /// Whether other threads may use the task.
+        var isRunning = false
         /// The cause of the first cancellation of the task.
         var cancellationCause: (any Error)?
         /// The number of threads that currently use the task.
@@ -19,20 +22,14 @@ class OperationRunner: @unchecked Sendable {
         var leaving: WaitContinuation<Void>?
     }
 
-    /// The task's reference to itself. The reference is not counted: see `State`.
-    ///
-    /// An `UnsafeCurrentTask` consists of one reference to the task, but the compiler does not know its layout. It
-    /// would copy and destroy the state through value witness tables. This took 5 % of the cost of an operation on an
-    /// idle queue.
-    private struct RunningTask: @unchecked Sendable {
-        private let reference: UnsafeRawPointer
-
-        init(_ task: UnsafeCurrentTask) { reference = unsafeBitCast(task, to: UnsafeRawPointer.self) }
-
-        var task: UnsafeCurrentTask { unsafeBitCast(reference, to: UnsafeCurrentTask.self) }
-    }
-
     private let state = Lock(State())
+
+    /// The task's reference to itself. It is no part of the state, because the compiler does not know its layout: copies
+    /// of the state would go through value witness tables.
+    // The task writes it before `isRunning` is true for the first time. Other threads read it while they count as users.
+    // The reference outlives the closure that obtains it, but not the task. The asynchronous form of the function, whose
+    // closure would contain all bodies, takes 900 instructions for each worker.
+    @exclusivity(unchecked) nonisolated(unsafe) private var task: UnsafeCurrentTask?
 
     /// The binding through which the body's task finds the current operation. The task writes this property before each
     /// body. Tasks that began within the body read the property under the lock of an operation that has this runner.
@@ -41,8 +38,8 @@ class OperationRunner: @unchecked Sendable {
     /// Stores the calling task, which then begins to run bodies. Other threads can use the task until it calls `end`.
     @inline(never)  // Like `escalate`.
     func begin() {
-        let task = withUnsafeCurrentTask { RunningTask($0!) }
-        state.withLock { $0.task = task }
+        withUnsafeCurrentTask { task = $0 }
+        state.withLock { $0.isRunning = true }
     }
 
     /// The cause of the task's cancellation; nil if the task was not cancelled. A cancelled runner runs no other body.
@@ -66,12 +63,12 @@ class OperationRunner: @unchecked Sendable {
     /// Performs an action on the task, which does not end during the action. Does nothing if the task has already
     /// ended.
     private func use(_ action: (UnsafeCurrentTask) -> Void) {
-        let running = state.withLock { state in
-            if state.task != nil { state.users += 1 }
-            return state.task
+        let isRunning = state.withLock { state in
+            if state.isRunning { state.users += 1 }
+            return state.isRunning
         }
-        guard let running else { return }
-        action(running.task)
+        if !isRunning { return }
+        action(task!)
         let leaving = state.withLock { state in
             state.users -= 1
             return state.users == 0 ? state.leaving.take() : nil
@@ -83,7 +80,7 @@ class OperationRunner: @unchecked Sendable {
     /// then call `waitUntilUnused`.
     func end() -> Bool {
         state.withLock { state in
-            state.task = nil
+            state.isRunning = false
             return state.users > 0
         }
     }
@@ -105,21 +102,19 @@ class OperationRunner: @unchecked Sendable {
 /// body.
 ///
 /// A child task looks up task locals in its parent. It therefore finds the binding of the body, at the same address. An
-/// unstructured task has copies of the bindings, at other addresses.
+/// unstructured task has copies of the bindings, at other addresses. If the runtime does not tell addresses, all
+/// bindings are equal. An unstructured task of a body then counts as the body until the body ends.
 struct BodyBinding: Equatable, @unchecked Sendable {
     // The address is only compared, never dereferenced.
     private let address: UnsafeMutableRawPointer?
 
     /// The binding through which the calling task finds the current operation.
     static var current: BodyBinding {
-        BodyBinding(address: taskLocalValue(Unmanaged.passUnretained(AnyTaskOperation.$executing).toOpaque()))
+        BodyBinding(
+            address: taskOperationsTaskLocalValue(
+                Unmanaged.passUnretained(AnyTaskOperation.$executing).toOpaque()))
     }
 
     /// The binding of a task that has no current operation.
     static let none = BodyBinding(address: nil)
 }
-
-/// Returns the address of a task local's value in the calling task. The key is the address of the `TaskLocal`. This
-/// entry point of the runtime is part of the ABI, because inlined code of the standard library calls it.
-@_silgen_name("swift_task_localValueGet")
-private func taskLocalValue(_ key: UnsafeRawPointer) -> UnsafeMutableRawPointer?
