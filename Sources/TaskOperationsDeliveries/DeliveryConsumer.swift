@@ -1,4 +1,5 @@
-@_spi(Lock) import TaskOperations
+import Synchronization
+import TaskOperations
 import TaskOperationsExtras
 
 /// Pulls deliveries when the queue could start them, and adds an operation for each delivery.

@@ -1,4 +1,5 @@
-@_spi(Lock) import TaskOperations
+import Synchronization
+import TaskOperations
 import TaskOperationsExtras
 
 /// The error of a payload that was delivered more often than `DeliveryOptions.maxAttempts` allows. The payload is not

@@ -1,4 +1,5 @@
-@_spi(Lock) internal import TaskOperations
+internal import Synchronization
+internal import TaskOperations
 import TaskOperationsExtras
 
 /// An engine within the process, for tests and first experiments. It supports payloads, leases, redeliveries and

@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import Foundation
-@_spi(Lock) internal import TaskOperations
+internal import Synchronization
+internal import TaskOperations
 package import Testing
 
 /// Whether the environment variable `TASK_OPERATIONS_DEEP` is set, as `.ci/run` sets it. Long tests then run at their

@@ -1,4 +1,5 @@
-@_spi(Lock) import TaskOperations
+import Synchronization
+import TaskOperations
 
 /// Counts the bodies that execute at once, and records the maximum.
 public final class ConcurrencyMeter: Sendable {

@@ -1,4 +1,5 @@
-@_spi(Lock) import TaskOperations
+import Synchronization
+import TaskOperations
 
 /// Blocks tasks until a test opens the gate. Use it instead of a sleep.
 ///
@@ -98,6 +99,6 @@ public final class Gate: Sendable {
     }
 
     private func resumeWatchers(_ remove: (inout State) -> [Watcher]) {
-        for watcher in state.withLock(remove) { watcher.continuation.resume() }
+        for watcher in state.withLock({ remove(&$0) }) { watcher.continuation.resume() }
     }
 }

@@ -1,4 +1,5 @@
-@_spi(Lock) public import TaskOperations
+import Synchronization
+public import TaskOperations
 
 /// A clock that moves only when a test advances it. Tests that use it need not wait.
 ///

@@ -1,4 +1,5 @@
-@_spi(Lock) import TaskOperations
+import Synchronization
+import TaskOperations
 
 /// Records events in order, from any thread.
 public final class Recorder<Event: Sendable>: Sendable {

@@ -1,4 +1,5 @@
-@_spi(Lock) public import TaskOperations
+import Synchronization
+public import TaskOperations
 
 /// Runs a program of many tasks on one thread, and chooses the next job with a seed. The same seed gives the same
 /// interleaving; another seed gives another one.

@@ -1,4 +1,5 @@
-@_spi(Lock) public import TaskOperations
+import Synchronization
+public import TaskOperations
 
 /// Counts the events of operations, and measures their waiting and execution times, for each observed queue.
 ///

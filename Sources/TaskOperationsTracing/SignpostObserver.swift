@@ -1,5 +1,6 @@
 #if canImport(os)
-    @_spi(Lock) public import TaskOperations
+    import Synchronization
+    public import TaskOperations
     public import os
 
     /// Reports operations to Instruments: an interval for each execution, and an event for each other change.

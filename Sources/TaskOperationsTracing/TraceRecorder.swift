@@ -1,6 +1,7 @@
 internal import Dispatch
 public import Foundation
-@_spi(Lock) public import TaskOperations
+import Synchronization
+public import TaskOperations
 
 /// Writes the events of operations to a file in the Trace Event Format. You can read the file with `ui.perfetto.dev`,
 /// `chrome://tracing` and `Trace`.

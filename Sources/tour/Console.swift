@@ -1,6 +1,6 @@
 import CommandOutput
 import Foundation
-@_spi(Lock) import TaskOperations
+import TaskOperations
 
 /// Writes to the standard error: lines, and on a terminal a progress line below them.
 package final class Console: Sendable {

@@ -1,4 +1,4 @@
-@_spi(Lock) import TaskOperations
+import TaskOperations
 
 /// The current step of the tour, in one line on the terminal.
 final class Progress: Sendable {

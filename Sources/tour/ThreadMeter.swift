@@ -1,5 +1,5 @@
 import Foundation
-@_spi(Lock) import TaskOperations
+import TaskOperations
 
 /// Measures the maximum number of threads that a piece of work used at once. Supports only Linux.
 ///

@@ -1,6 +1,6 @@
 #if os(Linux) || os(macOS)
     import MigrationExamplesSupport
-    @_spi(Lock) import TaskOperations
+    import TaskOperations
     import TaskOperationsExpectations
     import TaskOperationsTesting
     import Testing

@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@_spi(Lock) @testable import TaskOperations
+@testable import TaskOperations
 
 @Suite("Rule 17: completion handlers", .inTurns, .timeLimit(.minutes(10)))
 struct Rule17Tests {

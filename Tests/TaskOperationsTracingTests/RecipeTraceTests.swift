@@ -1,7 +1,7 @@
 #if os(Linux) || os(macOS)
     import Foundation
     import MigrationExamplesSupport
-    @_spi(Lock) import TaskOperations
+    import TaskOperations
     import TaskOperationsDiagnosis
     import TaskOperationsExpectations
     import TaskOperationsTesting

@@ -1,4 +1,4 @@
-@_spi(Lock) import TaskOperations
+import TaskOperations
 
 /// Tells code that blocks a thread that its result is no longer needed. Tasks need no signal, because they can be
 /// cancelled.

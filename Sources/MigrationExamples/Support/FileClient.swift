@@ -1,5 +1,5 @@
 import Dispatch
-@_spi(Lock) import TaskOperations
+import TaskOperations
 
 /// A client with completion handlers, like a network client. It answers later on another thread, and its requests can
 /// be cancelled. It serves files of the folder.

@@ -1,5 +1,5 @@
 public import Foundation
-@_spi(Lock) import TaskOperations
+import TaskOperations
 
 /// The bytes of a picture before it is decoded. The buffer is counted while it exists.
 public final class PictureBuffer: Sendable {

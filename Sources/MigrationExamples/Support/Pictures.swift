@@ -24,9 +24,6 @@ extension URLSessionConfiguration {
         // https://github.com/swiftlang/swift-corelibs-foundation/issues/3296
         configuration.urlCache = nil
         configuration.timeoutIntervalForRequest = 600
-        // On Linux, the process stops if a task is cancelled during the lookup in the cache:
-        // https://github.com/swiftlang/swift-corelibs-foundation/issues/3296
-        configuration.urlCache = nil
         return configuration
     }
 }

@@ -1,4 +1,4 @@
-@_spi(Lock) import TaskOperations
+import TaskOperations
 
 /// The input of a recipe. Both sides of a recipe receive equal inputs.
 public struct RecipeInput: Sendable {

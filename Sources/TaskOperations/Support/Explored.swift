@@ -1,7 +1,7 @@
 // In a controlled build, a schedule chooses the order of all steps that other threads could observe. The declarations
 // in this file replace the locks, atomic variables, threads and clocks of the library. See the article Exploration.
 #if TASK_OPERATIONS_EXPLORED
-    public import Exploration
+    package import Exploration
     package import Synchronization
 
     #if canImport(Darwin)
@@ -12,8 +12,7 @@
         internal import Musl
     #endif
 
-    @_spi(Lock) public typealias LockStorage<Value: ~Copyable & Sendable> = ControlledLock<Value>
-    @_spi(Lock) public typealias Lock<Value: ~Copyable & Sendable> = ControlledLock<Value>
+    package typealias Lock<Value: ~Copyable & Sendable> = ControlledLock<Value>
     package typealias Atomic<Value: AtomicRepresentable> = ControlledAtomic<Value>
     package typealias Monitor<Value: Sendable> = ControlledMonitor<Value>
 

@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import Foundation
-@_spi(Lock) internal import TaskOperations
+internal import Synchronization
+internal import TaskOperations
 internal import TaskOperationsExtras
 
 /// The tasks that wait for one Dispatch semaphore, and the thread that blocks for these tasks.

@@ -1,5 +1,6 @@
 internal import Dispatch
-@_spi(Lock) internal import TaskOperations
+internal import Synchronization
+internal import TaskOperations
 
 /// Runs the jobs of a `BridgedOperationQueue`. By default, the jobs run on threads that may block. The queue can have a
 /// Dispatch queue or an executor instead.

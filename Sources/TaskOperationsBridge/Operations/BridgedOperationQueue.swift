@@ -1,7 +1,7 @@
 public import Dispatch
 public import Foundation
 internal import Synchronization
-@_spi(Lock) public import TaskOperations
+public import TaskOperations
 internal import TaskOperationsExtras
 
 /// An `OperationQueue` that is driven by a `TaskOperationQueue`, for code that requires an `OperationQueue`.

@@ -1,5 +1,6 @@
 internal import Foundation
-@_spi(Lock) internal import TaskOperations
+internal import Synchronization
+internal import TaskOperations
 
 /// Calls a handler once when an operation has finished.
 ///

@@ -1,4 +1,5 @@
-@_spi(Lock) internal import TaskOperations
+internal import Synchronization
+internal import TaskOperations
 
 /// Runs jobs on the cooperative pool after it was opened. Before that, it keeps the jobs and reports the first job.
 ///

@@ -1,5 +1,6 @@
 internal import Foundation
-@_spi(Lock) internal import TaskOperations
+internal import Synchronization
+internal import TaskOperations
 
 /// Links a Foundation operation to an operation of this library. The latter is called the node's operation.
 ///

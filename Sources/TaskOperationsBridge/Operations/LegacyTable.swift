@@ -1,5 +1,6 @@
 internal import Foundation
-@_spi(Lock) internal import TaskOperations
+internal import Synchronization
+internal import TaskOperations
 
 /// Finds the node of a Foundation operation, and the node or the proxy of an operation of this library.
 ///

@@ -1,5 +1,6 @@
 public import Foundation
-@_spi(Lock) public import TaskOperations
+internal import Synchronization
+public import TaskOperations
 internal import TaskOperationsExtras
 
 extension AnyTaskOperation {

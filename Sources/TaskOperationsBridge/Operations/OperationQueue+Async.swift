@@ -1,6 +1,6 @@
 public import Foundation
 internal import Synchronization
-@_spi(Lock) internal import TaskOperations
+internal import TaskOperations
 internal import TaskOperationsExtras
 
 extension OperationQueue {

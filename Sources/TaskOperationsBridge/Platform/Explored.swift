@@ -3,7 +3,8 @@
 // Exploration.
 #if TASK_OPERATIONS_EXPLORED
     public import Foundation
-    @_spi(Lock) internal import TaskOperations
+    internal import Synchronization
+    internal import TaskOperations
 
     let bridgeExecutor = globalConcurrentExecutor
 

@@ -1,7 +1,8 @@
 #if canImport(ObjectiveC)
     internal import Dispatch
     internal import Foundation
-    @_spi(Lock) internal import TaskOperations
+    internal import Synchronization
+    internal import TaskOperations
     internal import TaskOperationsExtras
 
     // Code for Foundation on Apple platforms. The folder `Corelibs` declares the same names for other platforms.

@@ -1,5 +1,6 @@
 internal import Foundation
-@_spi(Lock) internal import TaskOperations
+internal import Synchronization
+internal import TaskOperations
 internal import TaskOperationsExtras
 
 /// A progress whose counts any thread can set.

@@ -1,5 +1,6 @@
 internal import Dispatch
-@_spi(Lock) internal import TaskOperations
+internal import Synchronization
+internal import TaskOperations
 
 /// A wait by a new task, while the calling thread blocks.
 ///

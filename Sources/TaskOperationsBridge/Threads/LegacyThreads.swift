@@ -1,4 +1,5 @@
-@_spi(Lock) internal import TaskOperations
+internal import Synchronization
+internal import TaskOperations
 internal import TaskOperationsExtras
 
 /// Threads on which old code may block. At most 64 threads run at once. They are started when they are needed, and end

@@ -1,4 +1,5 @@
-@_spi(Lock) import TaskOperations
+import Synchronization
+import TaskOperations
 import TaskOperationsExtras
 
 /// Buffers the events of one or more queues for one task.

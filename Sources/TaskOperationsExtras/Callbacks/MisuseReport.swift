@@ -1,4 +1,5 @@
-@_spi(Lock) import TaskOperations
+import Synchronization
+import TaskOperations
 
 /// Reports misuse that neither stops the process nor throws an error. An example is a completion that is called twice.
 public enum MisuseReport {

@@ -1,4 +1,5 @@
-@_spi(Lock) import TaskOperations
+import Synchronization
+import TaskOperations
 
 /// A call of a synchronous function on another thread. The task that waits for the call can cancel it before it begins.
 package final class CancellableCall<Value: Sendable>: Sendable {

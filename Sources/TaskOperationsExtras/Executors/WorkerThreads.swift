@@ -1,4 +1,5 @@
-@_spi(Lock) import TaskOperations
+import Synchronization
+import TaskOperations
 
 /// A bounded set of threads that perform work from one or more lanes.
 ///

@@ -1,4 +1,5 @@
-@_spi(Lock) import TaskOperations
+import Synchronization
+import TaskOperations
 
 /// Suspends the inner queue of a group. The inner queue is suspended while the group or its outer queue is suspended.
 final class GroupSuspension: Sendable {

@@ -1,4 +1,5 @@
-@_spi(Lock) public import TaskOperations
+import Synchronization
+public import TaskOperations
 
 /// One caller's request for an operation that several callers share.
 ///

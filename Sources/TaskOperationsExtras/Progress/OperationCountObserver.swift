@@ -1,4 +1,5 @@
-@_spi(Lock) package import TaskOperations
+import Synchronization
+package import TaskOperations
 
 /// Receives the number of operations that a queue has accepted, and the number of those that have not ended.
 package protocol OperationCountObserver: AnyObject, Sendable {

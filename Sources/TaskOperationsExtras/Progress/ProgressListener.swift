@@ -1,4 +1,5 @@
-@_spi(Lock) import TaskOperations
+import Synchronization
+import TaskOperations
 
 /// An object that has a progress, and notifies listeners when the progress changes.
 protocol ProgressSource: AnyObject, Sendable {

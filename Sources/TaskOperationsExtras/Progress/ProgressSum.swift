@@ -1,5 +1,5 @@
 import Synchronization
-@_spi(Lock) import TaskOperations
+import TaskOperations
 
 /// The combined progress of all operations of a queue or a group. The operations have equal shares.
 ///

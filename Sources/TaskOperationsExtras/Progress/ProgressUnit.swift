@@ -1,4 +1,5 @@
-@_spi(Lock) import TaskOperations
+import Synchronization
+import TaskOperations
 
 /// The progress of one operation. It is the fraction that the body reports. The progress of a group is the sum of its
 /// operations.

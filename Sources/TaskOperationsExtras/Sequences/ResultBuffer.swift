@@ -1,4 +1,5 @@
-@_spi(Lock) import TaskOperations
+import Synchronization
+import TaskOperations
 
 /// A buffer of operations. Producers add the operations, and consumers take their results.
 ///

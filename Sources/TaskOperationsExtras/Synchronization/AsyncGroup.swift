@@ -1,4 +1,5 @@
-@_spi(Lock) public import TaskOperations
+import Synchronization
+public import TaskOperations
 
 /// A `DispatchGroup` for tasks. It counts work in progress, and resumes waiting tasks when the count is 0. It blocks no
 /// thread.

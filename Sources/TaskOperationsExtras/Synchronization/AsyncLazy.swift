@@ -1,4 +1,5 @@
-@_spi(Lock) import TaskOperations
+import Synchronization
+import TaskOperations
 
 /// A value that is computed once, at its first use. It replaces `dispatch_once` and lazy shared state for `async`
 /// computations.

@@ -1,4 +1,5 @@
-@_spi(Lock) import TaskOperations
+import Synchronization
+import TaskOperations
 
 /// A value for which one task waits. Several providers may provide a value, and only the first value is used.
 ///

@@ -1,5 +1,5 @@
 import Foundation
-@_spi(Lock) import TaskOperations
+import TaskOperations
 
 extension Case {
     /// Several threads add to one queue at once. There is no task group, because only one task can add to it.

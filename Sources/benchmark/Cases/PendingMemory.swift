@@ -1,5 +1,5 @@
 import Foundation
-@_spi(Lock) import TaskOperations
+import TaskOperations
 
 extension Case {
     /// The measured time is the time to create operations or tasks until they wait. A suspended task awaits a

@@ -1,4 +1,4 @@
-@_spi(Lock) import TaskOperations
+import TaskOperations
 import TaskOperationsExtras
 
 // Features of a queue other than its width. The comparison is code that a user would write around a queue or a task.

@@ -1,5 +1,5 @@
 import Dispatch
-@_spi(Lock) import TaskOperations
+import TaskOperations
 
 /// The thread from which every subject with a synchronous interface adds its work.
 let mainThread = CallerThread()

@@ -1,5 +1,5 @@
 import Foundation
-@_spi(Lock) import TaskOperations
+import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting

@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-@_spi(Lock) import TaskOperations
+import TaskOperations
 import TaskOperationsBridge
 import TaskOperationsExpectations
 import TaskOperationsTesting

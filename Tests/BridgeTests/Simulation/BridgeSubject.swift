@@ -1,5 +1,5 @@
 import Foundation
-@_spi(Lock) import TaskOperations
+import TaskOperations
 import TaskOperationsTesting
 
 /// An operation that exists for an operation of a `BridgeProgram`.

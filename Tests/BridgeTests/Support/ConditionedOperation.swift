@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-@_spi(Lock) import TaskOperations
+import TaskOperations
 
 /// An operation in the style of PSOperations and its many copies. It has its own state, evaluates its conditions when
 /// `isReady` is first read, and tells observers when it finishes. It overrides all subclass behaviour.

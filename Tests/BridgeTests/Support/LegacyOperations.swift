@@ -1,5 +1,5 @@
 import Foundation
-@_spi(Lock) import TaskOperations
+import TaskOperations
 
 /// A synchronous subclass as in existing code.
 final class SynchronousOperation: Foundation.Operation, @unchecked Sendable {  // All stored properties are constant.

@@ -2,7 +2,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@_spi(Lock) @testable import TaskOperations
+@testable import TaskOperations
 
 @Suite("The record of an operation", .inTurns, .timeLimit(.minutes(10)))
 struct OperationRecordTests {

@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@_spi(Lock) @testable import TaskOperations
+@testable import TaskOperations
 @testable import TaskOperationsExtras
 
 @Suite("A bounded set of threads", .inTurns)

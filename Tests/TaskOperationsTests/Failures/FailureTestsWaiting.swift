@@ -1,10 +1,10 @@
 import Foundation
-@_spi(Lock) import TaskOperations
+import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@_spi(Lock) @testable import TaskOperations
+@testable import TaskOperations
 
 @Suite("Faults of other libraries: waiting", .inTurns, .timeLimit(.minutes(10)))
 struct FailureTestsWaiting {

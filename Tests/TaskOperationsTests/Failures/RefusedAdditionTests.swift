@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@_spi(Lock) @testable import TaskOperations
+@testable import TaskOperations
 
 /// An addition that waits for room inserts the operation before it searches for a cycle, and withdraws the operation if
 /// it finds one. In between, an observer is called without any lock, and acts like another thread.

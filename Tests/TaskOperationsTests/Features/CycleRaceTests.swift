@@ -1,10 +1,10 @@
 import Synchronization
-@_spi(Lock) import TaskOperations
+import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@_spi(Lock) @testable import TaskOperations
+@testable import TaskOperations
 
 /// An executor is called within the call that starts a task, so the tests can act there as another thread might.
 @Suite("Dependency cycles that are closed from two sides at once", .inTurns, .timeLimit(.minutes(10)))

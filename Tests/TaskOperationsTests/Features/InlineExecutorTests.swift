@@ -2,7 +2,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@_spi(Lock) @testable import TaskOperations
+@testable import TaskOperations
 
 /// The use of the stack must not grow with the number of operations. The tests measure it, because an overflow depends
 /// on the stack size of the thread.

@@ -1,5 +1,5 @@
 import Foundation
-@_spi(Lock) import TaskOperations
+import TaskOperations
 import TaskOperationsDiagnosis
 import TaskOperationsExpectations
 import TaskOperationsTesting

@@ -4,7 +4,7 @@ import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
 
-@_spi(Lock) @testable import TaskOperations
+@testable import TaskOperations
 @testable import TaskOperationsDiagnosis
 
 /// Deliberate stalls. The report of each one names the cause.

@@ -3,7 +3,7 @@ import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
 
-@_spi(Lock) @testable import TaskOperations
+@testable import TaskOperations
 @testable import TaskOperationsDiagnosis
 
 @Suite("Reasons why operations wait", .inTurns, .timeLimit(.minutes(10)))

@@ -1,4 +1,4 @@
-@_spi(Lock) import TaskOperations
+import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting

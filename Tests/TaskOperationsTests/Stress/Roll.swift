@@ -1,4 +1,4 @@
-@_spi(Lock) import TaskOperations
+import TaskOperations
 
 /// Counts how many times each of many operations ran and ended, and how many ran at once.
 final class Roll: Sendable {

@@ -1,4 +1,4 @@
-@_spi(Lock) @testable import TaskOperations
+@testable import TaskOperations
 
 /// Holds all jobs until the test lets them run.
 final class HoldingExecutor: TaskExecutor {

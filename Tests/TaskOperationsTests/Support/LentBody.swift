@@ -2,7 +2,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@_spi(Lock) @testable import TaskOperations
+@testable import TaskOperations
 
 /// An executing body that has lent its permit. It awaits an operation of another queue until a gate is opened.
 struct LentBody {

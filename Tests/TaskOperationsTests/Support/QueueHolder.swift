@@ -1,4 +1,4 @@
-@_spi(Lock) import TaskOperations
+import TaskOperations
 
 /// Holds the only reference to a queue until `drop()`.
 final class QueueHolder: Sendable {

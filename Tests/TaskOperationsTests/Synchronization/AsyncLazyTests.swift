@@ -3,7 +3,7 @@ import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
 
-@_spi(Lock) @testable import TaskOperations
+@testable import TaskOperations
 
 private struct Refusal: Error, Equatable {
     var attempt = 1

@@ -1,5 +1,5 @@
 import Foundation
-@_spi(Lock) import TaskOperations
+import TaskOperations
 
 /// The state that the server's thread shares with other threads.
 final class ServerState: Sendable {

@@ -1,5 +1,6 @@
 internal import Dispatch
-@_spi(Lock) internal import TaskOperations
+internal import Synchronization
+internal import TaskOperations
 
 /// A subscription to a Dispatch source. It delivers the events one by one. The source is cancelled when the
 /// subscription ends or is released.

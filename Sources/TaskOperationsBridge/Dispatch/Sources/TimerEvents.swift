@@ -1,5 +1,6 @@
 public import Dispatch
-@_spi(Lock) internal import TaskOperations
+internal import Synchronization
+internal import TaskOperations
 
 /// One or more deadlines of a timer that have passed.
 public struct DispatchTimerTick: Sendable, Equatable {

@@ -1,7 +1,8 @@
 #if !canImport(ObjectiveC)
     internal import Dispatch
     internal import Foundation
-    @_spi(Lock) internal import TaskOperations
+    internal import Synchronization
+    internal import TaskOperations
 
     /// Observes when an operation may have become ready or cancelled, and starts the operation.
     ///

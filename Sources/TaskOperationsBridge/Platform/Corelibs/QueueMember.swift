@@ -1,7 +1,8 @@
 #if !canImport(ObjectiveC)
     internal import Dispatch
     internal import Foundation
-    @_spi(Lock) internal import TaskOperations
+    internal import Synchronization
+    internal import TaskOperations
     internal import TaskOperationsExtras
 
     /// Represents an operation of a `BridgedOperationQueue` in the list of the base class.

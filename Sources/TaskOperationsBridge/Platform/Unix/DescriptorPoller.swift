@@ -1,6 +1,7 @@
 #if !os(Windows)
     internal import Foundation
-    @_spi(Lock) internal import TaskOperations
+    internal import Synchronization
+    internal import TaskOperations
     internal import TaskOperationsExtras
 
     /// Waits for file descriptors on behalf of tasks. One thread of the process sleeps in `poll`.
