@@ -14,9 +14,11 @@ public struct ConsumerConfiguration: Sendable {
     /// - A permit, the limits of `options` and a token of the rate are free.
     /// - No more urgent operation waits.
     /// - No other delivery waits for limits of its own options.
+    ///
     /// The limits and the weight include those of the queue's default options.
     ///
-    /// If it is higher, up to this number of deliveries are pulled in advance. In both cases, the process holds at most
+    /// If it is higher, up to this number of deliveries are pulled in advance. In a body, even then the first pull waits
+    /// until the queue could start a delivery. In both cases, the process holds at most
     /// `maxConcurrentOperationCount + prefetch` deliveries.
     public var prefetch = 0
 
