@@ -60,14 +60,9 @@
         /// Runs a port.
         static func of(_ recipe: Recipe, _ input: RecipeInput, cancelledAt start: Int? = nil) async -> BodyJournal {
             let (journal, isKnown) = (BodyJournal(cancelledAt: start), Gate())
-            let caller = Task { () -> String? in
+            let caller = Task {
                 await isKnown.pass()
-                do {
-                    return try await recipe.ported(input).text
-                } catch {
-                    #expect(error is CancellationError, "\(recipe.name): \(error)")
-                    return nil
-                }
+                return try? await recipe.ported(input).text
             }
             journal.state.withLock { $0.caller = caller }
             TaskOperationQueue.observeAll(journal)

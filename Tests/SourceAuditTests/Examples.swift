@@ -638,7 +638,7 @@ struct PatternExample {
                 ours + "urls.forEach { url in q.addOperation { try f(url) } }",
                 ours + "func g() { for url in urls { q.addOperation { try f(url) } } }",
                 ours + "q.addOperation { do { try f() } catch { try g() } }",
-                "import TaskOperations; func g() async { await withTaskOperationQueue { q in q.addOperation { try f() }; h() } }",
+                scope + "(failures: .ignore) { q in q.addOperation { try f() }; h() } }",
             ],
             hasNot: [
                 "let q = TaskOperationQueue(); q.addOperation { try f() }",
@@ -662,6 +662,8 @@ struct PatternExample {
                 ours + "q.addOperation { try await Task.sleep(for: .seconds(1)); try Task.checkCancellation() }",
                 ours + "q.addOperation { try f() }; Task { for await event in q.events { report(event) } }",
                 "import TaskOperations; func g(_ group: Work) { group.addOperation { try f() } }",
+                scope + " { q in q.addOperation { try f() }; h() } }",
+                scope + "(failures: .collect) { q in for a in b { q.addOperation { try f(a) } }; h() } }",
             ]),
         PatternExample(
             "ported-bridged-queue", has: ["let q = BridgedOperationQueue()"], hasNot: ["let q = TaskOperationQueue()"]),
@@ -675,6 +677,9 @@ struct PatternExample {
 
     /// Declares a queue of this library, in a file that imports the library.
     private static let ours = "import TaskOperations; let q = TaskOperationQueue(); "
+
+    /// Begins a scope, in a file that imports the library.
+    private static let scope = "import TaskOperations; func g() async throws { try await withTaskOperationQueue"
 
     private static let types = [
         PatternExample(

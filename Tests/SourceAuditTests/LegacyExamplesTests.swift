@@ -131,6 +131,16 @@ struct GuideTests {
         }
     }
 
+    @Test("The audit finds nothing in the examples of README.md")
+    func examplesOfReadme() throws {
+        let text = try String(contentsOf: Guide.package.appending(path: "README.md"), encoding: .utf8)
+        let blocks = text.matches(of: /(?s)(-->\n)?```swift\n(.*?)```/).filter { $0.1 == nil }.map { String($0.2) }
+        #expect(blocks.count > 1)
+        for block in blocks {
+            #expect(Example.findings(inSource: "import TaskOperations\n" + block).map(\.pattern.id) == [])
+        }
+    }
+
     /// Returns the words of a line, without the padding of columns and the path of the package.
     private static func words(_ line: Substring) -> [Substring] {
         line.split(separator: " ").map { $0.hasPrefix("/") ? $0.dropFirst() : $0 }

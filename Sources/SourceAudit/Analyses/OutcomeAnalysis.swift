@@ -11,6 +11,7 @@ extension FileMatcher {
                 typer.systemType(typer.receiver(ofDot: index - 1)) == .taskQueue
             else { continue }
             if let identity = identity(ofMember: index), observed.contains(identity) { continue }
+            if isScopeThatThrows(index - 2) { continue }
             add("ported-ignored-outcome", index, .likely)
         }
     }
@@ -21,6 +22,16 @@ extension FileMatcher {
         return Set(
             file.tokens.indices.lazy.filter { file[$0 - 1] == .dot && members.contains(file.text($0)) }
                 .compactMap { identity(ofMember: $0) })
+    }
+
+    /// Whether a queue is the parameter of a scope that throws the failures of its operations.
+    private func isScopeThatThrows(_ queue: Int) -> Bool {
+        let opens = file.outline.scopes(around: queue).map { file.outline.scopes[$0].open }
+        guard let open = opens.first(where: { file[$0 + 2] == .in && file.text($0 + 1) == file.text(queue) })
+        else { return false }
+        let call = file[open - 1] == .closeParen ? file.partner(open - 1) - 1 : open - 1
+        guard file[call] == .withTaskOperationQueue else { return false }
+        return !(call..<open).contains { file.text($0) == "failures" && file.text($0 + 3) == "ignore" }
     }
 
     /// The opening brace of the trailing closure of a call, if the call is a statement whose value is not used.
