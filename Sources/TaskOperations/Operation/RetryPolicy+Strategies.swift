@@ -43,12 +43,22 @@ extension RetryPolicy {
     ) -> Duration {
         if factor == 1 || initial == .zero { return initial }
         let (first, limit) = (initial.saturated / .seconds(1), maximum.saturated / .seconds(1))
-        var seconds = first
-        for _ in 1..<attempt where seconds < limit { seconds *= factor }
+        let seconds = first * power(factor, attempt - 1)
         if seconds >= limit { return maximum }
         // The pause is rounded, so that three times 100 milliseconds are exactly 300 milliseconds. Larger numbers of
         // nanoseconds would not fit into an `Int64`.
         return seconds < 1e9 ? .nanoseconds(Int64((seconds * 1e9).rounded())) : .seconds(seconds)
+    }
+
+    /// Takes logarithmic time in the exponent, because a count of attempts may be as large as any number.
+    private static func power(_ base: Double, _ exponent: Int) -> Double {
+        var (power, square, rest) = (1.0, base, exponent)
+        while rest > 0 {
+            if rest & 1 == 1 { power *= square }
+            square *= square
+            rest >>= 1
+        }
+        return power
     }
 
     /// Returns a number that is at least 0 and less than 1.

@@ -86,7 +86,9 @@ extension RetryPolicy {
     }
 
     /// Returns the pause before the next attempt of work that is not an operation; nil if no attempt follows.
-    package func delay(after error: any Error, attempt: Int) -> Duration? { decision(error, attempt) }
+    ///
+    /// - Parameter attempt: The number of the attempt, as another system reports it. A number below 1 counts as 1.
+    package func delay(after error: any Error, attempt: Int) -> Duration? { decision(error, max(1, attempt)) }
 
     /// Decides whether an operation makes another attempt, and reports the failed attempt.
     func pause(after error: any Error, attempt: Int, of operation: AnyTaskOperation?) -> Duration? {

@@ -157,6 +157,32 @@ struct RetryTests {
         #expect(Set(first).count > 15)
     }
 
+    @Test("An exponential pause takes hardly more time after ten million attempts than after a hundred")
+    func lateAttempt() throws {
+        let policy = RetryPolicy.exponential(
+            initial: .seconds(1), factor: 1.000_000_01, maximum: .seconds(100), attempts: .max)
+        let ratio = bestRatio(within: 50) { isLarge in
+            processorTime { _ = policy.delay(after: WorkFailed(), attempt: isLarge ? 10_000_000 : 100) }
+        }
+        #expect(ratio < 50)
+        let pause = try #require(policy.delay(after: WorkFailed(), attempt: 10_000_001))
+        #expect(abs(pause / .seconds(1) - 1.105_170_918) < 1e-6)
+    }
+
+    @Test("Numbers of attempts that another system reports may be 0, negative or as large as possible", .prompt)
+    func reportedAttempts() async {
+        await #expect(processExitsWith: .success) {
+            let policy = RetryPolicy.exponential(initial: .seconds(1), maximum: .seconds(60), attempts: .max)
+            for attempt in [1, 0, -1, .min] {
+                #expect(policy.delay(after: WorkFailed(), attempt: attempt) == .seconds(1))
+            }
+            #expect(policy.delay(after: WorkFailed(), attempt: .max - 1) == .seconds(60))
+            #expect(policy.delay(after: WorkFailed(), attempt: .max) == nil)
+            let linear = RetryPolicy { _, attempt in .seconds(attempt) }
+            #expect(linear.delay(after: WorkFailed(), attempt: -7) == .seconds(1))
+        }
+    }
+
     /// Returns the pauses of a policy, measured with a clock that does not wait.
     private func pauses(_ policy: RetryPolicy) async throws -> [Duration] {
         let pauses = Recorder<Duration>()
