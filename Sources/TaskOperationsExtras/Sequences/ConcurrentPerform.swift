@@ -34,7 +34,8 @@ public func concurrentPerform<Elements: RandomAccessCollection & Sendable, Failu
             group.addTask {
                 do throws(Failure) {
                     while let portion = portions.next() {
-                        for offset in portion where !portions.isStopped {
+                        for offset in portion {
+                            if portions.isStopped { return nil }
                             try await work(elements[elements.index(elements.startIndex, offsetBy: offset)])
                         }
                     }

@@ -60,6 +60,24 @@ struct ConcurrentPerformTests {
         #expect(cancelled.events == [2])
     }
 
+    @Test("After an error, the rest of a large portion takes no time")
+    func restOfPortion() throws {
+        let ratio = try bestRatio(within: 50) { isLarge in
+            try processorTimeOnOneThread { executor in
+                let (stride, failed) = (isLarge ? 10_000_000 : 100, Gate())
+                let perform = Task(executorPreference: executor) {
+                    try await concurrentPerform(over: 0..<stride * 2, width: 2, stride: stride) { number in
+                        if number == 0 { return await failed.pass() }
+                        failed.open()
+                        throw Refusal()
+                    }
+                }
+                await #expect(throws: Refusal()) { try await perform.value }
+            }
+        }
+        #expect(ratio < 50)
+    }
+
     @Test("cancelling the caller cancels the work, which continues if it does not throw")
     func cancellation() async throws {
         let gate = Gate()
