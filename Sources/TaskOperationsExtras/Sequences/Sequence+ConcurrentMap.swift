@@ -10,9 +10,8 @@ extension Sequence where Element: Sendable {
     ///
     /// An element is taken from the sequence only when its call can begin. If a call throws, no further call begins,
     /// and the tasks of the running calls are cancelled. The error is thrown after the running calls have ended.
-    ///
-    /// Cancelling the calling task cancels the child tasks, but does not prevent further calls. Unless a call throws,
-    /// the function is called with every element.
+    /// Cancelling the calling task has the same effects, unless all calls have begun. To call a function with every
+    /// element even after a cancellation, use `concurrentPerform(over:width:stride:execute:)`.
     ///
     /// - Parameters:
     ///   - width: The maximum number of calls at once, at least 1. The default is the number of processors.
@@ -20,11 +19,12 @@ extension Sequence where Element: Sendable {
     ///   - transform: The function to call with each element.
     /// - Returns: The results, in the order of the elements.
     /// - Throws: The first error that the function throws.
-    public func concurrentMap<Value: Sendable, Failure>(
+    ///   - `CancellationError` if the task is cancelled before all calls have begun.
+    public func concurrentMap<Value: Sendable>(
         maxConcurrentOperationCount width: Int = TaskOperationQueue.defaultMaxConcurrentOperationCount,
         isolation: isolated (any Actor)? = #isolation,
-        _ transform: @escaping @Sendable (Element) async throws(Failure) -> Value
-    ) async throws(Failure) -> [Value] {
+        _ transform: @escaping @Sendable (Element) async throws -> Value
+    ) async throws -> [Value] {
         var values = IndexedValues<Value>()
         try await callConcurrently(width, transform) { values[$0] = $1 }
         return values.all
@@ -37,29 +37,33 @@ extension Sequence where Element: Sendable {
     ///   - width: The maximum number of calls at once, at least 1. The default is the number of processors.
     ///   - isolation: The actor to which this method is isolated. The default is the actor of the caller.
     ///   - body: The function to call with each element.
-    /// - Throws: The first error that the function throws.
-    public func concurrentForEach<Failure>(
+    /// - Throws: The errors of `concurrentMap`.
+    public func concurrentForEach(
         maxConcurrentOperationCount width: Int = TaskOperationQueue.defaultMaxConcurrentOperationCount,
         isolation: isolated (any Actor)? = #isolation,
-        _ body: @escaping @Sendable (Element) async throws(Failure) -> Void
-    ) async throws(Failure) {
+        _ body: @escaping @Sendable (Element) async throws -> Void
+    ) async throws {
         try await callConcurrently(width, body) { _, _ in }
     }
 
     /// - Parameter receive: Called with the position of each element and its result, in the order of completion.
-    private func callConcurrently<Value: Sendable, Failure>(
+    private func callConcurrently<Value: Sendable>(
         _ width: Int, isolation: isolated (any Actor)? = #isolation,
-        _ work: @escaping @Sendable (Element) async throws(Failure) -> Value, receive: (Int, Value) -> Void
-    ) async throws(Failure) {
+        _ work: @escaping @Sendable (Element) async throws -> Value, receive: (Int, Value) -> Void
+    ) async throws {
         checkCount(width, "maxConcurrentOperationCount")
-        let failure = await withTaskGroup(of: (Int, Result<Value, Failure>).self, isolation: isolation) { group in
-            var (running, failure) = (0, Failure?.none)
+        let failure = await withTaskGroup(of: (Int, Result<Value, any Error>).self, isolation: isolation) { group in
+            var (running, failure) = (0, (any Error)?.none)
             var iterator = enumerated().makeIterator()
             while true {
                 while running < width, failure == nil, let (index, element) = iterator.next() {
+                    if Task.isCancelled {
+                        failure = CancellationError()
+                        break
+                    }
                     running += 1
                     group.addTask {
-                        do throws(Failure) {
+                        do {
                             return (index, .success(try await work(element)))
                         } catch {
                             return (index, .failure(error))

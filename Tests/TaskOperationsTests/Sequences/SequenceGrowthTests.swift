@@ -72,7 +72,7 @@ extension SequenceGrowthTests.Form {
         case .elementsOnQueue:
             _ = try await (0..<count).concurrentMap(on: queue) { $0 }
         case .elements:
-            _ = await (0..<count).concurrentMap { $0 }
+            _ = try await (0..<count).concurrentMap { $0 }
         case .asyncInput:
             for try await _ in CountedNumbers(count: count).concurrentMap(on: queue, { $0 }) {}
         case .asyncCompletion:
