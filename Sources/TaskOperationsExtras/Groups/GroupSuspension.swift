@@ -5,11 +5,13 @@ import TaskOperations
 final class GroupSuspension: Sendable {
     private let outer: Scheduler
     private let inner: Scheduler
-    private let isSuspendedItself = Lock(false)
+    private let isSuspendedItself: Lock<Bool>
 
+    /// - Parameter inner: The inner queue of a new group. If it is suspended, the group is suspended.
     init(of inner: Scheduler, in outer: Scheduler) {
         self.inner = inner
         self.outer = outer
+        isSuspendedItself = Lock(inner.isSuspended)
     }
 
     func setSuspended(_ isSuspended: Bool) {

@@ -185,6 +185,24 @@ struct GroupTests {
         #expect(order.events == ["resumed", "second", "resumed", "own"])
     }
 
+    @Test("A group with a suspended configuration begins suspended", .seeds(50))
+    func beginsSuspended() async throws {
+        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let order = Recorder<String>()
+        let group = queue.addGroup([], .init(isSuspended: true)) { group in
+            #expect(group.isSuspended)
+            group.addOperation { order.record("ran") }
+            await letOthersRun()
+            queue.isSuspended = true
+            queue.isSuspended = false
+            await letOthersRun()
+            order.record("resumed")
+            group.isSuspended = false
+        }
+        try await group.value
+        #expect(order.events == ["resumed", "ran"])
+    }
+
     @Test("a group within a suspended queue finishes after the queue is released", .seeds(50))
     func releasedQueue() async throws {
         let (gate, order) = (Gate(), Recorder<String>())
