@@ -83,6 +83,11 @@
         func report(to operation: AnyTaskOperation) { operation.reportProgress(fractionCompleted) }
     }
 
+    extension CountedProgress {
+        /// False because a parent ignores a child that was complete.
+        static var isCountedAtEachCompletion: Bool { false }
+    }
+
     extension HandOverLine {
         /// Returns a new line for one progress. Foundation calls observers, so that a shared line could delay other
         /// progresses.

@@ -56,7 +56,8 @@ private final class BridgedProgress: CountedProgress, @unchecked Sendable {
             } else {
                 Int(progress.fraction * 1000)
             }
-        setCounts(total: Int64(total), completed: Int64(completed), canOvertake: false)
+        setCounts(
+            total: Int64(total), completed: Int64(completed), canOvertake: false, canEnd: progress.isFinished)
     }
 }
 

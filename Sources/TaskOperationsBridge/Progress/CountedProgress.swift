@@ -7,10 +7,14 @@ internal import TaskOperationsExtras
 ///
 /// One thread at a time passes the counts to Foundation. It holds no lock, because Foundation calls observers.
 class CountedProgress: Progress, @unchecked Sendable {  // `counts` is a lock.
-    private struct Counts: Sendable {
+    fileprivate struct Counts: Sendable {
         var total: Int64 = 0
         var completed: Int64 = 0
         var isTotalSet = false
+        /// Whether the work is over if the progress is complete.
+        var canEnd = true
+        /// True after Foundation has learned that the progress is complete, if Foundation must not learn it again.
+        var isEndPassed = false
         /// Whether the counts have changed since they were passed to Foundation. If true, the progress is in the line.
         var hasNews = false
     }
@@ -39,17 +43,20 @@ class CountedProgress: Progress, @unchecked Sendable {  // `counts` is a lock.
         set { change { $0.completed = newValue } }
     }
 
-    override var isFinished: Bool { counts.withLock { $0.completed >= $0.total && $0.total > 0 } }
+    override var isFinished: Bool { counts.withLock { $0.isComplete } }
 
     override var isIndeterminate: Bool { counts.withLock { $0.total <= 0 } }
 
     /// Changes the counts. Keeps a total that was set through `totalUnitCount`.
     ///
-    /// - Parameter canOvertake: Whether calls may arrive out of order. If true, the counts never decrease.
-    func setCounts(total: Int64, completed: Int64, canOvertake: Bool) {
+    /// - Parameters:
+    ///   - canOvertake: Whether calls may arrive out of order. If true, the counts never decrease.
+    ///   - canEnd: Whether the work is over if the progress is complete. If false, the progress may change again.
+    func setCounts(total: Int64, completed: Int64, canOvertake: Bool, canEnd: Bool) {
         change { counts in
             if !counts.isTotalSet { counts.total = canOvertake ? max(counts.total, total) : total }
             counts.completed = canOvertake ? max(counts.completed, completed) : completed
+            counts.canEnd = canEnd
         }
     }
 
@@ -63,14 +70,29 @@ class CountedProgress: Progress, @unchecked Sendable {  // `counts` is a lock.
     }
 
     /// Passes the counts to Foundation. Only one thread at a time may call this.
+    ///
+    /// A parent counts a child as a whole when the child is complete. So Foundation must not see a complete progress
+    /// before the end, not even between the changes of the two counts.
     fileprivate func handOver() {
-        let (total, completed) = counts.withLock { counts in
+        let new = counts.withLock { counts -> (total: Int64, completed: Int64)? in
             counts.hasNews = false
-            return (counts.total, counts.completed)
+            if counts.isEndPassed || counts.isComplete && !counts.canEnd { return nil }
+            counts.isEndPassed = counts.isComplete && Self.isCountedAtEachCompletion
+            return (counts.total, counts.isComplete ? counts.total : counts.completed)
         }
-        super.totalUnitCount = total
-        super.completedUnitCount = completed
+        guard let new else { return }
+        if new.total >= super.totalUnitCount {
+            super.totalUnitCount = new.total
+            super.completedUnitCount = new.completed
+        } else {
+            super.completedUnitCount = new.completed
+            super.totalUnitCount = new.total
+        }
     }
+}
+
+extension CountedProgress.Counts {
+    fileprivate var isComplete: Bool { total > 0 && completed >= total }
 }
 
 /// A line of changed progresses. One thread at a time passes their counts to Foundation, in the order of the changes.

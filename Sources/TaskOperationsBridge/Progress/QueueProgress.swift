@@ -10,7 +10,8 @@ extension TaskOperationQueue {
     /// progress.
     ///
     /// The total increases with each added operation. So the progress may seem finished before the last operation is
-    /// added. If you know the final number, set `totalUnitCount`. Afterwards it does not change automatically.
+    /// added. A parent counts the progress as a whole at the first time, and ignores later operations. If you know the
+    /// final number, set `totalUnitCount`. Afterwards it does not change automatically.
     ///
     /// The counts may be late. A task that waits for an operation may continue before the operation is counted.
     ///
@@ -19,7 +20,8 @@ extension TaskOperationQueue {
     ///
     /// Foundation without the Objective-C runtime is not safe for other accesses while operations are added or end.
     /// Other threads must not read `fractionCompleted` of this progress or a parent, and must not change a parent.
-    /// Otherwise Foundation may stop the process. Divide the counts instead of reading `fractionCompleted`.
+    /// Otherwise Foundation may stop the process. There, `fractionCompleted` also stays 1 after the first time at which
+    /// the progress was finished. Divide the counts instead of reading `fractionCompleted`.
     public var progress: Progress {
         observer { QueueProgress(of: self) }
     }
@@ -39,6 +41,6 @@ final class QueueProgress: CountedProgress, OperationCountObserver, @unchecked S
     }
 
     func countsChanged(added: Int, unfinished: Int) {
-        setCounts(total: Int64(added), completed: Int64(added - unfinished), canOvertake: true)
+        setCounts(total: Int64(added), completed: Int64(added - unfinished), canOvertake: true, canEnd: true)
     }
 }

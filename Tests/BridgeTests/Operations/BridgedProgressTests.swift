@@ -78,6 +78,32 @@ struct BridgedProgressTests {
         }
     }
 
+    @Test("An operation that reports all its units many times counts once for its parent, at its end", .prompt)
+    func completeManyTimes() async {
+        await #expect(processExitsWith: .success) {
+            let parent = Progress(totalUnitCount: 10)
+            let gates = (0..<100).map { _ in Gate() }
+            let operation = TaskOperation {
+                for (number, gate) in gates.enumerated() {
+                    AnyTaskOperation.current?.reportProgress(number % 5 + 1, of: 5)
+                    await gate.pass()
+                }
+            }
+            let progress = operation.foundationProgress()
+            parent.addChild(progress, withPendingUnitCount: 7)
+            try operation.start()
+            for (number, gate) in gates.enumerated() {
+                await gate.waitForArrivals(1)
+                await until { progress.completedUnitCount == number % 5 + 1 }
+                #expect(parent.completedUnitCount == 0)
+                gate.open()
+            }
+            try await operation.value
+            await until { progress.isFinished && parent.completedUnitCount == 7 }
+            #expect(parent.fractionCompleted == 0.7)
+        }
+    }
+
     @Test("a body reports the fraction of a Progress, also at the end, and cancels it")
     func fromFoundation() async throws {
         let (clock, progress, gate) = (ManualClock(), Progress(totalUnitCount: 8), Gate())

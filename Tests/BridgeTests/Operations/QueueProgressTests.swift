@@ -136,6 +136,40 @@ struct QueueProgressTests {
         }
     }
 
+    @Test("A queue that is empty many times can have a progress with a parent", .prompt)
+    func emptyManyTimes() async {
+        await #expect(processExitsWith: .success) {
+            let queue = TaskOperationQueue()
+            let parent = Progress.discreteProgress(totalUnitCount: 10)
+            parent.addChild(queue.progress, withPendingUnitCount: 7)
+            for number in 1...100 {
+                try await queue.run {}
+                await until { queue.progress.completedUnitCount == number }
+                #expect(queue.progress.totalUnitCount == number)
+            }
+            await until { parent.completedUnitCount == 7 }
+            await until { parent.fractionCompleted == 0.7 }
+            #expect(queue.progress.fractionCompleted == 1)
+        }
+    }
+
+    @Test("A queue can end more operations than the total that was set", .prompt)
+    func beyondTheTotal() async {
+        await #expect(processExitsWith: .success) {
+            let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+            let parent = Progress.discreteProgress(totalUnitCount: 10)
+            queue.progress.totalUnitCount = 5
+            parent.addChild(queue.progress, withPendingUnitCount: 7)
+            for number in 1...100 {
+                try await queue.run {}
+                await until { queue.progress.completedUnitCount == number }
+            }
+            await until { parent.completedUnitCount == 7 }
+            await until { parent.fractionCompleted == 0.7 }
+            #expect(queue.progress.isFinished)
+        }
+    }
+
     @Test("it does not keep the queue")
     func release() {
         let progress = TaskOperationQueue().progress

@@ -47,6 +47,11 @@
         }
     }
 
+    extension CountedProgress {
+        /// True because a parent counts a child again at each change of a complete child, and finally traps.
+        static var isCountedAtEachCompletion: Bool { true }
+    }
+
     extension HandOverLine {
         /// The common line of all progresses. A change of a progress also changes its parents, which several progresses
         /// may share, and Foundation uses no lock. The common line causes no delay, because Foundation calls no
