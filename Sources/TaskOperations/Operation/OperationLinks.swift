@@ -59,6 +59,8 @@ final class OperationLinks: @unchecked Sendable {
             case room(Scheduler)
             /// The end of operations that have priorities of their own.
             case separatePriorities
+            /// The end of an object that an `OpaqueWait` describes.
+            case described
         }
     }
 

@@ -47,8 +47,13 @@ package struct OperationDetail: Sendable {
 
     /// The waits of the body. An open scope is not included while the body does not yet await its end.
     package var bodyWaits: [CapturedWait] {
-        waits.filter(\.isSuspended).map(CapturedWait.init) + notes.map(CapturedWait.init)
+        waits.filter { $0.isSuspended && !$0.isDescribed }.map(CapturedWait.init) + notes.map(CapturedWait.init)
     }
+}
+
+extension OperationLinks.Wait {
+    /// Whether an `OpaqueWait` describes the same wait.
+    fileprivate var isDescribed: Bool { if case .described = purpose { true } else { false } }
 }
 
 /// A wait of a body, with a reference to its target.
@@ -77,7 +82,7 @@ package struct CapturedWait: Sendable {
             case (nil, .operation(let operation)), (.separatePriorities, .operation(let operation)):
                 .operation(operation)
             case (nil, .end(let host)): .end(host)
-            case (.work, _), (.separatePriorities, _), (nil, .permit): .outside
+            case (.work, _), (.described, _), (.separatePriorities, _), (nil, .permit): .outside
             }
     }
 

@@ -114,7 +114,7 @@ extension KeyedRequest {
     /// The progress of the shared operation. The sequence ends when the operation is finished or the request is
     /// cancelled.
     public var progress: ProgressUpdates {
-        ProgressUpdates(sources: operation.progressSources + [self]) { [self] sources in
+        ProgressUpdates(sources: operation.progressSources + [self], operation: operation) { [self] sources in
             isCancelled ? nil : ProgressUnit.sum(of: sources)
         }
     }

@@ -15,7 +15,7 @@ extension AnyTaskOperation {
     /// The call takes linear time in the number of dependencies. Each element takes linear time in the number of
     /// combined operations.
     public var progress: ProgressUpdates {
-        ProgressUpdates(sources: progressSources) { ProgressUnit.sum(of: $0) }
+        ProgressUpdates(sources: progressSources, operation: self) { ProgressUnit.sum(of: $0) }
     }
 
     /// The current progress of the operation, without its dependencies.
@@ -117,6 +117,6 @@ extension TaskOperationQueue {
     public var progressUpdates: ProgressUpdates {
         let sum = observer { ProgressSum() }
         sum.register(for: scheduler)
-        return ProgressUpdates(sources: [sum]) { _ in sum.current }
+        return ProgressUpdates(sources: [sum], operation: nil) { _ in sum.current }
     }
 }

@@ -34,7 +34,19 @@ package final class ProgressListener: Sendable {
 
     /// Waits until the progress has changed since the last call. The first call returns at once. Returns false if the
     /// task is cancelled.
-    package func nextChange() async -> Bool {
+    ///
+    /// - Parameter performWait: Called with the wait if the task must be suspended. Performs the wait.
+    package func nextChange(performWait: (_ wait: () async -> Void) async -> Void = { await $0() }) async -> Bool {
+        if Task.isCancelled { wake { $0.isCancelled = true } }
+        let mustWait = state.withLock { !$0.hasChanged && !$0.isCancelled }
+        if mustWait { await performWait { await wait() } }
+        return state.withLock { state in
+            state.hasChanged = false
+            return !state.isCancelled
+        }
+    }
+
+    private func wait() async {
         await withCancellableWait { (continuation: WaitContinuation<Void>) in
             let mustWait = state.withLock { state in
                 if state.hasChanged || state.isCancelled { return false }
@@ -44,10 +56,6 @@ package final class ProgressListener: Sendable {
             if !mustWait { continuation.resume() }
         } end: {
             wake { $0.isCancelled = true }
-        }
-        return state.withLock { state in
-            state.hasChanged = false
-            return !state.isCancelled
         }
     }
 }

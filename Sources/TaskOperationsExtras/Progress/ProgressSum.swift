@@ -70,11 +70,15 @@ final class ProgressSum: ProgressSource, OperationCountObserver {
 
     /// Updates the counts. Calls may arrive out of order, so that only increases are accepted.
     func countsChanged(added: Int, unfinished: Int) {
-        state.withLock { state in
+        let hasChanged = state.withLock { state in
+            let former = (state.added, state.ended)
             state.added = max(state.added, added)
             state.ended = max(state.ended, added - unfinished)
+            return former != (state.added, state.ended)
         }
-        changed()
+        // Most events change no count. A body that lends its permit while it waits for a change causes such events
+        // itself.
+        if hasChanged { changed() }
     }
 
     /// Counts an added operation of a group.

@@ -6,11 +6,16 @@ import TaskOperations
 /// Each element is the latest progress. Of several changes between two calls of `next()`, only the last one is
 /// returned. Cancelling the task ends the sequence. You can iterate the sequence several times, even after the end of
 /// the work.
+///
+/// A body that iterates the progress of an operation lends its permit during a wait if that operation needs the permit.
+/// A body that iterates the progress of a queue lends its permit during each wait, unless its queue never lends.
 public struct ProgressUpdates: AsyncSequence, Sendable {
     public typealias Element = OperationProgress
     public typealias Failure = Never
 
     let sources: [any ProgressSource]
+    /// The operation whose end completes the progress; nil if no single operation does.
+    weak let operation: AnyTaskOperation?
     /// Returns the progress of the sources. Returns nil if the sequence must end although the progress is incomplete.
     let current: @Sendable ([any ProgressSource]) -> OperationProgress?
 
@@ -27,7 +32,7 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
 
         public mutating func next() async -> OperationProgress? {
             if last?.isFinished == true { return nil }
-            while await subscription.listener.nextChange() {
+            while await subscription.nextChange() {
                 guard let current = subscription.current else { return nil }
                 if current == last { continue }
                 last = current
@@ -50,6 +55,19 @@ private final class ProgressSubscription: Sendable {
 
     deinit {
         for source in updates.sources { source.remove(listener) }
+    }
+
+    /// Waits for the next change. Returns false if the task is cancelled.
+    ///
+    /// A wait of a body is an edge of the wait graph. If the operation waits for the body, the change may come from
+    /// another operation, which may need the permit of the body. The body then lends the permit.
+    func nextChange() async -> Bool {
+        await listener.nextChange { wait in
+            do {
+                if let operation = updates.operation { return try await operation.whileAwaited(wait: wait) }
+            } catch {}
+            await withPermitLent(wait)
+        }
     }
 
     var current: OperationProgress? { updates.current(updates.sources) }

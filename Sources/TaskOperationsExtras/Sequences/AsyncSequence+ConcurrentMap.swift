@@ -110,7 +110,7 @@ where Base.Element: Sendable {
             [base, transform, options] in
             var iterator = base.makeAsyncIterator()
             while true {
-                try await buffer.waitForRoom()
+                try await buffer.waitForRoom(isProducer: true)
                 guard let element = try await iterator.next() else { return }
                 buffer.add(
                     TaskOperation([.priority(priority), options]) { try await transform(element) }, hasRoom: true)

@@ -64,9 +64,23 @@ final class ResultBuffer<Success: Sendable>: Sendable {
 extension ResultBuffer {
     /// Waits until the number of untaken operations is below the limit. Then reserves room for one operation.
     ///
+    /// - Parameter isProducer: Whether the calling body is the producer of this buffer, which needs no permit.
     /// - Throws: `CancellationError` if the task is cancelled during the wait.
-    func waitForRoom() async throws(CancellationError) {
-        try await room?.acquire()
+    func waitForRoom(isProducer: Bool) async throws(CancellationError) {
+        guard let room else { return }
+        if isProducer || AnyTaskOperation.current == nil { return try await room.acquire() }
+        if room.tryAcquire() { return }
+        var result = Result<Void, CancellationError>.success(())
+        let wait = {
+            do throws(CancellationError) { try await room.acquire() } catch { result = .failure(error) }
+        }
+        do {
+            try await whole.whileAwaited(wait: wait)
+        } catch {
+            // The operations wait for the calling body, which may be one of them. Other ones may need its permit.
+            await withPermitLent(wait)
+        }
+        try result.get()
     }
 
     /// Adds a new operation to the queue.

@@ -77,7 +77,7 @@ extension TaskOperationResults {
     public func addOperationWaitingForRoom(
         _ options: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Success>.Body
     ) async throws(CancellationError) -> TaskOperation<Success> {
-        try await buffer.waitForRoom()
+        try await buffer.waitForRoom(isProducer: false)
         let operation = TaskOperation(options, body: body)
         buffer.add(operation, hasRoom: true)
         return operation

@@ -20,6 +20,16 @@ public final class AsyncGroup: Sendable {
         /// The handlers to call when the group becomes empty, in the order of their numbers.
         var handlers: [Int: Handler] = [:]
         var lastNumber = 0
+        /// The operations in the group. The references are weak, because the handlers of these operations retain the
+        /// group.
+        var operations: [ObjectIdentifier: WeakOperation] = [:]
+        /// An operation that depends on the operations in the group; nil if no body waits.
+        var whole: TaskOperation<Void>?
+        var waitingBodyCount = 0
+    }
+
+    private struct WeakOperation: Sendable {
+        weak let operation: AnyTaskOperation?
     }
 
     private typealias Handler = @Sendable () -> Void
@@ -54,8 +64,26 @@ public final class AsyncGroup: Sendable {
     /// Enters the group for an operation, and leaves the group when the operation has finished, with any outcome. The
     /// group is left before dependents of the operation start, and before tasks that await the operation resume.
     public func enter(for operation: AnyTaskOperation) {
-        enter()
-        if !operation.addHandlerUnlessFinished({ _ in self.leave() }) { leave() }
+        let whole = state.withLock { state in
+            state.count += 1
+            state.operations[ObjectIdentifier(operation)] = WeakOperation(operation: operation)
+            return state.whole
+        }
+        // Refused if the operation waits for this group.
+        try? whole?.addDependency(operation)
+        if !operation.addHandlerUnlessFinished({ self.leave(for: $0) }) { leave(for: operation) }
+    }
+
+    private func leave(for operation: AnyTaskOperation) {
+        let whole = state.withLock { state in
+            state.operations[ObjectIdentifier(operation)] = nil
+            // Frees unused memory after many operations have left.
+            if state.operations.isEmpty, state.operations.capacity > 64 { state.operations = [:] }
+            return state.whole
+        }
+        // The call never throws, because `whole` never starts.
+        try? whole?.removeDependency(operation)
+        leave()
     }
 }
 
@@ -64,53 +92,111 @@ public final class AsyncGroup: Sendable {
 extension AsyncGroup {
     /// Waits until the group is empty.
     ///
+    /// If a body waits, the operations that have entered with `enter(for:)` inherit its priority. The body lends its
+    /// permit if one of them needs the permit. Such a wait takes linear time in the number of these operations. The
+    /// library does not know the end of work that has entered with `enter()`.
+    ///
     /// Cancelling the task does not end the wait, because the code after the wait relies on an empty group. If a
-    /// cancellation must end the wait, use `waitUnlessCancelled()`.
+    /// cancellation must end the wait, use `waitUnlessCancelled()`. If an operation of the group waits for the calling
+    /// body, the wait never ends. Only `wait(timeout:clock:)` throws an error in this case.
     public func wait() async {
         let end = Promise<Result<Void, any Error>>()
         whenEmpty { end.provide(.success(())) }
-        _ = await AnyTaskOperation.recordingWait(.group, self) { await end.value }
+        await whileAwaited { _ = await end.value }
     }
 
-    /// Waits until the group is empty or the task is cancelled.
+    /// Waits until the group is empty or the task is cancelled. See `wait()`.
     ///
     /// - Throws: `CancellationError` if the task is cancelled before the group is empty.
     public func waitUnlessCancelled() async throws(CancellationError) {
-        do {
-            try await waitOrGiveUp { end in try await end.value.get() }
-        } catch {
-            throw CancellationError()
-        }
+        let end = Promise<Result<Void, any Error>>()
+        let number = whenEmpty { end.provide(.success(())) }
+        defer { forgetHandler(number) }
+        var result = Result<Void, any Error>.success(())
+        await whileAwaited { result = await Self.result(of: end) { try await end.value.get() } }
+        if case .failure = result { throw CancellationError() }
     }
 
-    /// Waits until the group is empty, the time is up, or the task is cancelled.
+    /// Waits until the group is empty, the time is up, or the task is cancelled. See `wait()`.
     ///
     /// - Parameters:
     ///   - timeout: The maximum duration of the wait.
     ///   - clock: The clock that measures the duration.
     /// - Throws: `WaitTimeoutError` if the time is up before the group is empty. `CancellationError` if the task is
-    ///   cancelled before the group is empty.
+    ///   cancelled before the group is empty. `TaskOperationError.waitCycle` if the group contains an operation that
+    ///   waits for the calling body.
     public func wait(timeout: Duration, clock: any Clock<Duration> = ContinuousClock()) async throws {
-        try await waitOrGiveUp { end in
-            try await withTimeLimit(timeout, clock: clock) {
-                try await end.value.get()
-            } onTimeout: {
-                end.provide(.failure(WaitTimeoutError("an AsyncGroup to be empty", timeout: timeout)))
-            }
-        }
-    }
-
-    private func waitOrGiveUp(_ wait: (Promise<Result<Void, any Error>>) async throws -> Void) async throws {
         let end = Promise<Result<Void, any Error>>()
         let number = whenEmpty { end.provide(.success(())) }
         defer { forgetHandler(number) }
-        try await AnyTaskOperation.recordingWait(.group, self) {
+        var result = Result<Void, any Error>.success(())
+        try await whileAwaitedUnlessRefused {
+            result = await Self.result(of: end) {
+                try await withTimeLimit(timeout, clock: clock) {
+                    try await end.value.get()
+                } onTimeout: {
+                    end.provide(.failure(WaitTimeoutError("an AsyncGroup to be empty", timeout: timeout)))
+                }
+            }
+        }
+        try result.get()
+    }
+
+    /// Performs a wait that ends early if the task is cancelled.
+    private static func result(
+        of end: Promise<Result<Void, any Error>>, _ wait: () async throws -> Void
+    ) async -> Result<Void, any Error> {
+        do {
             try await withTaskCancellationHandler {
-                try await wait(end)
+                try await wait()
             } onCancel: {
                 end.provide(.failure(CancellationError()))
             }
+            return .success(())
+        } catch {
+            return .failure(error)
         }
+    }
+
+    /// Performs a wait for the end of the group. If the wait would close a cycle, the wait has no edge.
+    private func whileAwaited(_ wait: () async -> Void) async {
+        do {
+            try await whileAwaitedUnlessRefused(wait)
+        } catch {
+            await AnyTaskOperation.recordingWait(.group, self, wait: wait)
+        }
+    }
+
+    private func whileAwaitedUnlessRefused(_ wait: () async -> Void) async throws(TaskOperationError) {
+        // Without a body, the wait has no edge.
+        if AnyTaskOperation.current == nil || count == 0 { return await wait() }
+        let whole = beginWaitOfBody()
+        defer { endWaitOfBody() }
+        try await whole.whileAwaited(.group, self, wait: wait)
+    }
+
+    private func beginWaitOfBody() -> TaskOperation<Void> {
+        let made = TaskOperation<Void>.placeholder(name: "group")
+        let (whole, operations) = state.withLock { state in
+            state.waitingBodyCount += 1
+            if let present = state.whole { return (present, [WeakOperation]()) }
+            state.whole = made
+            return (made, Array(state.operations.values))
+        }
+        for case let operation? in operations.map(\.operation) {
+            try? whole.addDependency(operation)
+            // The operation may have left before it became a dependency.
+            if operation.isFinished { try? whole.removeDependency(operation) }
+        }
+        return whole
+    }
+
+    private func endWaitOfBody() {
+        let whole = state.withLock { state in
+            state.waitingBodyCount -= 1
+            return state.waitingBodyCount == 0 ? state.whole.take() : nil
+        }
+        extendLifetime(whole)
     }
 
     private func forgetHandler(_ number: Int) {

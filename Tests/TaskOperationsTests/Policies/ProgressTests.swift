@@ -80,6 +80,59 @@ struct ProgressTests {
         return (updates, ObjectIdentifier(queue.scheduler))
     }
 
+    @Test(
+        "A body at width 1 lends its permit while it awaits progress that needs the permit", .seeds(20),
+        arguments: 0..<4)
+    func ownQueue(form: Int) async throws {
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
+        let keyed = KeyedOperations<Int, Void>(queue: queue)
+        let body = queue.addOperation {
+            let part = TaskOperation {
+                AnyTaskOperation.current?.reportProgress(0.5)
+                await Task.yield()
+            }
+            let own = AnyTaskOperation.current!
+            let updates: ProgressUpdates
+            switch form {
+            case 0:
+                try queue.addOperation(part)
+                updates = part.progress
+            case 1:
+                updates = try keyed.request(1) { part }.progress
+            case 2:
+                updates = queue.progressUpdates
+                try queue.addOperation(part)
+            default:
+                // The progress of this operation, which waits for the body, changes with the progress of the part.
+                updates = queue.addOperation(dependencies: [own, part]) {}.progress
+                try queue.addOperation(part)
+            }
+            for await _ in updates where part.isFinished { break }
+            return part.isFinished
+        }
+        #expect(await eventually(within: .seconds(10)) { body.isFinished })
+        #expect(body.outcome.map { (try? $0.get()) == true } == true)
+        queue.cancelAllOperations()
+    }
+
+    @Test("A body keeps its permit while it awaits progress of an operation that does not need the permit", .seeds(20))
+    func keptPermit() async throws {
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
+        let (other, gate) = (TaskOperationQueue(.init(executor: .seeded)), Gate())
+        let order = Recorder<String>()
+        let body = queue.addOperation {
+            for await _ in other.addOperation(body: { await gate.pass() }).progress {}
+            order.record("body")
+        }
+        let next = queue.addOperation { order.record("next") }
+        await gate.waitForArrivals(1)
+        await letOthersRun()
+        gate.open()
+        try await body.value
+        try await next.value
+        #expect(order.events == ["body", "next"])
+    }
+
     @Test("cancelling the task ends the sequence", .seeds(20))
     func cancelledTask() async throws {
         let operation = TaskOperation {}

@@ -215,6 +215,29 @@ struct TaskOperationResultsTests {
         for try await (_, result) in results { try result.get() }
     }
 
+    @Test("A body at width 1 lends its permit while it waits for room for operations of its own queue", .seeds(20))
+    func roomOnOwnQueue() async throws {
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
+        let results = TaskOperationResults<Int>(on: queue, maxUntakenOperationCount: 1)
+        let added = Gate()
+        let body = queue.addOperation {
+            for number in 0..<3 {
+                try await results.addOperationWaitingForRoom { number }
+                added.open()
+            }
+        }
+        await added.pass()
+        var taken: [Int] = []
+        // An iteration ends when no operation is left, even if the body adds others later.
+        for _ in 0..<100 where taken.count < 3 {
+            for try await (_, result) in results { taken.append(try result.get()) }
+            await letOthersRun()
+        }
+        #expect(taken == [0, 1, 2])
+        try await body.value
+        queue.cancelAllOperations()
+    }
+
     @Test("operations rise with the task that waits for a result", .seeds(20))
     func escalation() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))

@@ -133,6 +133,94 @@ struct AsyncGroupTests {
         #expect(operations.allSatisfy { $0.isFinished })
     }
 
+    @Test(
+        "A body at width 1 lends its permit while it awaits a group with operations of its own queue", .seeds(20),
+        arguments: 0..<4)
+    func ownQueue(form: Int) async throws {
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
+        let (other, clock) = (TaskOperationQueue(.init(executor: .seeded)), ManualClock(on: .seeded))
+        let body = queue.addOperation {
+            let (group, part) = (AsyncGroup(), TaskOperation { 1 })
+            if form < 3 { group.enter(for: part) } else { group.enter() }
+            try queue.addOperation(part)
+            switch form {
+            case 0: await group.wait()
+            case 1: try await group.waitUnlessCancelled()
+            case 2: try await group.wait(timeout: .seconds(1_000_000), clock: clock)
+            default:
+                // The group learns of the operation only during the wait.
+                other.addOperation {
+                    group.enter(for: part)
+                    group.leave()
+                }
+                await group.wait()
+            }
+            return part.isFinished
+        }
+        #expect(await eventually(within: .seconds(10)) { body.isFinished })
+        #expect(body.outcome.map { (try? $0.get()) == true } == true)
+        queue.cancelAllOperations()
+    }
+
+    @Test("A group does not keep an operation that is never added")
+    func released() {
+        weak let operation: TaskOperation<Void>?
+        let group = AsyncGroup()
+        do {
+            let made = TaskOperation {}
+            group.enter(for: made)
+            operation = made
+        }
+        #expect(operation == nil)
+        #expect(group.count == 1)
+    }
+
+    @Test("A body keeps its permit while it awaits a group of operations that do not need the permit", .seeds(20))
+    func keptPermit() async throws {
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
+        let other = TaskOperationQueue(.init(maxConcurrentOperationCount: 3, executor: .seeded))
+        let (gate, order) = (Gate(), Recorder<String>())
+        let body = queue.addOperation {
+            let group = AsyncGroup()
+            for _ in 0..<3 { group.enter(for: other.addOperation { await gate.pass() }) }
+            await group.wait()
+            order.record("body")
+        }
+        let next = queue.addOperation { order.record("next") }
+        await gate.waitForArrivals(3)
+        await letOthersRun()
+        gate.open()
+        try await body.value
+        try await next.value
+        #expect(order.events == ["body", "next"])
+    }
+
+    @Test("A wait for a group that contains the waiting body is refused by name, where the wait can throw", .seeds(20))
+    func ownBody() async throws {
+        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let (group, clock) = (AsyncGroup(), ManualClock(on: .seeded))
+        let body = TaskOperation(name: "body") { try await group.wait(timeout: .seconds(1_000_000), clock: clock) }
+        group.enter(for: body)
+        try queue.addOperation(body)
+        #expect(await eventually(within: .seconds(10)) { body.isFinished })
+        #expect(body.refusal?.waitCycle?.contains("body") == true)
+        queue.cancelAllOperations()
+    }
+
+    @Test("The operations of a group inherit the priority of a body that awaits the group", .seeds(20))
+    func inheritance() async throws {
+        let queue = TaskOperationQueue(.init(isSuspended: true, executor: .seeded))
+        let part = queue.addOperation(priority: .low) {}
+        let body = TaskOperationQueue(.init(executor: .seeded)).addOperation(priority: .high) {
+            let group = AsyncGroup()
+            group.enter(for: part)
+            await group.wait()
+        }
+        #expect(await eventually(within: .seconds(10)) { part.effectivePriority == .high })
+        queue.isSuspended = false
+        try await body.value
+    }
+
     @Test("entering and leaving from many tasks balances out")
     func storm() async {
         let group = AsyncGroup()

@@ -1,5 +1,5 @@
-/// A wait of a body for a semaphore, a completion handler or a group. The wait is not an edge of the wait graph,
-/// because the library cannot predict the event that ends the wait. Explanations name the awaited object.
+/// A wait of a body for a semaphore, a completion handler or a group. Explanations name the awaited object. The wait is
+/// an edge of the wait graph only if operations end it. The library cannot predict other events.
 package struct OpaqueWait: Sendable {
     package enum Kind: Sendable {
         case semaphore, completionHandler, group
@@ -27,5 +27,15 @@ extension AnyTaskOperation {
         guard let slot else { return try await wait() }
         defer { extendLifetime(body.record.withLock { $0.links?.notes.remove(at: slot) }) }
         return try await wait()
+    }
+
+    /// Performs a wait for an object that this operation represents. If a body waits, the wait is an edge of the wait
+    /// graph, and explanations name the object.
+    package func whileAwaited(
+        _ kind: OpaqueWait.Kind, _ subject: any AwaitedSubject, wait: () async -> Void
+    ) async throws(TaskOperationError) {
+        try await Self.withWaitEdge(.operation(self), for: .described) {
+            await Self.recordingWait(kind, subject, wait: wait)
+        }
     }
 }
