@@ -124,7 +124,7 @@ extension AnyTaskOperation {
         if ending.wasDelayed { Deadlines.remove(self) }
         ending.leaveDependencies(self)
         if ending.hasHandlers {
-            Task.detached(executorPreference: host?.handlerExecutor, priority: effectivePriority) { [self] in
+            HandlerTasks.run(on: host?.handlerExecutor, at: effectivePriority) { [self] in
                 ending.callHandlers(self)
                 notifyDependentsAndWaiters(ending)
             }

@@ -105,7 +105,7 @@ extension AnyTaskOperation {
         on executor: (any TaskExecutor)? = nil, _ handler: @escaping @Sendable (AnyTaskOperation) -> Void
     ) {
         if !addHandlerUnlessFinished(handler) {
-            Task.detached(executorPreference: executor, priority: effectivePriority) { handler(self) }
+            HandlerTasks.run(on: executor, at: effectivePriority) { handler(self) }
         }
     }
 

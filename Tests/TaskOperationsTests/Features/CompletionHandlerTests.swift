@@ -1,7 +1,11 @@
-import TaskOperations
+import Dispatch
+import Foundation
 import TaskOperationsExpectations
+import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
+
+@testable import TaskOperations
 
 @Suite("Completion handlers may call the library", .inTurns, .timeLimit(.minutes(10)))
 struct CompletionHandlerTests {
@@ -43,6 +47,52 @@ struct CompletionHandlerTests {
         $withinCancel.withValue(true) { operation.cancel() }
         await called.pass()
         #expect(inside.events == [false])
+    }
+
+    private static let limits: [OperationOptions] = [
+        [], .limited(by: AsyncSemaphore(capacity: 1)), .ending(within: .seconds(3600)),
+    ]
+
+    @Test("A loop that cancels operations creates few tasks for their handlers", arguments: limits)
+    func fewTasks(options: OperationOptions) async {
+        let executor = HoldingExecutor()
+        let queue = TaskOperationQueue(.init(executor: executor))
+        let calls = Recorder<Int>()
+        for number in 0..<1000 {
+            let operation = queue.addOperation(options) {}
+            operation.addCompletionHandler { calls.record(number) }
+            operation.cancel()
+        }
+        #expect(executor.priorities.count < 100, "\(executor.priorities.count) tasks")
+        executor.letGo()
+        await until { calls.events.count == 1000 }
+        #expect(calls.events.sorted() == Array(0..<1000))
+    }
+
+    @Test("A loop that cancels operations without handlers creates few tasks", arguments: limits)
+    func fewTasksWithoutHandlers(options: OperationOptions) async throws {
+        let executor = HoldingExecutor()
+        let queue = TaskOperationQueue(.init(executor: executor))
+        for _ in 0..<1000 { queue.addOperation(options) {}.cancel() }
+        #expect(executor.priorities.count < 100, "\(executor.priorities.count) tasks")
+        executor.letGo()
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test("A handler that waits for a handler of another cancelled operation does not block it")
+    func handlersAtOnce() async {
+        let queue = TaskOperationQueue(.init(isSuspended: true, executor: ThreadPerJob()))
+        let (started, calls) = (DispatchSemaphore(value: 0), AsyncGroup())
+        for isFirst in [true, false] {
+            let operation = queue.addOperation {}
+            calls.enter()
+            operation.addCompletionHandler {
+                if isFirst { block(on: started) } else { started.signal() }
+                calls.leave()
+            }
+            operation.cancel()
+        }
+        await calls.wait()
     }
 
     @Test("A late handler is not called within addCompletionHandler")
@@ -90,3 +140,13 @@ struct CompletionHandlerTests {
 
 /// True during a call. A detached task that the call creates does not inherit the value.
 @TaskLocal private var withinCancel = false
+
+/// Runs each job on a new thread.
+private final class ThreadPerJob: HandlerExecutor {
+    var handlerExecutor: any TaskExecutor { self }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        Thread { job.runSynchronously(on: self.asUnownedTaskExecutor()) }.start()
+    }
+}

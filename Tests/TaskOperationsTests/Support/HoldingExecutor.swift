@@ -1,8 +1,10 @@
 @testable import TaskOperations
 
 /// Holds all jobs until the test lets them run.
-final class HoldingExecutor: TaskExecutor {
+final class HoldingExecutor: HandlerExecutor {
     private let held = Lock<[UnownedJob]?>([])
+
+    var handlerExecutor: any TaskExecutor { self }
 
     /// The priorities of the held jobs.
     var priorities: [TaskPriority] {

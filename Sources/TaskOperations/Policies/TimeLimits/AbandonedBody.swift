@@ -11,7 +11,7 @@ extension AnyTaskOperation {
         scheduler.noteFailure(of: self)
         // Completion handlers and cancellation handlers are user code and may take long. For this reason, a separate
         // task calls the completion handlers, while the current task cancels the body.
-        Task.detached(executorPreference: scheduler.handlerExecutor, priority: effectivePriority) { [self] in
+        HandlerTasks.run(on: scheduler.handlerExecutor, at: effectivePriority) { [self] in
             ending.callHandlers(self)
             notifyDependentsAndWaiters(ending)
         }
