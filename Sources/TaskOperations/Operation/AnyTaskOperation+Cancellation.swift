@@ -162,6 +162,7 @@ extension OperationRecord {
     }
 
     fileprivate mutating func end(_ failure: any Error, isCancellation: Bool) -> CancellationEffect {
+        if isCancellation { isUnwanted = true }
         if phase == .finished || (isCancellation && isCancelled) { return .none }
         if isCancellation { isCancelled = true }
         if phase != .executing {

@@ -22,6 +22,8 @@ struct OperationRecord: ~Copyable, Sendable {
     /// The level that the operation inherits from operations behind barriers, and from waits for the end of the queue.
     var floor = PriorityLevel.background
     var isCancelled = false
+    /// Whether the operation was cancelled, even if it had already finished.
+    var isUnwanted = false
     /// True after the operation was added. Also true if the operation had already ended at that time.
     var wasSubmitted = false
     /// True after an operation or a task has begun to wait for this operation. The rank of this operation then no

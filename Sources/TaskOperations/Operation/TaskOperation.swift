@@ -243,15 +243,27 @@ extension TaskOperation {
     ///
     /// Unlike a completion handler, this handler runs in a separate task. Dependents and waiting tasks might continue
     /// before the handler is called.
+    ///
+    /// The handler receives no value after `cancel()` has returned on its actor, even if the operation was finished. It
+    /// then receives `CancellationError`.
     public func whenFinished(
         @_inheritActorContext _ handler: @escaping @Sendable @isolated(any) (Result<Success, any Error>) -> Void
     ) {
         addHandler { operation in
-            let outcome = (operation as! Self).outcome!
             Task.detached(executorPreference: preferredTaskExecutor(), priority: operation.effectivePriority) {
-                await handler(outcome)
+                await (operation as! Self).deliver(to: handler, isolation: handler.isolation)
             }
         }
+    }
+
+    /// Calls a handler with the outcome. This function has the isolation of the handler, so that code on that actor
+    /// cannot cancel the operation between the check and the call.
+    private func deliver(
+        to handler: @Sendable @isolated(any) (Result<Success, any Error>) -> Void, isolation: isolated (any Actor)?
+    ) async {
+        var outcome = outcome!
+        if record.withLock({ $0.isUnwanted }), case .success = outcome { outcome = .failure(CancellationError()) }
+        await handler(outcome)
     }
 }
 

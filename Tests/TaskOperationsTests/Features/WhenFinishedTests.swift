@@ -1,3 +1,4 @@
+import Dispatch
 import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsTesting
@@ -58,6 +59,43 @@ struct WhenFinishedTests {
         await counter.count(TaskOperationQueue().addOperation { 3 })
         await counter.counted.pass()
         #expect(await counter.sum == 3)
+    }
+
+    @Test("A handler receives no value after cancel() has returned on its actor, even if the operation was finished")
+    @MainActor
+    func cancelledBeforeDelivery() async throws {
+        let queue = TaskOperationQueue()
+        let screen = Screen()
+        let body = Gate()
+        let operation = screen.load(on: queue) {
+            await body.pass()
+            return 1
+        }
+        let finished = DispatchSemaphore(value: 0)
+        operation.addCompletionHandler { finished.signal() }
+        body.open()
+        // Blocks the main actor, so that the handler waits for the actor when the operation has finished.
+        block(on: finished)
+        operation.cancel()
+        await screen.shown.pass()
+        #expect(screen.texts == ["failed"])
+        #expect(!operation.isCancelled && operation.outcome.map { (try? $0.get()) == 1 } == true)
+    }
+
+    @Test("A handler receives no value after cancel() if the body succeeds nevertheless")
+    @MainActor
+    func cancelledWhileExecuting() async throws {
+        let (screen, body) = (Screen(), Gate())
+        let operation = screen.load(on: TaskOperationQueue()) {
+            await body.pass()
+            return 1
+        }
+        await body.waitForArrivals(1)
+        operation.cancel()
+        body.open()
+        await screen.shown.pass()
+        #expect(screen.texts == ["failed"])
+        #expect(try await operation.value == 1)
     }
 
     @Test("a handler without isolation runs once, also for an operation that was cancelled before its start")
