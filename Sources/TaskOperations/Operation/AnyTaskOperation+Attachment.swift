@@ -18,7 +18,7 @@ extension AnyTaskOperation {
             let links = record.madeLinks()
             if let present = links.progress { return present }
             links.progress = progress
-            links.handlers.append(onEnd)
+            links.addHandler(onEnd, isOwn: true)
             return progress
         }
     }

@@ -30,6 +30,22 @@ extension AnyTaskOperation {
         endBeforeStart(cause, isCancellation: true)
     }
 
+    /// Cancels the operation, and its direct and indirect inputs that nothing else needs. An input is needed if another
+    /// added operation depends on it, a task awaits it, or it has a completion handler.
+    package func cancelWithUnneededInputs() {
+        var rest = inputs
+        cancel()
+        while let input = rest.popLast() {
+            let next = input.inputs
+            let hasEndedUnstarted = input.end { record in
+                record.isNeeded ? .none : record.end(CancellationError(), isCancellation: true)
+            }
+            if hasEndedUnstarted { rest += next }
+        }
+    }
+
+    private var inputs: [AnyTaskOperation] { record.withLock { $0.links?.dependencies.inputs ?? [] } }
+
     /// The error that caused the cancellation of the executing body. Nil if the body was not cancelled, or if no body
     /// is executing.
     ///
@@ -159,6 +175,13 @@ extension OperationRecord {
         guard phase == .submitted else { return nil }
         isCancelled = true
         return end(outcome)
+    }
+
+    /// Whether the operation has finished, or another operation, a task or a handler needs its outcome.
+    fileprivate var isNeeded: Bool {
+        if phase == .finished { return true }
+        guard let links else { return false }
+        return links.handlers.count > links.ownHandlerCount || !links.dependents.isEmpty || !links.waiters.isEmpty
     }
 
     fileprivate mutating func end(_ failure: any Error, isCancellation: Bool) -> CancellationEffect {

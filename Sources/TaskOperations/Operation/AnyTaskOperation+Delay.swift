@@ -9,11 +9,11 @@ extension AnyTaskOperation {
         let timer = TaskOperation<Void>(name: name.map { "delay of \"\($0)\"" } ?? "delay") {
             await face.sleep(until: end)
         }
-        addHandler { _ in timer.cancel() }
+        // If one of the calls fails, the operation has ended in the meantime.
+        guard addHandlerUnlessFinished(isOwn: true, { _ in timer.cancel() }) else { return }
         do {
             try addDependency(timer)
         } catch {
-            // The operation has ended in the meantime.
             return
         }
         timer.startNew()

@@ -12,11 +12,13 @@ public class AnyTaskOperation: @unchecked Sendable {
     /// The operation's place in the order of the wait graph.
     let rank: Rank
 
-    init(name: String?, level: PriorityLevel?, dependencies: [AnyTaskOperation]) {
+    /// - Parameter inputCount: The number of the first dependencies whose values the body needs.
+    init(name: String?, level: PriorityLevel?, dependencies: [AnyTaskOperation], inputCount: Int = 0) {
         self.name = name
         record = Lock(
             OperationRecord(
-                level: level, links: dependencies.isEmpty ? nil : OperationLinks(dependencies: dependencies)))
+                level: level,
+                links: dependencies.isEmpty ? nil : OperationLinks(dependencies: dependencies, inputCount: inputCount)))
         // Created last. The dependencies are already marked as waited for, so their ranks no longer increase.
         rank = Rank()
     }
@@ -110,10 +112,14 @@ extension AnyTaskOperation {
     }
 
     /// Adds a handler. If the operation is finished, returns false and does nothing.
-    package func addHandlerUnlessFinished(_ handler: @escaping @Sendable (AnyTaskOperation) -> Void) -> Bool {
+    ///
+    /// - Parameter isOwn: Whether the handler only ends something that belongs to the operation, such as a timer.
+    package func addHandlerUnlessFinished(
+        isOwn: Bool = false, _ handler: @escaping @Sendable (AnyTaskOperation) -> Void
+    ) -> Bool {
         record.withLock { record in
             if record.phase == .finished { return false }
-            record.madeLinks().handlers.append(handler)
+            record.madeLinks().addHandler(handler, isOwn: isOwn)
             return true
         }
     }

@@ -3,6 +3,8 @@
 /// Each call takes amortised constant time, unless its comment says otherwise.
 struct DependencyList: Sendable {
     fileprivate struct Note: Sendable {
+        /// Whether the body needs the value of the dependency.
+        let isInput: Bool
         var isFinished = false
         /// Whether the dependency lists the operation as a dependent. Only a linked dependency notifies the operation
         /// when it has finished.
@@ -18,6 +20,9 @@ struct DependencyList: Sendable {
 
     var operations: [AnyTaskOperation] { list.operations }
 
+    /// The dependencies whose values the body needs. Takes linear time.
+    var inputs: [AnyTaskOperation] { list.compactMap { $1.isInput ? $0 : nil } }
+
     /// The dependencies that have not been reported as finished. Takes linear time.
     var unfinished: [AnyTaskOperation] { list.compactMap { $1.isFinished ? nil : $0 } }
 
@@ -27,9 +32,11 @@ struct DependencyList: Sendable {
     }
 
     /// Adds an unfinished dependency. If the list already contains the dependency, returns false and changes nothing.
-    mutating func insert(_ operation: AnyTaskOperation) -> Bool {
+    ///
+    /// - Parameter isInput: Whether the body needs the value of the dependency.
+    mutating func insert(_ operation: AnyTaskOperation, isInput: Bool = false) -> Bool {
         if list.contains(operation) { return false }
-        list.append(operation, Note())
+        list.append(operation, Note(isInput: isInput))
         unfinishedCount += 1
         return true
     }

@@ -21,6 +21,7 @@ final class OperationLinks: @unchecked Sendable {
         @exclusivity(unchecked) var waits = BodyWaits()
         @exclusivity(unchecked) var notes = SlotMap<OpaqueWait>()
         @exclusivity(unchecked) var permit = PermitUse.held
+        @exclusivity(unchecked) var ownHandlerCount: Int32 = 0
         @exclusivity(unchecked) var executor: (any TaskExecutor)?
         @exclusivity(unchecked) var bindings: [TaskLocalBinding] = []
         @exclusivity(unchecked) var timers: OperationTimers?
@@ -76,8 +77,10 @@ final class OperationLinks: @unchecked Sendable {
         return body
     }
 
-    init(dependencies operations: [AnyTaskOperation]) {
-        for operation in operations where dependencies.insert(operation) {
+    /// - Parameter inputCount: The number of the first dependencies whose values the body needs.
+    init(dependencies operations: [AnyTaskOperation], inputCount: Int) {
+        for (index, operation) in operations.enumerated()
+        where dependencies.insert(operation, isInput: index < inputCount) {
             operation.record.withLock { $0.isWaitedFor = true }
         }
     }
@@ -87,9 +90,15 @@ final class OperationLinks: @unchecked Sendable {
 
 extension OperationLinks {
     /// The functions to call when the operation has finished, in the order in which they were added.
-    var handlers: [@Sendable (AnyTaskOperation) -> Void] {
-        get { extras?.handlers ?? [] }
-        _modify { yield &madeExtras().handlers }
+    var handlers: [@Sendable (AnyTaskOperation) -> Void] { extras?.handlers ?? [] }
+
+    /// The number of handlers that only end something that belongs to the operation.
+    var ownHandlerCount: Int { Int(extras?.ownHandlerCount ?? 0) }
+
+    func addHandler(_ handler: @escaping @Sendable (AnyTaskOperation) -> Void, isOwn: Bool) {
+        let extras = madeExtras()
+        extras.handlers.append(handler)
+        if isOwn { extras.ownHandlerCount += 1 }
     }
 
     /// The waits of the executing body and of its child tasks.

@@ -60,13 +60,24 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
     /// - Parameter inputs: Dependencies in addition to the dependencies of the options.
     convenience init(_ options: OperationOptions, after inputs: [AnyTaskOperation], _ body: @escaping Body) {
         if options.isEmpty {
-            self.init(dependencies: inputs, body: body)
+            self.init(name: nil, level: nil, inputs: inputs, dependencies: [], body)
         } else {
             let values = options.values
             self.init(
-                name: values.name, priority: values.priority, dependencies: inputs + values.dependencies, body: body)
+                name: values.name, level: values.priority.map { PriorityLevel($0) }, inputs: inputs,
+                dependencies: values.dependencies, body)
             record.withLock { $0.add(options, values) }
         }
+    }
+
+    private init(
+        name: String?, level: PriorityLevel?, inputs: [AnyTaskOperation], dependencies: [AnyTaskOperation],
+        _ body: @escaping Body
+    ) {
+        self.body = body
+        super.init(
+            name: name, level: level, dependencies: dependencies.isEmpty ? inputs : inputs + dependencies,
+            inputCount: inputs.count)
     }
 
     /// Creates an operation from a type that contains the work.

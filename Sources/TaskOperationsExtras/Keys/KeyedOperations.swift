@@ -9,7 +9,8 @@ public import TaskOperations
 /// ```
 ///
 /// Each caller receives a request with its own `value`, `cancel()` and priority. The operation has the highest priority
-/// of its requests. It is cancelled when its last request is cancelled, as in Nuke.
+/// of its requests. It is cancelled when its last request is cancelled, as in Nuke, with the inputs that nothing else
+/// needs.
 ///
 /// A key is removed when its operation has finished or is cancelled. A later request creates a new operation, even if
 /// the cancelled body is still executing. A request at the moment of the end receives the outcome or creates a new
@@ -63,6 +64,21 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
 
     /// Requests a key, and creates the operation with a closure. Use this form for a group, or for an operation that
     /// needs the values of other operations.
+    ///
+    /// If the last request is cancelled before the operation starts, its direct and indirect inputs are also cancelled,
+    /// unless something else needs them. Inputs are the operations that were passed for `after:`. An input is needed if
+    /// another added operation depends on it, a task awaits it, or it has a completion handler. Operations of
+    /// `KeyedOperations` have a completion handler. If an input belongs to a request, cancel that request when the
+    /// operation ends:
+    ///
+    /// ```swift
+    /// let thumbnail = try thumbnails.request(url) {
+    ///     let image = images.request(url) { try await download(url) }
+    ///     let operation = TaskOperation(after: image.operation) { try scale($0) }
+    ///     operation.addCompletionHandler { image.cancel() }
+    ///     return operation
+    /// }
+    /// ```
     ///
     /// - Parameters:
     ///   - key: The key.
@@ -134,10 +150,12 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
         _ operation: TaskOperation<Value>, for key: Key, _ hash: Int, at level: PriorityLevel
     ) -> SharedOperation {
         operation.priority = level.taskPriority
-        let shared = SharedOperation(operation, requestedAt: level) { [table] in
+        let removeFromTable: @Sendable (AnyTaskOperation) -> Void = { [table] in
             table.remove($0, of: Key.self, hash)
         }
-        operation.addHandler { _ in shared.remove() }
-        return shared
+        // The handler must not retain `shared`, which retains the operation. An operation that is refused or replaced
+        // by another one never ends, and would keep its handlers for ever.
+        operation.addHandler(removeFromTable)
+        return SharedOperation(operation, requestedAt: level, removeFromTable: removeFromTable)
     }
 }

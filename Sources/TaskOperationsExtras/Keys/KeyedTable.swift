@@ -75,15 +75,15 @@ extension KeyedEntry? {
 
     /// Returns a chain with the operation added. The operation replaces an earlier operation of the same key.
     func setting<Key: Hashable & Sendable>(_ shared: SharedOperation, for key: Key) -> KeyedEntry {
-        EntryOfKey(key, shared, next: self.shared(for: key).map { removing($0, of: Key.self) } ?? self)
+        EntryOfKey(key, shared, next: self.shared(for: key).map { removing($0.operation, of: Key.self) } ?? self)
     }
 
     /// Returns a chain without the operation. The search compares operations, because a key might not be equal to
     /// itself.
-    func removing<Key: Hashable & Sendable>(_ shared: SharedOperation, of type: Key.Type) -> KeyedEntry? {
+    func removing<Key: Hashable & Sendable>(_ operation: AnyTaskOperation, of type: Key.Type) -> KeyedEntry? {
         var (entry, kept) = (self, KeyedEntry?.none)
         while let present = entry {
-            if present.shared !== shared {
+            if present.shared.operation !== operation {
                 let key = unsafeDowncast(present, to: EntryOfKey<Key>.self).key
                 kept = EntryOfKey(key, present.shared, next: kept)
             }
@@ -92,10 +92,10 @@ extension KeyedEntry? {
         return kept
     }
 
-    func contains(_ shared: SharedOperation) -> Bool {
+    func contains(_ operation: AnyTaskOperation) -> Bool {
         var entry = self
         while let present = entry {
-            if present.shared === shared { return true }
+            if present.shared.operation === operation { return true }
             entry = present.next
         }
         return false
@@ -112,11 +112,11 @@ extension KeyedTable {
     }
 
     /// Removes an operation. Does nothing if another operation has replaced it.
-    func remove<Key: Hashable & Sendable>(_ shared: SharedOperation, of type: Key.Type, _ hash: Int) {
+    func remove<Key: Hashable & Sendable>(_ operation: AnyTaskOperation, of type: Key.Type, _ hash: Int) {
         while true {
             let chain = chain(hash)
-            if !chain.contains(shared) { return }
-            if replace(chain, by: chain.removing(shared, of: type), for: hash, growth: -1) { return }
+            if !chain.contains(operation) { return }
+            if replace(chain, by: chain.removing(operation, of: type), for: hash, growth: -1) { return }
         }
     }
 }

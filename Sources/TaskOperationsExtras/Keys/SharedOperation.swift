@@ -41,18 +41,18 @@ final class SharedOperation: Sendable {
 
     let operation: AnyTaskOperation
     private let requesters: Lock<Requesters>
-    private let removeFromTable: @Sendable (SharedOperation) -> Void
+    private let removeFromTable: @Sendable (AnyTaskOperation) -> Void
 
     init(
         _ operation: AnyTaskOperation, requestedAt level: PriorityLevel,
-        removeFromTable: @escaping @Sendable (SharedOperation) -> Void
+        removeFromTable: @escaping @Sendable (AnyTaskOperation) -> Void
     ) {
         self.operation = operation
         self.removeFromTable = removeFromTable
         requesters = Lock(Requesters(level: level))
     }
 
-    func remove() { removeFromTable(self) }
+    func remove() { removeFromTable(operation) }
 
     /// Adds a request. Returns false if the operation is finished or cancelled, or its last request was cancelled.
     func join(at level: PriorityLevel) -> Bool {
@@ -93,7 +93,7 @@ final class SharedOperation: Sendable {
         case .cancel:
             // The operation is removed first, so that no later request finds a cancelled operation.
             remove()
-            operation.cancel()
+            operation.cancelWithUnneededInputs()
         }
     }
 

@@ -251,6 +251,97 @@ struct KeyedOperationsTests {
         #expect(keyed.count == 0)
     }
 
+    @Test("An operation that the queue refuses is freed")
+    func freedRefused() async throws {
+        let queue = TaskOperationQueue(.init(isSuspended: true))
+        let keyed = KeyedOperations<Int, Int>(queue: queue)
+        let freed = Gate()
+        let barrier = queue.addBarrier {}
+        // The new operation would wait for the barrier, and the barrier waits for the new operation.
+        let error = refusal {
+            try keyed.request(1) { [witness = Witness(freed)] in
+                let operation = TaskOperation {
+                    _ = witness
+                    return 1
+                }
+                try? barrier.addDependency(operation)
+                return operation
+            }
+        }
+        #expect(error?.dependencyCycle?.count == 3)
+        for dependency in barrier.dependencies { try barrier.removeDependency(dependency) }
+        #expect(await eventually(within: .seconds(10)) { freed.isOpen })
+        #expect(keyed.count == 0)
+        queue.isSuspended = false
+    }
+
+    @Test("An operation is freed if another one for the same key was added while it was made")
+    func freedAfterRace() async throws {
+        let queue = TaskOperationQueue(.init(isSuspended: true))
+        let keyed = KeyedOperations<Int, Int>(queue: queue)
+        let freed = Gate()
+        let request = try keyed.request(1) { [witness = Witness(freed)] in
+            keyed.request(1) { 1 }
+            return TaskOperation {
+                _ = witness
+                return 2
+            }
+        }
+        #expect(await eventually(within: .seconds(10)) { freed.isOpen })
+        queue.isSuspended = false
+        #expect(try await request.value == 1)
+    }
+
+    @Test("The last cancelled request cancels the inputs of its operation, and their inputs", .seeds(20))
+    func inputs() async throws {
+        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let (keyed, gate) = (KeyedOperations<Int, Int>(queue: queue), Gate())
+        let first = queue.addOperation {
+            await gate.pass()
+            return 1
+        }
+        let order = TaskOperationQueue(.init(isSuspended: true, executor: .seeded)).addOperation {}
+        let second = queue.addOperation(.dependencies([order]), after: first) { $0 + 1 }
+        let requests = try (0..<2).map { _ in try keyed.request(1) { TaskOperation(after: second) { $0 + 1 } } }
+        await gate.waitForArrivals(1)
+        requests[0].cancel()
+        #expect(!first.isCancelled && !second.isCancelled)
+        requests[1].cancel()
+        #expect(requests[1].operation.isFinished && second.isFinished && first.isCancelled)
+        // The value of this dependency is not needed, so it is no input.
+        #expect(!order.isCancelled)
+        gate.open()
+    }
+
+    @Test("An input that an operation, a task or a handler still needs is not cancelled", .seeds(20))
+    func neededInputs() async throws {
+        let queue = TaskOperationQueue(.init(isSuspended: true, executor: .seeded))
+        let keyed = KeyedOperations<Int, Int>(queue: queue)
+        let inputs = (0..<5).map { number in
+            queue.addOperation(.ending(within: .seconds(3600))) { number }
+        }
+        let other = keyed.request(100) { 100 }
+        let handled = Gate()
+        let request = try keyed.request(1) {
+            let sum = queue.addOperation(after: inputs) { $0.reduce(0, +) }
+            return TaskOperation(after: sum, other.operation) { $0 + $1 }
+        }
+        let dependent = queue.addOperation(after: inputs[1]) { $0 }
+        let waiter = Task(executorPreference: .seeded) { try await inputs[2].value }
+        await letOthersRun()
+        inputs[3].addCompletionHandler { handled.open() }
+        // Neither an observer of the progress nor the timer of a limit needs the outcome.
+        _ = inputs[4].progress
+        request.cancel()
+        #expect(inputs.map(\.isCancelled) == [true, false, false, false, true])
+        #expect(!other.operation.isCancelled)
+        queue.isSuspended = false
+        #expect(try await dependent.value == 1)
+        #expect(try await waiter.value == 2)
+        #expect(try await other.value == 100)
+        await handled.pass()
+    }
+
     @Test("of a thousand that come and go at random each gets its end, and nothing is left", .seeds(30))
     func storm() async throws {
         try await storm(on: .seeded, seed: SeededExecutor.seeded.seed)

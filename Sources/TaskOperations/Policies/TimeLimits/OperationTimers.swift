@@ -45,7 +45,7 @@ final class OperationTimers: Sendable {
             begun.append((timer, limit))
         }
         timers.withLock { $0 = begun.map(\.timer) }
-        guard operation.addHandlerUnlessFinished({ [weak self] _ in self?.end() }) else { return }
+        guard operation.addHandlerUnlessFinished(isOwn: true, { [weak self] _ in self?.end() }) else { return }
         for (timer, time) in begun { timer.start(time, clock: options.chosenClock) }
         // If the operation finished before the timers started, the handler called `end` too early.
         if operation.isFinished { end() }
