@@ -177,7 +177,7 @@ extension HeldDelivery {
     }
 
     private func fail(_ error: any Error, hasStarted: Bool) async {
-        let delay = options.redelivery.delay(after: error, attempt: max(1, delivery.attempt))
+        let delay = options.redelivery.delay(after: error, attempt: delivery.attempt)
         if hasStarted, consumer.onPoison != nil, delay == nil || delivery.attempt >= options.maxAttempts {
             return await poison(error)
         }

@@ -125,7 +125,7 @@ extension WaitingReason: CustomStringConvertible {
         if width == 0 { return "waits for permits of a queue of width 0" }
         // The numbers of a decoded reason can be any numbers.
         var free = max(0, width)
-        for holder in holders { free = max(0, free.subtractingReportingOverflow(max(0, holder.weight)).partialValue) }
+        for holder in holders { free = max(0, free - max(0, holder.weight)) }
         let shown = holders.prefix(5).map { "\($0.operation)" }
         let rest = holders.count - shown.count
         let list = shown.joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
