@@ -17,7 +17,7 @@ let explored: [Target.Dependency] = isExplored ? ["Exploration"] : []
 
 /// The library.
 let library: [Target] = [
-    // What Swift cannot call by public means.
+    // C functions that Swift cannot import or declare by public means.
     .target(name: "CTaskOperations"),
     .target(
         name: "TaskOperations", dependencies: explored + ["CTaskOperations"],

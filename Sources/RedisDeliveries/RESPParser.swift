@@ -66,7 +66,8 @@ struct RESPParser {
         (byteCount, valueCount) = (0, 0)
     }
 
-    /// Adds a value to the innermost array. Ends the arrays that are then complete. Returns the reply if it is complete.
+    /// Adds a value to the innermost array. Ends the arrays that are then complete. Returns the reply if it is
+    /// complete.
     private mutating func close(with value: RESPValue) -> RESPValue? {
         var value = value
         while var array = open.popLast() {
@@ -186,8 +187,8 @@ extension RESPParser {
         if byteCount + count > Limits.bytes + 2 { throw Malformed("The reply is too large.") }
     }
 
-    /// Advances the position. Removes parsed bytes when they are at least half of the buffer, so that each byte is moved
-    /// at most once on average.
+    /// Advances the position. Removes parsed bytes when they are at least half of the buffer, so that each byte is
+    /// moved at most once on average.
     private mutating func consume(_ count: Int) {
         position += count
         byteCount += count

@@ -28,8 +28,8 @@ final class RedisConnection: Sendable {
 
     /// Begins to connect.
     ///
-    /// - Parameter timeout: The time from a call until the arrival of its last reply. When it is over, the connection is
-    ///   closed. Includes the time until the connection is established.
+    /// - Parameter timeout: The time from a call until the arrival of its last reply. When it is over, the connection
+    ///   is closed. Includes the time until the connection is established.
     init(to address: RedisAddress, password: String?, timeout: Duration = .seconds(10)) {
         self.timeout = timeout
         let hello = ["HELLO", "3"] + (password.map { ["AUTH", "default", $0] } ?? [])

@@ -17,17 +17,17 @@ public struct ConsumerConfiguration: Sendable {
     ///
     /// The limits and the weight include those of the queue's default options.
     ///
-    /// If it is higher, up to this number of deliveries are pulled in advance. In a body, even then the first pull waits
-    /// until the queue could start a delivery. In both cases, the process holds at most
+    /// If it is higher, up to this number of deliveries are pulled in advance. In a body, even then the first pull
+    /// waits until the queue could start a delivery. In both cases, the process holds at most
     /// `maxConcurrentOperationCount + prefetch` deliveries.
     public var prefetch = 0
 
     /// The time that bodies have to finish after the consuming task is cancelled. Then the bodies are cancelled.
     public var drainTime: Duration = .seconds(30)
 
-    /// The pauses after failed calls of the engine. If the policy returns nil after a failed pull, the next pull follows
-    /// after the duration of a lease of `options`. The policy also applies if the queue repeatedly ends the operation
-    /// "pull"; see `DeliveryEvent.pullPostponed`.
+    /// The pauses after failed calls of the engine. If the policy returns nil after a failed pull, the next pull
+    /// follows after the duration of a lease of `options`. The policy also applies if the queue repeatedly ends the
+    /// operation "pull"; see `DeliveryEvent.pullPostponed`.
     public var backoff: RetryPolicy = .exponential(
         initial: .milliseconds(100), maximum: .seconds(30), jitter: 0.5, attempts: .max)
 

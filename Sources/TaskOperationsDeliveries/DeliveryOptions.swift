@@ -15,7 +15,8 @@ public struct DeliveryOptions: Sendable {
     public var operation: OperationOptions
 
     /// The key of a delivery. Deliveries with the same key execute one at a time in this process, in the order of
-    /// arrival. A delivery starts after the operations of all earlier ones have ended. Deliveries without a key have no order.
+    /// arrival. A delivery starts after the operations of all earlier ones have ended. Deliveries without a key have no
+    /// order.
     public var key: String?
 
     /// The lease of a delivery.

@@ -102,8 +102,8 @@ extension OperationGraph {
             }
         }
 
-        /// The reasons of awaited operations on other queues, and of awaited operations that wait for room. Each queue is
-        /// captured once, because `waitingReasons` takes linear time in the number of operations of the queue.
+        /// The reasons of awaited operations on other queues, and of awaited operations that wait for room. Each queue
+        /// is captured once, because `waitingReasons` takes linear time in the number of operations of the queue.
         private var reasonsOfOthers: [ObjectIdentifier: [WaitingReason]] {
             var reasons: [ObjectIdentifier: [WaitingReason]] = [:]
             var groups: [ObjectIdentifier: (scheduler: Scheduler, operations: [AnyTaskOperation])] = [:]

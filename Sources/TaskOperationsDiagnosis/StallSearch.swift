@@ -16,8 +16,8 @@ struct StallSearch {
     /// The first operations of each queue of the graph.
     private var members: [Members]
 
-    /// The first operations of a queue that have a property. Each search for one of them would take linear time, and the
-    /// chain may lead over many queues.
+    /// The first operations of a queue that have a property. Each search for one of them would take linear time, and
+    /// the chain may lead over many queues.
     fileprivate struct Members {
         /// The first operation that does not only wait for a delay. Such an operation is not the cause of a stall.
         var oldest: Int?

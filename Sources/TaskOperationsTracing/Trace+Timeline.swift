@@ -5,8 +5,8 @@ extension Trace {
     /// the permit. A graph above the rows shows the number of operations that waited for a permit. The critical path is
     /// highlighted. The chart adapts to light and dark pages.
     ///
-    /// - Parameter width: The width in pixels, from 400 to 100,000. A number outside this range is replaced by the nearer
-    ///   bound.
+    /// - Parameter width: The width in pixels, from 400 to 100,000. A number outside this range is replaced by the
+    ///   nearer bound.
     public func timelineSVG(width: Int = 1200) -> String {
         Timeline(self, width: min(100_000, max(400, width))).text
     }

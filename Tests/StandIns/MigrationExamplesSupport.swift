@@ -1,5 +1,6 @@
 // swift-format-ignore-file
-// A stand-in for the support code of the recipes: what the recipes name whose old code has branches for Objective-C.
+// A stand-in for the support code of the recipes. It contains the types that old code with branches for Objective-C
+// names.
 public struct InputFile: Sendable {
     public let size: Int
     public func lineCount() -> Int { 0 }

@@ -8,9 +8,9 @@ extension URLSession {
     /// Returns the contents of a URL, like `data(from:)`.
     ///
     /// On Linux, `data(from:)` can block two threads forever if its task is cancelled while the transfer ends:
-    /// https://github.com/swiftlang/swift-corelibs-foundation/issues/5412. The runtime holds a lock of the task while it
-    /// calls the cancellation handler. The handler waits for the queue of the session. That queue resumes the task, and
-    /// for this waits for the lock. Here another queue resumes the task.
+    /// https://github.com/swiftlang/swift-corelibs-foundation/issues/5412. The runtime holds a lock of the task while
+    /// it calls the cancellation handler. The handler waits for the queue of the session. That queue resumes the task,
+    /// and for this waits for the lock. Here another queue resumes the task.
     public func transfer(_ url: URL) async throws -> (Data, URLResponse) {
         let (results, continuation) = AsyncThrowingStream.makeStream(of: (Data, URLResponse).self)
         let task = dataTask(with: url) { data, response, error in

@@ -24,11 +24,11 @@ class OperationRunner: @unchecked Sendable {
 
     private let state = Lock(State())
 
-    /// The task's reference to itself. It is no part of the state, because the compiler does not know its layout: copies
-    /// of the state would go through value witness tables.
-    // The task writes it before `isRunning` is true for the first time. Other threads read it while they count as users.
-    // The reference outlives the closure that obtains it, but not the task. The asynchronous form of the function, whose
-    // closure would contain all bodies, takes 900 instructions for each worker.
+    /// The task's reference to itself. It is no part of the state, because the compiler does not know its layout:
+    /// copies of the state would go through value witness tables.
+    // The task writes it before `isRunning` is true for the first time. Other threads read it while they count as
+    // users. The reference outlives the closure that obtains it, but not the task. The asynchronous form of the
+    // function, whose closure would contain all bodies, takes 900 instructions for each worker.
     @exclusivity(unchecked) nonisolated(unsafe) private var task: UnsafeCurrentTask?
 
     /// The binding through which the body's task finds the current operation. The task writes this property before each

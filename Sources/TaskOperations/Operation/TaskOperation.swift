@@ -153,9 +153,9 @@ extension TaskOperation {
     /// when the task is cancelled.
     ///
     /// - Throws: The error that the body threw. If the body did not run because of a failed input,
-    ///   `TaskOperationError.dependencyFailed`. `CancellationError` if the operation was cancelled before its start, or if the
-    ///   waiting task is cancelled. `TaskOperationError.waitCycle` if a body awaits an operation that cannot end before
-    ///   the body does.
+    ///   `TaskOperationError.dependencyFailed`. `CancellationError` if the operation was cancelled before its start, or
+    ///   if the waiting task is cancelled. `TaskOperationError.waitCycle` if a body awaits an operation that cannot end
+    ///   before the body does.
     public var value: Success {
         get async throws {
             try await waitUntilFinished()

@@ -131,8 +131,8 @@ extension Scheduler {
         }
     }
 
-    /// Applies an event to each of several schedulers, and then calls `body`, while all of them are locked. The locks are
-    /// taken in a loop, because nested calls would overflow the stack if there are thousands of schedulers.
+    /// Applies an event to each of several schedulers, and then calls `body`, while all of them are locked. The locks
+    /// are taken in a loop, because nested calls would overflow the stack if there are thousands of schedulers.
     ///
     /// - Parameter schedulers: The schedulers, without repetition, in the order of their numbers.
     nonisolated static func withCores<Result: Sendable>(

@@ -24,8 +24,8 @@
     /// A value that only one thread at a time can access. The body of `withLock` must not call user code, resume a
     /// continuation, or cancel a task.
     ///
-    /// The type is a name for the type of the standard library, because Swift 6.3 does not export the bodies of functions
-    /// with `package` access. Other modules of the package could not specialize a type of this module. Specialization
-    /// saves a quarter of the instructions of a Foundation operation on a queue.
+    /// The type is a name for the type of the standard library, because Swift 6.3 does not export the bodies of
+    /// functions with `package` access. Other modules of the package could not specialize a type of this module.
+    /// Specialization saves a quarter of the instructions of a Foundation operation on a queue.
     package typealias Lock<Value: ~Copyable & Sendable> = Mutex<Value>
 #endif

@@ -2,7 +2,7 @@ import Foundation
 import MigrationExamplesSupport
 
 extension Legacy {
-    /// Performs operations without a queue: a synchronous one, an asynchronous one that waits for it, and a cancelled one.
+    /// Performs operations without a queue: a synchronous one, an asynchronous one that waits for it, a cancelled one.
     public static func startingByHand(_ input: RecipeInput) throws -> RecipeResult {
         // region: starting-by-hand
         let journal = Journal()
@@ -14,7 +14,7 @@ extension Legacy {
 
         if !perform(count) { journal.write("not ready") }
         performWhenReady(count)
-        _ = perform(list)  // comes back when the block has run, on this thread
+        _ = perform(list)  // returns after the block has run on this thread
         _ = perform(report)
         count.waitUntilFinished()
         journal.write("\(count.lines) lines")

@@ -20,7 +20,7 @@ extension Ported {
             journal.write("not ready")
         }
         async let hasStarted: Void = startWhenReady(count)
-        try list.start()  // comes back at once
+        try list.start()  // returns at once
         try await hasStarted
         journal.write("\(try await count.value) lines")
         if report.isFinished { journal.write("cancelled, and finished") }

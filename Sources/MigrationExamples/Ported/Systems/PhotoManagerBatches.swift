@@ -24,7 +24,7 @@ extension PhotoManager {
             try Task.checkCancellation()
             return error
         } catch {
-            await album.fail(photos, with: error)  // those whose download never began
+            await album.fail(photos, with: error)  // the photos whose download never began
             throw error
         }
     }
