@@ -1,13 +1,6 @@
 internal import CExploration
 internal import Dispatch
-
-#if canImport(Darwin)
-    internal import Darwin
-#elseif canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#endif
+internal import Glibc
 
 /// A thread of a schedule. The thread runs only while it has the turn.
 ///
@@ -121,13 +114,8 @@ final class HostThread: @unchecked Sendable {
         pthread_attr_setstacksize(&attributes, 1 << 20)
         pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
         let opaque = Unmanaged.passRetained(self).toOpaque()
-        #if canImport(Darwin)
-            var thread: pthread_t?
-            let error = pthread_create(&thread, &attributes, { HostThread.serve($0) }, opaque)
-        #else
-            var thread = pthread_t()
-            let error = pthread_create(&thread, &attributes, { HostThread.serve($0!) }, opaque)
-        #endif
+        var thread = pthread_t()
+        let error = pthread_create(&thread, &attributes, { HostThread.serve($0!) }, opaque)
         precondition(error == 0, "The system has no thread for the exploration (error \(error)).")
     }
 

@@ -1,13 +1,6 @@
 internal import CExploration
+internal import Glibc
 internal import Synchronization
-
-#if canImport(Darwin)
-    internal import Darwin
-#elseif canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#endif
 
 /// Runs the explorations of the process one at a time, because they share the globals of the explored code.
 enum Explorations {

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-    internal import Darwin
-#elseif canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#endif
+internal import Glibc
 
 /// Runs jobs of tasks on controlled threads: the jobs that a controlled thread enqueues on the global executor or the
 /// main actor.

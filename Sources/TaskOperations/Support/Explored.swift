@@ -2,15 +2,8 @@
 // in this file replace the locks, atomic variables, threads and clocks of the library. See the article Exploration.
 #if TASK_OPERATIONS_EXPLORED
     package import Exploration
+    internal import Glibc
     package import Synchronization
-
-    #if canImport(Darwin)
-        internal import Darwin
-    #elseif canImport(Glibc)
-        internal import Glibc
-    #elseif canImport(Musl)
-        internal import Musl
-    #endif
 
     package typealias Lock<Value: ~Copyable & Sendable> = ControlledLock<Value>
     package typealias Atomic<Value: AtomicRepresentable> = ControlledAtomic<Value>
