@@ -15,6 +15,9 @@ let isExplored = Context.environment["TASK_OPERATIONS_EXPLORATION"] != nil
 if isExplored { settings.append(.define("TASK_OPERATIONS_EXPLORED")) }
 let explored: [Target.Dependency] = isExplored ? ["Exploration"] : []
 
+// Each job of the compiler expands the macros of all tests of its target. These flags let the compiler start fewer jobs.
+let testSettings = settings + [.unsafeFlags(["-no-emit-module-separately", "-driver-batch-size-limit", "50"])]
+
 /// The library.
 let library: [Target] = [
     // C functions that Swift cannot import or declare by public means.
@@ -55,14 +58,14 @@ let core: [Target] = [
             "TaskOperations", "TaskOperationsDiagnosis", "TaskOperationsExtras", "TaskOperationsTesting",
             "TaskOperationsExpectations", "CAllocator",
         ],
-        swiftSettings: settings),
+        swiftSettings: testSettings),
     .testTarget(
         name: "BridgeTests",
         dependencies: [
             "TaskOperations", "TaskOperationsBridge", "TaskOperationsDiagnosis", "TaskOperationsExtras",
             "TaskOperationsTesting", "TaskOperationsExpectations", "MigrationExamplesSupport",
         ],
-        swiftSettings: settings),
+        swiftSettings: testSettings),
 ]
 
 let simulation: Target = .target(
@@ -79,7 +82,7 @@ let exploration: [Target] = [
             "Exploration", "Simulation", "TaskOperations", "TaskOperationsBridge", "TaskOperationsDiagnosis",
             "TaskOperationsExtras",
         ],
-        swiftSettings: settings),
+        swiftSettings: testSettings),
 ]
 
 let others: [Target] = [
@@ -134,24 +137,24 @@ let others: [Target] = [
     .testTarget(
         name: "SchedulingTests",
         dependencies: ["TaskOperations", "TaskOperationsTesting", "TaskOperationsExpectations"],
-        swiftSettings: settings),
+        swiftSettings: testSettings),
     .testTarget(
         name: "TaskOperationsTracingTests",
         dependencies: [
             "TaskOperations", "TaskOperationsDiagnosis", "TaskOperationsExtras", "TaskOperationsTracing",
             "TaskOperationsTesting", "TaskOperationsExpectations", "MigrationExamplesSupport", "tour",
         ],
-        swiftSettings: settings),
+        swiftSettings: testSettings),
     .testTarget(
         name: "DeliveriesTests",
         dependencies: [
             "RedisDeliveries", "TaskOperationsDeliveries", "TaskOperationsExtras", "TaskOperationsTesting",
             "TaskOperationsExpectations", "workers",
         ],
-        swiftSettings: settings),
+        swiftSettings: testSettings),
     .testTarget(
         name: "SimulationTests", dependencies: ["Simulation", "TaskOperationsExpectations"], exclude: ["Corpus"],
-        swiftSettings: settings),
+        swiftSettings: testSettings),
     .testTarget(
         name: "MigrationTests",
         dependencies: [
@@ -159,7 +162,7 @@ let others: [Target] = [
             "MigrationExamplesSupport", "MigrationExamplesLegacy", "MigrationExamplesPorted", "tour",
             "TaskOperationsTracing",
         ],
-        swiftSettings: settings),
+        swiftSettings: testSettings),
     .target(
         name: "RewriteExamplesBefore", path: "Tests/RewriteExamples/Before",
         swiftSettings: [.swiftLanguageMode(.v5)]),
@@ -171,7 +174,7 @@ let others: [Target] = [
         dependencies: [
             "SourceAudit", "audit", "TaskOperationsExpectations", "RewriteExamplesBefore", "RewriteExamplesAfter",
         ],
-        swiftSettings: settings),
+        swiftSettings: testSettings),
     // An app as Xcode 26 creates it.
     .testTarget(
         name: "DefaultIsolationTests",
@@ -179,7 +182,7 @@ let others: [Target] = [
             "TaskOperations", "TaskOperationsBridge", "TaskOperationsExtras", "TaskOperationsTesting",
             "TaskOperationsExpectations",
         ],
-        swiftSettings: settings + [
+        swiftSettings: testSettings + [
             .defaultIsolation(MainActor.self), .enableUpcomingFeature("InferIsolatedConformances"),
         ]),
     .testTarget(
@@ -188,7 +191,7 @@ let others: [Target] = [
             "audit", "benchmark", "fuzz", "tour", "CommandOutput", "TaskOperationsTesting",
             "TaskOperationsExpectations",
         ],
-        swiftSettings: settings),
+        swiftSettings: testSettings),
 ]
 
 let products: [Product] = [

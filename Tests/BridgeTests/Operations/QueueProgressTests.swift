@@ -6,7 +6,9 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("The progress of a queue", .inTurns)
+/// On Linux, the arithmetic of a progress with children can stop the process. Tests with a parent therefore run in
+/// separate processes.
+@Suite("The progress of a queue", .inTurns, .prompt, .timeLimit(.minutes(10)))
 struct QueueProgressTests {
     @Test("it counts added and ended operations, before and after its first use")
     func counts() async throws {
@@ -57,18 +59,20 @@ struct QueueProgressTests {
     }
 
     @Test("it can be the child of another progress, which it moves and which cancels it")
-    func child() async throws {
-        let queue = TaskOperationQueue(.init(isSuspended: true))
-        let parent = Progress.discreteProgress(totalUnitCount: 10)
-        queue.progress.totalUnitCount = 4
-        parent.addChild(queue.progress, withPendingUnitCount: 10)
-        let operations = (0..<4).map { _ in queue.addOperation {} }
-        #expect(queue.progress.totalUnitCount == 4)
-        operations[0].cancel()
-        await until { parent.fractionCompleted == 0.25 }
-        parent.cancel()
-        #expect(operations.filter(\.isFinished).count == 4)
-        await until { parent.completedUnitCount == 10 }
+    func child() async {
+        await #expect(processExitsWith: .success) {
+            let queue = TaskOperationQueue(.init(isSuspended: true))
+            let parent = Progress.discreteProgress(totalUnitCount: 10)
+            queue.progress.totalUnitCount = 4
+            parent.addChild(queue.progress, withPendingUnitCount: 10)
+            let operations = (0..<4).map { _ in queue.addOperation {} }
+            #expect(queue.progress.totalUnitCount == 4)
+            operations[0].cancel()
+            await until { parent.fractionCompleted == 0.25 }
+            parent.cancel()
+            #expect(operations.filter(\.isFinished).count == 4)
+            await until { parent.completedUnitCount == 10 }
+        }
     }
 
     @Test("with operations that end on many threads it ends at its total")
@@ -84,55 +88,59 @@ struct QueueProgressTests {
     }
 
     @Test("its counts can be read by any thread while they change, also under a parent, and only grow")
-    func reading() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 8)
-        let progress = queue.progress
-        let parent = Progress.discreteProgress(totalUnitCount: 1)
-        parent.addChild(progress, withPendingUnitCount: 1)
-        let count = size(2000, deep: 20_000)
-        await withTaskGroup { group in
-            for _ in 0..<2 {
-                group.addTask { for _ in 0..<count / 2 { queue.addOperation { await Task.yield() } } }
-                group.addTask {
-                    var last = (completed: Int64(0), total: Int64(0))
-                    while last.completed < count {
-                        // The order of the two reads matters: an operation is counted as added before it is counted as
-                        // completed.
-                        let completed = progress.completedUnitCount
-                        let total = progress.totalUnitCount
-                        #expect(completed >= last.completed && total >= last.total && completed <= total)
-                        #expect(total == 0 || !progress.isIndeterminate)
-                        last = (completed, total)
-                        await Task.yield()
+    func reading() async {
+        await #expect(processExitsWith: .success) {
+            let queue = TaskOperationQueue(maxConcurrentOperationCount: 8)
+            let progress = queue.progress
+            let parent = Progress.discreteProgress(totalUnitCount: 1)
+            parent.addChild(progress, withPendingUnitCount: 1)
+            let count = size(2000, deep: 20_000)
+            await withTaskGroup { group in
+                for _ in 0..<2 {
+                    group.addTask { for _ in 0..<count / 2 { queue.addOperation { await Task.yield() } } }
+                    group.addTask {
+                        var last = (completed: Int64(0), total: Int64(0))
+                        while last.completed < count {
+                            // The order of the two reads matters: an operation is counted as added before it is counted as
+                            // completed.
+                            let completed = progress.completedUnitCount
+                            let total = progress.totalUnitCount
+                            #expect(completed >= last.completed && total >= last.total && completed <= total)
+                            #expect(total == 0 || !progress.isIndeterminate)
+                            last = (completed, total)
+                            await Task.yield()
+                        }
+                        #expect(progress.isFinished)
                     }
-                    #expect(progress.isFinished)
                 }
             }
+            #expect(progress.totalUnitCount == count)
+            await until { parent.isFinished }
         }
-        #expect(progress.totalUnitCount == count)
-        await until { parent.isFinished }
     }
 
     /// On Linux, Foundation's progress has no locks, and each change of a child reads and writes the parent.
     @Test("queues with a parent in common, whose operations end on many threads, end at its total")
-    func siblings() async throws {
-        let count = 2000
-        for _ in 0..<size(3, deep: 20) {
-            let queues = (0..<3).map { _ in TaskOperationQueue(maxConcurrentOperationCount: 4) }
-            let parent = Progress.discreteProgress(totalUnitCount: Int64(queues.count))
-            for queue in queues { parent.addChild(queue.progress, withPendingUnitCount: 1) }
-            await withTaskGroup { group in
-                for queue in queues {
-                    group.addTask {
-                        queue.progress.totalUnitCount = Int64(count)
-                        for _ in 0..<count { queue.addOperation { await Task.yield() } }
+    func siblings() async {
+        await #expect(processExitsWith: .success) {
+            let count = 2000
+            for _ in 0..<size(3, deep: 20) {
+                let queues = (0..<3).map { _ in TaskOperationQueue(maxConcurrentOperationCount: 4) }
+                let parent = Progress.discreteProgress(totalUnitCount: Int64(queues.count))
+                for queue in queues { parent.addChild(queue.progress, withPendingUnitCount: 1) }
+                await withTaskGroup { group in
+                    for queue in queues {
+                        group.addTask {
+                            queue.progress.totalUnitCount = Int64(count)
+                            for _ in 0..<count { queue.addOperation { await Task.yield() } }
+                        }
                     }
                 }
+                for queue in queues { try await queue.waitUntilAllOperationsAreFinished() }
+                await until { queues.allSatisfy { $0.progress.isFinished } }
+                await until { parent.completedUnitCount == queues.count }
+                await until { parent.fractionCompleted == 1 }
             }
-            for queue in queues { try await queue.waitUntilAllOperationsAreFinished() }
-            await until { queues.allSatisfy { $0.progress.isFinished } }
-            await until { parent.completedUnitCount == queues.count }
-            await until { parent.fractionCompleted == 1 }
         }
     }
 

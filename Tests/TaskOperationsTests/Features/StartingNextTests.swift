@@ -47,7 +47,8 @@ struct StartingNextTests {
     func raising(position: Int) async throws {
         let starts = try await starts(position) { $0.operations.last!.priority = .high }
         let others = Self.all.dropLast()
-        #expect(starts == others.prefix(position + 1) + [Self.count - 1] + others.dropFirst(position + 1))
+        let expected: [Int] = others.prefix(position + 1) + [Self.count - 1] + others.dropFirst(position + 1)
+        #expect(starts == expected)
     }
 
     @Test("An added operation is ordered by its priority", arguments: positions)
@@ -57,7 +58,8 @@ struct StartingNextTests {
             scene.add(101, .medium)
             scene.add(102, .high)
         }
-        #expect(starts == Self.all.prefix(position + 1) + [102] + Self.all.dropFirst(position + 1) + [101, 100])
+        let expected: [Int] = Self.all.prefix(position + 1) + [102] + Self.all.dropFirst(position + 1)
+        #expect(starts == expected + [101, 100])
     }
 
     @Test("An added operation that becomes more urgent is next", arguments: positions)
@@ -66,7 +68,8 @@ struct StartingNextTests {
             scene.add(100, .low)
             scene.add(101, .low).priority = .high
         }
-        #expect(starts == Self.all.prefix(position + 1) + [101] + Self.all.dropFirst(position + 1) + [100])
+        let expected: [Int] = Self.all.prefix(position + 1) + [101] + Self.all.dropFirst(position + 1)
+        #expect(starts == expected + [100])
     }
 
     @Test("An operation that gets a dependency waits for it", arguments: positions.dropLast())

@@ -106,7 +106,8 @@ struct BoundedQueueTests {
         let operations = (0..<4).map { number in queue.addOperation { number } }
         queue.maxQueuedOperationCount = 2
         queue.addOperation {}
-        #expect(operations.map(\.isFinished) == (0..<4).map { $0 == (overflow == .dropOldest ? 0 : 3) })
+        let dropped = overflow == .dropOldest ? 0 : 3
+        #expect(operations.map(\.isFinished) == (0..<4).map { $0 == dropped })
         queue.isSuspended = false
         try await queue.waitUntilAllOperationsAreFinished()
     }

@@ -31,7 +31,8 @@ struct OrderTests {
         try await queue.waitUntilAllOperationsAreFinished()
         let rest = (0..<waiting).reversed().map { $0 }
         let middle = rest.firstIndex(of: waiting / 2)!
-        #expect(recorder.events == rest[...middle] + [1001, 1000] + rest[(middle + 1)...])
+        let expected: [Int] = rest[...middle] + [1001, 1000] + rest[(middle + 1)...]
+        #expect(recorder.events == expected)
     }
 
     @Test("A barrier keeps its place")
