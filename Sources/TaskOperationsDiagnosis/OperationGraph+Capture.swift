@@ -145,12 +145,10 @@ extension OperationGraph {
                 for case .barrier(let barrier) in reasons {
                     add(waiter, index(of: capture.operation(at: barrier).operation), .barrier)
                 }
-                if operation.isBarrier {
-                    if reasons.contains(where: \.isOperationsBefore) {
-                        for other in sinceBarrier { add(waiter, other, .barrier) }
-                    }
+                if reasons.contains(where: \.isOperationsBefore) {
+                    for other in sinceBarrier { add(waiter, other, .barrier) }
                     sinceBarrier = []
-                } else {
+                } else if !operation.isBarrier {
                     sinceBarrier.append(waiter)
                 }
             }

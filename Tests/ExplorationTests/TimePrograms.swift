@@ -5,7 +5,7 @@ import Exploration
 
 /// Programs in which threads wait for points in time.
 enum TimePrograms {
-    static let all = [earlierDeadline, pause, cancelledReturn]
+    static let all = [earlierDeadline, pause, cancelledReturn, delayedBarrier]
 
     /// Each thread gives an operation a delay. When the clock reaches the end of the shorter delay, that operation
     /// starts.
@@ -23,6 +23,33 @@ enum TimePrograms {
         clock.set(to: .seconds(20))
         schedule.runToEnd()
         schedule.expectEnd(of: operations[0], operations[1])
+        schedule.expectEmpty(queue)
+    }
+
+    /// The delay of a barrier ends while another thread adds operations, one of which waits for the barrier.
+    static let delayedBarrier = ExploredProgram("end of the delay of a barrier / add / add a dependent") { schedule in
+        let (queue, clock, tally) = (TaskOperationQueue(maxConcurrentOperationCount: 2), SetClock(), Tally())
+        let work: @Sendable () async -> Void = {
+            tally.enter()
+            await Task.yield()
+            tally.leave()
+        }
+        let barrier = queue.addBarrier([.name("barrier"), .delay(.seconds(1)), .clock(clock)]) {
+            schedule.expect(tally.now == 0, "the barrier does not run alone")
+            await work()
+            schedule.expect(tally.now == 0, "the barrier did not run alone")
+        }
+        let operations = ["a", "b"].map { TaskOperation(name: $0, body: work) }
+        schedule.runToEnd()
+        schedule.thread("clock") { clock.set(to: .seconds(2)) }
+        schedule.thread("adder") {
+            try? queue.addOperation(operations[0])
+            try? operations[1].addDependency(barrier)
+            try? queue.addOperation(operations[1])
+        }
+        schedule.runToEnd()
+        schedule.expectEnd(of: barrier, operations[0], operations[1])
+        schedule.expect(barrier.failure == nil, "\(barrier.failure!)")
         schedule.expectEmpty(queue)
     }
 

@@ -36,7 +36,6 @@ extension AnyTaskOperation: DeadlineTarget {
     }
 
     func deadlinePassed() {
-        let host = record.withLock { $0.isReady ? $0.insertedHost : nil }
-        host?.readinessChanged(of: self)
+        record.withLock { $0.insertedHost }?.delayEnded(of: self)
     }
 }

@@ -6,6 +6,7 @@ extension AnyTaskOperation {
     struct Snapshot: Sendable {
         let slot: Int
         let isReady: Bool
+        let isDelayed: Bool
         let hasEnded: Bool
         /// Whether a time limit passed before the operation was added.
         let isLate: Bool
@@ -16,7 +17,7 @@ extension AnyTaskOperation {
         let hasOptions: Bool
 
         func newcomer(isBarrier: Bool) -> Newcomer {
-            Newcomer(level: level, isReady: isReady, isBarrier: isBarrier, weight: weight)
+            Newcomer(level: level, isReady: isReady, isBarrier: isBarrier, isDelayed: isDelayed, weight: weight)
         }
     }
 
@@ -222,8 +223,8 @@ extension OperationRecord {
 
     var snapshot: AnyTaskOperation.Snapshot {
         AnyTaskOperation.Snapshot(
-            slot: Int(slot), isReady: isReady, hasEnded: phase == .finished, isLate: isLate && phase == .submitted,
-            level: orderLevel,
+            slot: Int(slot), isReady: isReady, isDelayed: isDelayed, hasEnded: phase == .finished,
+            isLate: isLate && phase == .submitted, level: orderLevel,
             hasDependencies: links.map { !$0.dependencies.isEmpty } ?? false, weight: Int(weight),
             hasLimits: hasLimits, hasOptions: options != nil)
     }

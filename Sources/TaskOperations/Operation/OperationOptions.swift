@@ -157,7 +157,7 @@ extension OperationOptions {
     /// dependencies and its turn.
     ///
     /// A delayed operation takes no permit, and a cancellation ends it at once. The time also passes while the queue is
-    /// suspended.
+    /// suspended. A delayed barrier holds back no operation; see `TaskOperationQueue.addBarrier(_:)`.
     ///
     /// All delays on the same clock share one sleeping task. Adding and cancelling take logarithmic time in the number
     /// of pending delays on the clock. Two clocks are treated as the same clock if their types and their bytes are

@@ -94,9 +94,9 @@ package struct QueueCapture: Sendable {
     package func operation(at slot: Int) -> Operation {
         let record = state.records[slot]
         return Operation(
-            operation: record.element, number: record.arrival, status: record.status,
+            operation: record.element, number: state.number(of: slot), status: record.status,
             priority: record.level.taskPriority, weight: record.weight, isBarrier: record.isBarrier,
-            startTime: startTimes[record.arrival]?.instant)
+            startTime: startTimes[state.number(of: slot)]?.instant)
     }
 
     /// The maximum number of permits that operations of the same priority as this operation may take.

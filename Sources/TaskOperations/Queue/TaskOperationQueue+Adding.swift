@@ -179,6 +179,12 @@ extension TaskOperationQueue {
     /// Adds an operation as a barrier. The barrier starts after all operations that were added earlier have finished,
     /// and runs alone. Operations that are added later start after the barrier has finished.
     ///
+    /// A barrier with a delay holds back no operation until the delay is over. It then takes its place behind all
+    /// operations of the queue, except the operations that wait for it. These keep their order and move behind the
+    /// barrier, together with the barriers that wait for them. If an operation that has started waits for the barrier
+    /// at that time, the barrier could never run alone, and fails with `TaskOperationError.dependencyCycle`. The end of
+    /// the delay takes linear time in the number of operations if anything waits for the barrier.
+    ///
     /// - Throws: `TaskOperationError.alreadyAdded` if the operation was already added to a queue or started.
     ///   `TaskOperationError.dependencyCycle` if an earlier operation waits for the barrier. If the call throws,
     ///   nothing changes.

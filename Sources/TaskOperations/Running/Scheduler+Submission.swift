@@ -154,6 +154,57 @@ extension Scheduler {
             endRank: end.value)
     }
 
+    /// Called when the delay of an operation is over. A barrier then takes its place in the line.
+    nonisolated func delayEnded(of operation: AnyTaskOperation) {
+        let isBarrier = withCore { core in
+            core.updateReadiness(of: operation)
+            return core.slot(of: operation).map { core.state.isOutsideLine($0) } ?? false
+        }
+        if isBarrier { putIntoLine(operation) }
+    }
+
+    /// Puts a barrier behind all operations of the queue, except the operations that wait for the barrier. If one of
+    /// these has started, the barrier could never run alone, and fails with `TaskOperationError.dependencyCycle`.
+    private nonisolated func putIntoLine(_ barrier: AnyTaskOperation) {
+        var dependents: [AnyTaskOperation] = []
+        while let cycle = makeEdges({ core in putIntoLine(barrier, before: dependents, in: &core) }) {
+            // The barrier would wait for this operation, which waits for the barrier.
+            guard let dependent = cycle[1].operation, !dependents.contains(dependent),
+                dependent.record.withLock({ $0.phase == .submitted })
+            else {
+                let error = TaskOperationError.dependencyCycle(AnyTaskOperation.labels(of: cycle))
+                barrier.endUnlessStarted(error, isCancellation: false)
+                return
+            }
+            dependents = WaitOrder.nodes(operations.map(WaitNode.operation), waitingFor: .operation(barrier))
+                .compactMap(\.operation)
+        }
+    }
+
+    /// Puts a barrier into the line if the wait graph then remains in order. Otherwise returns edges that would be out
+    /// of order.
+    private nonisolated func putIntoLine(
+        _ barrier: AnyTaskOperation, before dependents: [AnyTaskOperation], in core: inout SchedulerCore
+    ) -> WaitOrder.OrderViolation? {
+        guard let slot = core.slot(of: barrier), core.state.isOutsideLine(slot) else { return nil }
+        core.state.indexArrivals()
+        while true {
+            // An operation that no longer ranks above the barrier no longer waits for it.
+            let waiting = dependents.filter { $0.rank.value > barrier.rank.value }.compactMap { core.slot(of: $0) }
+            let moving = core.state.operationsMoving(with: waiting)
+            let mustList = isAwaited || barrier.record.withLock { $0.isWaitedFor }
+            let before = mustList ? core.state.elementsHoldingBackNextBarrier(without: moving) : nil
+            let place = HostPlace(hasEdges: true, before: before, endRank: end.value)
+            if barrier.isOrdered(in: place) {
+                core.state.endDelay(of: slot, before: moving)
+                core.updateReadiness(of: barrier)
+                return nil
+            }
+            if let orderViolation = place.orderViolation(of: barrier, in: self) { return orderViolation }
+            // Another operation has begun to wait for the barrier. The next place therefore lists the operations.
+        }
+    }
+
     /// Changes ranks so that an operation ranks above the operations for which it waits in the queue, and below the
     /// operations that wait for it there. If the operation closes a cycle, withdraws it and throws an error.
     nonisolated func restoreOrder(_ operation: AnyTaskOperation) throws(TaskOperationError) {

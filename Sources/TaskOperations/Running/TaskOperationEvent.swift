@@ -54,7 +54,8 @@ public struct TaskOperationEvent: Sendable {
     public let kind: Kind
     /// The operation that changed.
     public let operation: AnyTaskOperation
-    /// The number of the operation in its queue: the first that was added has 1.
+    /// The number of the operation in its queue. The first operation has 1, and later operations have higher numbers.
+    /// The end of the delay of a barrier leaves a gap.
     public let operationNumber: UInt64
     /// The queue of the operation.
     public let queue: QueueLabel

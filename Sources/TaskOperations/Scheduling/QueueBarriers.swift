@@ -1,6 +1,10 @@
 /// The state of a queue for barriers and for waits until the queue is empty.
 struct QueueBarriers: Sendable {
     var line: BarrierLine
+    /// The slots of the barriers whose delays are not over. They are not in the line, and hold back no operation.
+    var delayed: Set<Int> = []
+    /// The first arrivals of operations that have arrived again, by slot.
+    var numbers: [Int: UInt64] = [:]
     /// The ready operations that a barrier holds back, except barriers. All of them are inserted at one level, so that
     /// only their arrivals order them.
     var heldBack = ReadyQueue()
@@ -20,8 +24,10 @@ struct QueueBarriers: Sendable {
 
     static var heldBackLevel: PriorityLevel { .medium }
 
-    /// The floor of an operation; see `BarrierInheritance`.
-    func floor<Element>(of operation: QueuedOperation<Element>) -> PriorityLevel {
-        floors.isIdle ? .background : floors.level(of: operation.arrival, isBarrier: operation.isBarrier, line)
+    /// The floor of the operation at a slot; see `BarrierInheritance`.
+    func floor<Element>(of operation: QueuedOperation<Element>, at slot: Int) -> PriorityLevel {
+        if floors.isIdle { return .background }
+        if delayed.contains(slot) { return floors.ofEnd }
+        return floors.level(of: operation.arrival, isBarrier: operation.isBarrier, line)
     }
 }

@@ -1,7 +1,8 @@
 /// The data about an operation that its queue needs for decisions.
 struct QueuedOperation<Element: Sendable>: Sendable {
     let element: Element
-    let arrival: UInt64
+    /// The place of the operation among the operations of the queue. Changes only if the delay of a barrier ends.
+    var arrival: UInt64
     /// The number of current waits in the body and its child tasks. It is 0 unless the operation has lent its permits.
     var waits: Int32 = 0
     private let weightAndKind: UInt16
@@ -45,5 +46,7 @@ struct Newcomer: Sendable {
     /// Whether the operation's dependencies are finished.
     var isReady = false
     var isBarrier = false
+    /// Whether the operation has a delay that is not over.
+    var isDelayed = false
     var weight = 1
 }

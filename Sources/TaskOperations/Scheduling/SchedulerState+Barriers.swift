@@ -13,23 +13,18 @@ extension SchedulerState {
     mutating func arriveBehindBarriers(_ entry: ReadyQueue.Entry, _ newcomer: Newcomer) {
         prepareBarriers(behind: records.count - 1)
         admission.barriers!.value.inArrivalOrder?.append(entry.arrival, entry.slot)
-        admission.operationArrived(entry, isBarrier: newcomer.isBarrier)
+        if newcomer.isBarrier, newcomer.isDelayed {
+            admission.barriers!.value.delayed.insert(entry.slot)
+        } else {
+            admission.operationArrived(entry, isBarrier: newcomer.isBarrier)
+        }
         levelChanged(entry.slot)
     }
 
-    mutating func leaveBarriers(_ record: Record) {
-        if admission.barriers!.value.line.isEmpty {
-            admission.barriers!.value.line.operationEnded(record.arrival)
-        } else {
-            endBehindBarriers(record)
-        }
-        if isEmpty {
-            admission.barriers!.value.inArrivalOrder = nil
-        } else {
-            admission.barriers!.value.inArrivalOrder?.removeOne { [records] slot, arrival in
-                records.holds(slot) && records[slot].arrival == arrival
-            }
-        }
+    mutating func leaveBarriers(_ record: Record, _ slot: Slot) {
+        admission.barriers!.value.numbers[slot] = nil
+        if admission.barriers!.value.delayed.remove(slot) == nil { leaveLine(record) }
+        if isEmpty { admission.barriers!.value.inArrivalOrder = nil } else { removeOneFromIndex() }
         if admission.barriers!.value.floors.mayDependOn(record.arrival) {
             floorsChanged(admission.barriers!.value.floors.update(isCurrent))
         }
@@ -39,7 +34,18 @@ extension SchedulerState {
         }
     }
 
-    private mutating func endBehindBarriers(_ record: Record) {
+    /// Records that an entry of the index of arrivals is outdated.
+    private mutating func removeOneFromIndex() {
+        admission.barriers!.value.inArrivalOrder?.removeOne { [records] slot, arrival in
+            records.holds(slot) && records[slot].arrival == arrival
+        }
+    }
+
+    private mutating func leaveLine(_ record: Record) {
+        if admission.barriers!.value.line.isEmpty {
+            admission.barriers!.value.line.operationEnded(record.arrival)
+            return
+        }
         if record.isBarrier {
             let barriers = admission.barriers!.value
             floorsChanged(barriers.floors.affected(byEndOfBarrier: record.arrival, barriers.line))
@@ -48,6 +54,63 @@ extension SchedulerState {
             records[slot].status == .ready ? records[slot].level : nil
         }
         if admission.barriers!.value.line.isEmpty { admission.barriers!.value.floors.removeAll() }
+    }
+}
+
+// MARK: - Barriers with a delay
+
+extension SchedulerState {
+    /// Whether an operation is a barrier that has not taken its place in the line.
+    func isOutsideLine(_ slot: Slot) -> Bool { admission.barriers?.value.delayed.contains(slot) ?? false }
+
+    /// Puts a barrier whose delay is over behind all other operations, except some that are then behind the barrier.
+    ///
+    /// - Parameter moving: The result of `operationsMoving(with:)`.
+    mutating func endDelay(of barrier: Slot, before moving: [Slot]) {
+        // The last operation leaves first, so that no operation is released when a barrier leaves.
+        for slot in moving.reversed() {
+            let record = records[slot]
+            if record.status == .ready { admission.remove(entry(slot), at: record.level, isBarrier: record.isBarrier) }
+            leaveLine(record)
+        }
+        admission.barriers!.value.delayed.remove(barrier)
+        for slot in [barrier] + moving { arriveAgain(slot) }
+    }
+
+    private mutating func arriveAgain(_ slot: Slot) {
+        admission.barriers!.value.numbers[slot] = number(of: slot)
+        (arrivals, moveCount) = (arrivals + 1, moveCount + 1)
+        records[slot].arrival = arrivals
+        let (entry, record) = (entry(slot), records[slot])
+        // The former entry of the index is removed like the entry of an ended operation.
+        removeOneFromIndex()
+        admission.barriers!.value.inArrivalOrder?.append(entry.arrival, slot)
+        admission.operationArrived(entry, isBarrier: record.isBarrier)
+        levelChanged(slot)
+        if record.status == .ready { admission.insert(entry, at: record.level, isBarrier: record.isBarrier) }
+    }
+
+    /// The operations that move behind a barrier whose delay is over, in their order: those that wait for the barrier,
+    /// and the next barrier with all operations behind it.
+    ///
+    /// - Parameter dependents: Operations that wait for the barrier. Those that have started do not move.
+    func operationsMoving(with dependents: [Slot]) -> [Slot] {
+        let unstarted = dependents.filter { slot in
+            !isOutsideLine(slot) && !finishing.contains(slot) && [.waiting, .ready].contains(records[slot].status)
+        }
+        guard let first = unstarted.map({ records[$0].arrival }).min() else { return [] }
+        let behind = admission.barriers!.value.line.next(after: first - 1).map { barrier in
+            records.slots.filter { records[$0].arrival >= barrier && !isOutsideLine($0) }
+        }
+        return Set(unstarted + (behind ?? [])).sorted { records[$0].arrival < records[$1].arrival }
+    }
+
+    /// The operations for which a barrier would wait if its delay ended now.
+    ///
+    /// - Parameter moving: The result of `operationsMoving(with:)`.
+    func elementsHoldingBackNextBarrier(without moving: [Slot]) -> [Element] {
+        let end = moving.first { records[$0].isBarrier }.map { records[$0].arrival } ?? arrivals + 1
+        return elementsHoldingBack(end, isBarrier: true, without: Set(moving))
     }
 }
 
@@ -66,7 +129,8 @@ extension SchedulerState {
     /// The operations that must end before barriers let an operation start. The previous barrier is one of them. If the
     /// operation is a barrier, all operations between both barriers must end, too.
     func elementsHoldingBack(_ slot: Slot) -> [Element] {
-        elementsHoldingBack(records[slot].arrival, isBarrier: records[slot].isBarrier)
+        if isOutsideLine(slot) { return [] }
+        return elementsHoldingBack(records[slot].arrival, isBarrier: records[slot].isBarrier)
     }
 
     /// The operations that would hold back the next operation to be added.
@@ -74,25 +138,31 @@ extension SchedulerState {
         elementsHoldingBack(arrivals + 1, isBarrier: isBarrier)
     }
 
-    private func elementsHoldingBack(_ arrival: UInt64, isBarrier: Bool) -> [Element] {
+    private func elementsHoldingBack(
+        _ arrival: UInt64, isBarrier: Bool, without excluded: Set<Slot> = []
+    ) -> [Element] {
         let barrier = admission.barriers?.value.line.last(before: arrival).map { records[$0.slot] }
-        let between = isBarrier ? elements(after: barrier?.arrival ?? 0, before: arrival) : []
-        return (barrier.map { [$0.element] } ?? []) + between
+        let previous = barrier.map { [$0.element] } ?? []
+        if !isBarrier { return previous }
+        return previous
+            + elements(after: barrier?.arrival ?? 0, before: arrival) { !isOutsideLine($0) && !excluded.contains($0) }
     }
 
     /// The operations between two arrivals, both excluded.
     private func elements(
-        after first: UInt64, before last: UInt64, where isIncluded: (Record) -> Bool = { _ in true }
+        after first: UInt64, before last: UInt64, where isIncluded: (Slot) -> Bool
     ) -> [Element] {
-        guard let index = admission.barriers?.value.inArrivalOrder else {
-            return elements { $0.arrival > first && $0.arrival < last && isIncluded($0) }
+        let slots: [Slot]
+        if let index = admission.barriers?.value.inArrivalOrder {
+            slots = index.slots(after: first, before: last).compactMap { slot, arrival in
+                records.holds(slot) && records[slot].arrival == arrival ? slot : nil
+            }
+        } else {
+            slots = records.slots.filter { records[$0].arrival > first && records[$0].arrival < last }.sorted {
+                records[$0].arrival < records[$1].arrival
+            }
         }
-        return index.slots(after: first, before: last).compactMap { slot, arrival in
-            guard records.holds(slot), records[slot].arrival == arrival, !finishing.contains(slot),
-                isIncluded(records[slot])
-            else { return nil }
-            return records[slot].element
-        }
+        return slots.filter { !finishing.contains($0) && isIncluded($0) }.map { records[$0].element }
     }
 }
 
@@ -101,7 +171,7 @@ extension SchedulerState {
 extension SchedulerState {
     /// The floor of an operation; see `BarrierInheritance`.
     func floor(of slot: Slot) -> PriorityLevel {
-        admission.barriers?.value.floor(of: records[slot]) ?? .background
+        admission.barriers?.value.floor(of: records[slot], at: slot) ?? .background
     }
 
     /// Changes the level that a wait until the queue is empty passes on. Nil means that the wait passes on no level.
@@ -125,7 +195,7 @@ extension SchedulerState {
     mutating func levelChanged(_ slot: Slot) {
         let (arrival, level) = (records[slot].arrival, records[slot].level)
         admission.barriers!.value.floors.note(level)
-        if let first = admission.barriers!.value.line.first, first.arrival <= arrival {
+        if let first = admission.barriers!.value.line.first, first.arrival <= arrival, !isOutsideLine(slot) {
             floorsChanged(admission.barriers!.value.floors.insert(arrival, slot, at: level, isCurrent: isCurrent))
             admission.barriers!.value.floors.sweep(keeping: records.count, isCurrent)
         }
@@ -147,6 +217,11 @@ extension SchedulerState {
         if change == nil { return }
         let barriers = admission.barriers!.value
         floorsChanged(barriers.floors.affected(by: change, barriers.line))
+        // A barrier outside the line inherits only from waits until the queue is empty.
+        if change?.arrivals.upperBound == .max, !barriers.delayed.isEmpty {
+            admission.barriers!.value.floors.notePropagation()
+            effects.floorChanges += barriers.delayed.map { records[$0].element }
+        }
     }
 
     private mutating func floorsChanged(_ affected: BarrierInheritance.Affected?) {
@@ -154,6 +229,6 @@ extension SchedulerState {
         admission.barriers!.value.floors.notePropagation()
         indexArrivals()
         let last = affected.last == .max ? .max : affected.last + 1
-        effects.floorChanges += elements(after: affected.first, before: last) { $0.level < affected.level }
+        effects.floorChanges += elements(after: affected.first, before: last) { records[$0].level < affected.level }
     }
 }

@@ -18,7 +18,7 @@ extension SchedulerState {
     /// abandoned body may still execute.
     mutating func report(_ kind: ChangeKind, _ slot: Slot, other: Element? = nil) {
         if kind != .finished, finishing.contains(slot) { return }
-        report(kind, records[slot].element, records[slot].arrival, other: other)
+        report(kind, records[slot].element, number(of: slot), other: other)
     }
 
     mutating func reportArrival(_ element: Element, isReady: Bool) {
@@ -27,21 +27,22 @@ extension SchedulerState {
     }
 
     /// The counts of operations after the last change.
-    var counts: ChangeCounts { ChangeCounts(added: Int(arrivals), unfinished: count) }
+    var counts: ChangeCounts { ChangeCounts(added: Int(arrivals - moveCount), unfinished: count) }
 
-    /// The changes that led to the present state of each unfinished operation, in the order of arrival. Every change
+    /// The first arrival of an operation.
+    func number(of slot: Slot) -> UInt64 { admission.barriers?.value.numbers[slot] ?? records[slot].arrival }
+
+    /// The changes that led to the present state of each unfinished operation, in the order of addition. Every change
     /// has the number of the last change.
     func presentChanges(isCancelled: (Element) -> Bool) -> [ChangeList<Element>.Change] {
-        let slots = records.slots.filter { !finishing.contains($0) }.sorted {
-            records[$0].arrival < records[$1].arrival
-        }
+        let slots = records.slots.filter { !finishing.contains($0) }.sorted { number(of: $0) < number(of: $1) }
         return slots.flatMap { slot -> [ChangeList<Element>.Change] in
             let record = records[slot]
             var kinds: [ChangeKind] = [.added] + Self.history(of: record.status)
             if isCancelled(record.element) { kinds.append(.cancelled) }
             return kinds.map {
                 .init(
-                    number: changes.lastNumber, element: record.element, arrival: record.arrival, kind: $0,
+                    number: changes.lastNumber, element: record.element, arrival: number(of: slot), kind: $0,
                     counts: counts)
             }
         }

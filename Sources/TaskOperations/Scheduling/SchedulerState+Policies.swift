@@ -13,11 +13,12 @@ extension SchedulerState {
         admission.policies!.value.pace.arrive(entry.slot)
     }
 
-    mutating func leavePolicies(_ entry: ReadyQueue.Entry, _ status: Status, wasDropped: Bool) {
+    mutating func leavePolicies(_ slot: Slot, _ number: UInt64, _ status: Status, wasDropped: Bool) {
         let hasStarted = status != .waiting && status != .ready
+        let entry = ReadyQueue.Entry(arrival: number, slot: slot)
         if !hasStarted, !wasDropped { admission.policies!.value.dropOrder?.remove(entry) }
-        admission.policies!.value.pace.leave(entry.slot)
-        admission.policies!.value.limited.leave(entry.slot, hasStarted: hasStarted)
+        admission.policies!.value.pace.leave(slot)
+        admission.policies!.value.limited.leave(slot, hasStarted: hasStarted)
     }
 }
 
@@ -79,7 +80,7 @@ extension SchedulerState {
         admission.popFirst(of: ownLevel, set)
         start(slot, taking: records[slot].weight, at: ownLevel)
         admission.policies!.value.pace.noteStart()
-        let entry = entry(slot)
+        let entry = ReadyQueue.Entry(arrival: number(of: slot), slot: slot)
         admission.policies!.value.dropOrder?.remove(entry)
         return slot
     }
@@ -115,7 +116,7 @@ extension SchedulerState {
     }
 
     mutating func undoStartByPolicies(_ slot: Slot) {
-        let entry = entry(slot)
+        let entry = ReadyQueue.Entry(arrival: number(of: slot), slot: slot)
         admission.policies!.value.limited.undoStart(slot)
         admission.policies!.value.pace.undoStart()
         admission.policies!.value.dropOrder?.insert(entry)

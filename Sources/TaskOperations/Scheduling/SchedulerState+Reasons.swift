@@ -34,11 +34,14 @@ extension SchedulerState {
     /// the number of operations.
     func reasons(of slot: Slot) -> [QueueReason] {
         let record = records[slot]
-        let barrier = admission.barriers?.value.line.last(before: record.arrival)?.slot
+        let isOutsideLine = isOutsideLine(slot)
+        let barrier = isOutsideLine ? nil : admission.barriers?.value.line.last(before: record.arrival)?.slot
         var between = 0
-        if record.isBarrier {
+        if record.isBarrier, !isOutsideLine {
             let first = barrier.map { records[$0].arrival } ?? 0
-            between = records.slots.count { records[$0].arrival > first && records[$0].arrival < record.arrival }
+            between = records.slots.count {
+                records[$0].arrival > first && records[$0].arrival < record.arrival && !self.isOutsideLine($0)
+            }
         }
         let line = Line(self)
         let ahead = records.slots.count { isServed($0, before: slot, line) }
@@ -54,10 +57,13 @@ extension SchedulerState {
         var all: [(slot: Slot, reasons: [QueueReason])] = []
         all.reserveCapacity(slots.count)
         for slot in slots {
+            let isOutsideLine = isOutsideLine(slot)
             // An ended operation holds back other operations until its handlers have been called.
             if !finishing.contains(slot) {
+                let (barrier, between) = isOutsideLine ? (nil, 0) : (barrier, between)
                 all.append((slot, reasons(slot, line, behind: barrier, between: between, ahead: ahead[slot] ?? 0)))
             }
+            if isOutsideLine { continue }
             if records[slot].isBarrier { (barrier, between) = (slot, 0) } else { between += 1 }
         }
         return all

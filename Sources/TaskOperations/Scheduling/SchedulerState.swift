@@ -16,8 +16,10 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
 
     /// The operations of the queue, by slot.
     var records = SlotMap<Record>()
-    /// The number of operations that have arrived since the creation of the queue.
+    /// The last arrival.
     var arrivals: UInt64 = 0
+    /// The number of arrivals of operations that had arrived before, because the delay of a barrier ended.
+    var moveCount: UInt64 = 0
     /// The number of operations in the queue that have started.
     private(set) var startedCount = 0
     /// The ended operations whose completion handlers have not been called, and the dropped operations that have not
@@ -108,8 +110,9 @@ extension SchedulerState {
     mutating func setReady(_ slot: Slot, _ isReady: Bool) {
         switch (records[slot].status, isReady) {
         case (.waiting, true):
-            // A dropped operation does not become ready.
+            // A dropped operation does not become ready. A barrier first takes its place in the line.
             if !finishing.isEmpty, finishing.contains(slot) { return }
+            if admission.barriers != nil, isOutsideLine(slot) { return }
             makeReady(slot)
             if changes.isObserved { report(.ready, slot) }
         case (.ready, false):
@@ -167,6 +170,7 @@ extension SchedulerState {
     /// lock is released. Takes amortised constant time.
     mutating func end(_ slot: Slot) -> Element {
         let record = records.remove(at: slot)
+        let number = admission.barriers?.value.numbers[slot] ?? record.arrival
         let entry = ReadyQueue.Entry(arrival: record.arrival, slot: slot)
         let wasFinished = !finishing.isEmpty && finishing.remove(slot) != nil
         let wasDropped = wasFinished && record.status == .waiting
@@ -177,9 +181,9 @@ extension SchedulerState {
         }
         if record.status == .executing { permits.giveBack(record.weight, at: record.level) }
         if record.status == .returning { effects.resumed.append(permits.cancelReturn(entry, at: record.level)) }
-        if admission.barriers != nil { leaveBarriers(record) }
-        if admission.policies != nil { leavePolicies(entry, record.status, wasDropped: wasDropped) }
-        if changes.isObserved, !wasFinished || wasDropped { report(.finished, record.element, record.arrival) }
+        if admission.barriers != nil { leaveBarriers(record, slot) }
+        if admission.policies != nil { leavePolicies(slot, number, record.status, wasDropped: wasDropped) }
+        if changes.isObserved, !wasFinished || wasDropped { report(.finished, record.element, number) }
         return record.element
     }
 
@@ -215,7 +219,8 @@ extension SchedulerState {
         // Does not call `floor(of:)`, because a call of a method would copy the state (1 KB) at each event without
         // policies.
         guard let barriers = admission.barriers else { return level }
-        return max(level, barriers.value.floor(of: records[admission.ready.first!.entry.slot]))
+        let slot = admission.ready.first!.entry.slot
+        return max(level, barriers.value.floor(of: records[slot], at: slot))
     }
 
     /// Starts the next operation, which takes its permits. Returns nil if no operation may start, or if the task of the

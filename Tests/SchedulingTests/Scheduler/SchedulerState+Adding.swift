@@ -4,11 +4,13 @@ extension SchedulerState {
     /// Adds an operation. Returns its slot; nil if the queue does not accept it.
     mutating func add(
         _ element: Element, level: PriorityLevel = .medium, isReady: Bool = false, isBarrier: Bool = false,
-        weight: Int = 1
+        isDelayed: Bool = false, weight: Int = 1
     ) -> Slot? {
         guard accepts(element) else { return nil }
         let slot = nextSlot
-        insert(element, Newcomer(level: level, isReady: isReady, isBarrier: isBarrier, weight: weight), at: slot)
+        let newcomer = Newcomer(
+            level: level, isReady: isReady, isBarrier: isBarrier, isDelayed: isDelayed, weight: weight)
+        insert(element, newcomer, at: slot)
         return slot
     }
 }

@@ -16,7 +16,10 @@ extension SchedulerState {
         func check(_ holds: Bool, _ otherwise: @autoclosure () -> String) {
             if !holds { violations.append(otherwise()) }
         }
-        let inOrder = records.all.sorted { $0.arrival < $1.arrival }
+        // A barrier with a delay is in no line, and affects no other operation.
+        let outside = records.slots.filter(isOutsideLine)
+        let inOrder = records.slots.filter { !isOutsideLine($0) }.map { records[$0] }.sorted { $0.arrival < $1.arrival }
+        for slot in outside { check(records[slot].status == .waiting, "\(records[slot].element) has a delay") }
         checkRecords(inOrder, check)
         checkBarriers(inOrder, check)
         checkLines(inOrder, check)
@@ -42,7 +45,7 @@ extension SchedulerState {
             check(taken == expected, "\(taken) permits of level \(level) are taken, and ought to be \(expected)")
         }
         check(
-            acceptance.intake != .closing || !inOrder.isEmpty || !acceptance.producers.isEmpty,
+            acceptance.intake != .closing || !isEmpty || !acceptance.producers.isEmpty,
             "an empty queue was not shut")
         checkRoom(check)
     }
@@ -75,7 +78,7 @@ extension SchedulerState {
         }
         for slot in records.slots {
             let (record, floor) = (records[slot], floor(of: slot))
-            let isRight = floor == self.floor(of: record, inOrder)
+            let isRight = floor == self.floor(of: record, isOutsideLine(slot) ? [] : inOrder)
             check(isRight, "barriers hand \(floor) on to \(record.element)")
         }
     }

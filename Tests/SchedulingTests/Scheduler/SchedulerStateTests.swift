@@ -1,4 +1,5 @@
 import TaskOperationsExpectations
+import TaskOperationsTesting
 import Testing
 
 @testable import TaskOperations
@@ -56,6 +57,61 @@ struct SchedulerStateTests {
             var program = SchedulerProgram(seed: seed, mix: mix)
             guard run(&program, seed) else { return }
         }
+    }
+
+    @Test("Barriers whose delays end at random move behind all operations, except those that wait for them")
+    func delayedBarriers() {
+        for seed in 0..<UInt64(isDeep ? 1000 : 50) {
+            var random = SeededGenerator(seed: seed)
+            var state = SchedulerState<Int, Int>(width: 1 + random.number(below: 4))
+            var added = 0
+            for step in 0..<80 {
+                let slot = state.records.slots.randomElement(using: &random)
+                switch (random.number(below: 10), slot) {
+                case (0..<3, _), (_, nil):
+                    let (isBarrier, isDelayed) = (random.happens(percent: 50), random.happens(percent: 60))
+                    _ = state.add(
+                        step, level: random.level(), isReady: !isDelayed && random.happens(percent: 70),
+                        isBarrier: isBarrier, isDelayed: isBarrier && isDelayed)
+                    added += 1
+                case (3, let slot?): state.setLevel(slot, random.level())
+                case (4, let slot?): state.setReady(slot, random.happens(percent: 70))
+                case (5, let slot?): state.remove(slot)
+                case (6...7, _): if let level = state.nextLevel { _ = state.nextStart(at: level) }
+                case (_, let slot?): endDelay(of: slot, in: &state, &random)
+                }
+                let violations = state.violations
+                #expect(violations.isEmpty && state.counts.added == added, "seed \(seed), step \(step)")
+                if !violations.isEmpty { return }
+            }
+            for slot in state.records.slots { endDelay(of: slot, in: &state, &random) }
+            for slot in state.records.slots { state.setReady(slot, true) }
+            while let slot = state.records.slots.first(where: { state.records[$0].status == .executing })
+                ?? state.nextLevel.flatMap({ state.nextStart(at: $0) })
+            {
+                state.remove(slot)
+                #expect(state.violations.isEmpty, "seed \(seed), at the end")
+            }
+            #expect(state.isEmpty, "seed \(seed): \(state.elements) do not start")
+        }
+    }
+
+    private func endDelay(of slot: Int, in state: inout SchedulerState<Int, Int>, _ random: inout SeededGenerator) {
+        guard state.isOutsideLine(slot) else { return }
+        let dependents = state.records.slots.filter { _ in random.happens(percent: 15) }
+        let moving = state.operationsMoving(with: dependents)
+        let moved = moving.map { state.records[$0].element }
+        let last = [state.records[slot].element] + moved
+        let expected = state.elements.filter { !last.contains($0) } + last
+        let isFirst = !state.records.slots.contains { state.records[$0].isBarrier && !state.isOutsideLine($0) }
+        let before = state.elementsHoldingBackNextBarrier(without: moving)
+        if isFirst {
+            let delayed = state.records.slots.filter(state.isOutsideLine).map { state.records[$0].element }
+            #expect(before == expected.filter { !last.contains($0) && !delayed.contains($0) })
+        }
+        state.endDelay(of: slot, before: moving)
+        #expect(state.elements == expected)
+        #expect(state.elementsHoldingBack(slot) == before)
     }
 
     /// Runs a program. Returns whether it found no difference.

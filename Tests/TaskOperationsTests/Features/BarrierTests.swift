@@ -1,4 +1,5 @@
 import TaskOperations
+import TaskOperationsDiagnosis
 import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
@@ -19,6 +20,118 @@ struct BarrierTests {
         #expect(try await after.value)
         gate.open()
         try await before.value
+    }
+
+    @Test("A barrier with a delay takes its place in the line when the delay is over", .seeds(20))
+    func delayed() async throws {
+        let (clock, order) = (ManualClock(on: .seeded), Recorder<String>())
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 3, executor: .seeded))
+        let gate = Gate()
+        let barrier = queue.addBarrier([.name("barrier"), .delay(.seconds(1)), .clock(clock)]) {
+            order.record("barrier")
+        }
+        let held = queue.addOperation { await gate.pass() }
+        try await queue.addOperation { order.record("meanwhile") }.value
+        #expect(queue.operationCount == 2)
+        clock.advance(by: .seconds(1))
+        await until { barrier.isReady }
+        #expect(barrier.waitingReasons.contains { if case .operationsBefore = $0 { true } else { false } })
+        let behind = queue.addOperation { order.record("behind") }
+        #expect(queue.snapshot().operations.map(\.number) == [2, 1, 5])
+        gate.open()
+        try await behind.value
+        #expect(held.isFinished)
+        #expect(order.events == ["meanwhile", "barrier", "behind"])
+    }
+
+    @Test("Operations that wait for a barrier with a delay are behind it, like barriers that wait for them", .seeds(20))
+    func dependentsOfDelayed() async throws {
+        let (clock, order) = (ManualClock(on: .seeded), Recorder<String>())
+        let queue = TaskOperationQueue(.init(executor: .seeded))
+        func add(_ name: String, after dependencies: [AnyTaskOperation] = []) -> TaskOperation<Void> {
+            queue.addOperation([.name(name), .dependencies(dependencies)]) { order.record(name) }
+        }
+        let barrier = queue.addBarrier([.delay(.seconds(2)), .clock(clock)]) { order.record("barrier") }
+        let later = queue.addBarrier([.delay(.seconds(1)), .clock(clock)]) { order.record("shorter delay") }
+        try await add("free").value
+        let dependent = add("dependent", after: [barrier])
+        let elsewhere = TaskOperationQueue(.init(executor: .seeded)).addOperation(dependencies: [dependent]) {}
+        queue.addBarrier(.dependencies([elsewhere])) { order.record("second barrier") }
+        let last = add("last")
+        let cancelled = queue.addBarrier([.delay(.seconds(1)), .clock(clock)]) {}
+        #expect(queue.operationCount == 6)
+        cancelled.cancel()
+        clock.advance(by: .seconds(1))
+        await until { later.isReady }
+        #expect(order.events == ["free"])
+        clock.advance(by: .seconds(1))
+        try await last.value
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(order.events == ["free", "barrier", "dependent", "second barrier", "last", "shorter delay"])
+    }
+
+    @Test("A barrier with a delay fails if a body that executes waits for it when the delay is over", .seeds(20))
+    func awaitedDelayed() async throws {
+        let clock = ManualClock(on: .seeded)
+        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let barrier = queue.addBarrier([.name("barrier"), .delay(.seconds(1)), .clock(clock)]) {}
+        let body = queue.addOperation(name: "body") { try await barrier.value }
+        let behind = queue.addOperation(dependencies: [body]) { body.isFinished }
+        await until { body.waitingReasons.contains { if case .body = $0 { true } else { false } } }
+        clock.advance(by: .seconds(1))
+        _ = await body.result
+        #expect(barrier.refusal?.dependencyCycle == ["barrier", "body", "barrier"])
+        #expect(body.refusal?.dependencyCycle == ["barrier", "body", "barrier"])
+        #expect(try await behind.value)
+    }
+
+    @Test(
+        "Operations and barriers with delays end in any order, also if bodies wait, and barriers run alone",
+        .seeds(50), arguments: [false, true])
+    func manyDelayed(bodiesWait: Bool) async throws {
+        var random = SeededGenerator(seed: SeededExecutor.current!.seed)
+        let clock = ManualClock(on: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 3, executor: .seeded))
+        let other = TaskOperationQueue(.init(executor: .seeded))
+        let (bodies, barriers) = (ConcurrencyMeter(), ConcurrencyMeter())
+        var operations: [AnyTaskOperation] = []
+        for number in 0..<40 {
+            let isBarrier = random.happens(percent: 40)
+            let dependencies = operations.filter { _ in random.happens(percent: 5) }
+            if random.happens(percent: 10) {
+                operations.append(other.addOperation(dependencies: dependencies) {})
+                continue
+            }
+            var options: OperationOptions = [
+                .clock(clock), .dependencies(dependencies), .priority(random.happens(percent: 50) ? .low : .high),
+            ]
+            if random.happens(percent: isBarrier ? 70 : 20) {
+                options = [options, .delay(.seconds(1 + random.number(below: 10)))]
+            }
+            let awaited = bodiesWait && random.happens(percent: 30) ? operations.randomElement(using: &random) : nil
+            let body: @Sendable () async -> Void = {
+                bodies.enter()
+                if isBarrier { barriers.enter() }
+                #expect(barriers.now == 0 || bodies.now == 1)
+                await Task.yield()
+                try? await awaited?.waitUntilFinished()
+                if isBarrier { barriers.leave() }
+                bodies.leave()
+            }
+            operations.append(
+                isBarrier ? queue.addBarrier(options, body: body) : queue.addOperation(options, body: body))
+            if number % 4 == 0 { clock.advance(by: .seconds(1)) }
+            if random.happens(percent: 10) { operations.randomElement(using: &random)!.cancel() }
+            if random.happens(percent: 50) { await Task.yield() }
+        }
+        while queue.operationCount > 0 {
+            clock.advance(by: .seconds(1))
+            await letOthersRun()
+        }
+        try await other.waitUntilAllOperationsAreFinished()
+        #expect(operations.allSatisfy { $0.isFinished })
+        let refusals = operations.compactMap(\.refusal)
+        #expect(refusals.allSatisfy { bodiesWait && $0.dependencyCycle?.count ?? 0 > 2 })
     }
 
     @Test("Of two barriers, cancelling one leaves the other in force", arguments: [0, 1])

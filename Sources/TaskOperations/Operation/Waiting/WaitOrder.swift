@@ -58,6 +58,33 @@ enum WaitOrder {
         try makeEdges { () throws(Failure) in try make() ? nil : (waiter, targets) }
     }
 
+    /// Returns the nodes that wait for a target, directly or through other nodes. Takes linear time in the number of
+    /// nodes that rank above the target and for which `nodes` wait.
+    static func nodes(_ nodes: [WaitNode], waitingFor target: WaitNode) -> [WaitNode] {
+        var isWaiting = [target.identity: true]
+        for node in nodes where isWaiting[node.identity] == nil {
+            var path: [(node: WaitNode, edges: [WaitNode])] = []
+            func enter(_ node: WaitNode) {
+                isWaiting[node.identity] = false
+                // A node ranks above all nodes for which it waits.
+                path.append((node, node.rank > target.rank ? node.edges : []))
+            }
+            enter(node)
+            while let last = path.last {
+                if let edge = path[path.count - 1].edges.popLast() {
+                    if isWaiting[edge.identity] == nil { enter(edge) }
+                    if isWaiting[edge.identity] == true { isWaiting[last.node.identity] = true }
+                } else {
+                    path.removeLast()
+                    if isWaiting[last.node.identity] == true, let waiter = path.last {
+                        isWaiting[waiter.node.identity] = true
+                    }
+                }
+            }
+        }
+        return nodes.filter { isWaiting[$0.identity] == true && $0.identity != target.identity }
+    }
+
     /// Held during a search and the next attempt by threads that have interfered with each other's searches.
     private static let contended = Lock(false)
 
