@@ -15,9 +15,6 @@ let isExplored = Context.environment["TASK_OPERATIONS_EXPLORATION"] != nil
 if isExplored { settings.append(.define("TASK_OPERATIONS_EXPLORED")) }
 let explored: [Target.Dependency] = isExplored ? ["Exploration"] : []
 
-// Each job of the compiler expands the macros of all tests of its target. These flags let the compiler start fewer jobs.
-let testSettings = settings + [.unsafeFlags(["-no-emit-module-separately", "-driver-batch-size-limit", "50"])]
-
 /// The library.
 let library: [Target] = [
     // C functions that Swift cannot import or declare by public means.
@@ -58,14 +55,14 @@ let core: [Target] = [
             "TaskOperations", "TaskOperationsDiagnosis", "TaskOperationsExtras", "TaskOperationsTesting",
             "TaskOperationsExpectations", "CAllocator",
         ],
-        swiftSettings: testSettings),
+        swiftSettings: settings),
     .testTarget(
         name: "BridgeTests",
         dependencies: [
             "TaskOperations", "TaskOperationsBridge", "TaskOperationsDiagnosis", "TaskOperationsExtras",
             "TaskOperationsTesting", "TaskOperationsExpectations", "MigrationExamplesSupport",
         ],
-        swiftSettings: testSettings),
+        swiftSettings: settings),
 ]
 
 let simulation: Target = .target(
@@ -82,7 +79,7 @@ let exploration: [Target] = [
             "Exploration", "Simulation", "TaskOperations", "TaskOperationsBridge", "TaskOperationsDiagnosis",
             "TaskOperationsExtras",
         ],
-        swiftSettings: testSettings),
+        swiftSettings: settings),
 ]
 
 let others: [Target] = [
@@ -137,24 +134,24 @@ let others: [Target] = [
     .testTarget(
         name: "SchedulingTests",
         dependencies: ["TaskOperations", "TaskOperationsTesting", "TaskOperationsExpectations"],
-        swiftSettings: testSettings),
+        swiftSettings: settings),
     .testTarget(
         name: "TaskOperationsTracingTests",
         dependencies: [
             "TaskOperations", "TaskOperationsDiagnosis", "TaskOperationsExtras", "TaskOperationsTracing",
             "TaskOperationsTesting", "TaskOperationsExpectations", "MigrationExamplesSupport", "tour",
         ],
-        swiftSettings: testSettings),
+        swiftSettings: settings),
     .testTarget(
         name: "DeliveriesTests",
         dependencies: [
             "RedisDeliveries", "TaskOperationsDeliveries", "TaskOperationsExtras", "TaskOperationsTesting",
             "TaskOperationsExpectations", "workers",
         ],
-        swiftSettings: testSettings),
+        swiftSettings: settings),
     .testTarget(
         name: "SimulationTests", dependencies: ["Simulation", "TaskOperationsExpectations"], exclude: ["Corpus"],
-        swiftSettings: testSettings),
+        swiftSettings: settings),
     .testTarget(
         name: "MigrationTests",
         dependencies: [
@@ -162,7 +159,7 @@ let others: [Target] = [
             "MigrationExamplesSupport", "MigrationExamplesLegacy", "MigrationExamplesPorted", "tour",
             "TaskOperationsTracing",
         ],
-        swiftSettings: testSettings),
+        swiftSettings: settings),
     .target(
         name: "RewriteExamplesBefore", path: "Tests/RewriteExamples/Before",
         swiftSettings: [.swiftLanguageMode(.v5)]),
@@ -174,7 +171,7 @@ let others: [Target] = [
         dependencies: [
             "SourceAudit", "audit", "TaskOperationsExpectations", "RewriteExamplesBefore", "RewriteExamplesAfter",
         ],
-        swiftSettings: testSettings),
+        swiftSettings: settings),
     // An app as Xcode 26 creates it.
     .testTarget(
         name: "DefaultIsolationTests",
@@ -182,7 +179,7 @@ let others: [Target] = [
             "TaskOperations", "TaskOperationsBridge", "TaskOperationsExtras", "TaskOperationsTesting",
             "TaskOperationsExpectations",
         ],
-        swiftSettings: testSettings + [
+        swiftSettings: settings + [
             .defaultIsolation(MainActor.self), .enableUpcomingFeature("InferIsolatedConformances"),
         ]),
     .testTarget(
@@ -191,7 +188,7 @@ let others: [Target] = [
             "audit", "benchmark", "fuzz", "tour", "CommandOutput", "TaskOperationsTesting",
             "TaskOperationsExpectations",
         ],
-        swiftSettings: testSettings),
+        swiftSettings: settings),
 ]
 
 let products: [Product] = [
