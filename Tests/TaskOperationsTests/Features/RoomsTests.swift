@@ -25,7 +25,9 @@ struct RoomsTests {
     ]
 
     /// Names of members that both a room and the standard library declare.
-    private static let standardMembers: Set = ["cancel", "compactMap", "contains", "isCancelled", "removeFirst", "set"]
+    private static let standardMembers: Set = [
+        "cancel", "compactMap", "contains", "current", "isCancelled", "removeFirst", "set",
+    ]
 
     /// The modules of the package that each module may import.
     private static let imports: [String: Set<String>] = [
