@@ -36,6 +36,9 @@ public enum TaskOperationError: Error, Sendable {
     /// The queue was full, and dropped this operation to make room for a later one.
     case dropped(OperationLabel, queueName: String?)
 
+    /// A task needs more permits than a semaphore has ever had. `capacity` is the largest capacity so far.
+    case weightExceedsCapacity(semaphoreName: String?, weight: Int, capacity: Int)
+
     /// The operation did not start within the time that `OperationOptions.starting(within:)` allows. Its body never
     /// runs.
     case notStarted(OperationLabel, after: Duration)
@@ -84,6 +87,11 @@ extension TaskOperationError: CustomStringConvertible {
             """
         case .dropped(let operation, let queueName):
             "\(operation) was dropped from \(Self.queue(queueName)), which was full, to make room for a later operation."
+        case .weightExceedsCapacity(let name, let weight, let capacity):
+            """
+            A task needs \(weight) permits of \(name.map { "semaphore \"\($0)\"" } ?? "a semaphore"), which has \
+            never had more than \(capacity). Raise its capacity, or use a smaller weight.
+            """
         case .notStarted(let operation, let limit):
             "\(operation) did not start within \(limit). Its queue had too much other work, or its dependencies took too long."
         case .timedOut(let operation, let limit):

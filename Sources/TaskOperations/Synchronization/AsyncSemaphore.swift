@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A counting semaphore for tasks. It limits the number of tasks in a section without blocking threads.
 ///
 /// Waiting tasks receive permits in the order of their priority. Tasks of the same priority receive permits in the
@@ -72,11 +74,12 @@ extension AsyncSemaphore {
     /// - Parameters:
     ///   - weight: The number of permits; at least 1, and at most the largest capacity that the semaphore has had.
     ///   - priority: The priority of the wait; nil for the priority of the calling task.
-    /// - Throws: `CancellationError` if the task is cancelled before it receives the permits. In this case, the task
-    ///   takes no permit.
-    public func acquire(_ weight: Int = 1, priority: TaskPriority? = nil) async throws(CancellationError) {
-        if Task.isCancelled { throw CancellationError() }
-        if tryAcquire(weight) { return }
+    /// - Throws: `CancellationError` if the task is cancelled before it receives the permits.
+    ///   `TaskOperationError.weightExceedsCapacity` if the semaphore has never had as many permits. In both cases, the
+    ///   task takes no permit.
+    public func acquire(_ weight: Int = 1, priority: TaskPriority? = nil) async throws {
+        try Task.checkCancellation()
+        if try acquireAtOnce(weight) { return }
         let isAcquired = await suspend(SemaphoreWait(weight: weight, priority: priority))
         if !isAcquired { throw CancellationError() }
     }
@@ -89,13 +92,14 @@ extension AsyncSemaphore {
     ///   - timeout: The longest duration of the wait.
     ///   - clock: The clock that measures the wait.
     /// - Throws: `WaitTimeoutError` if the time is over before the task receives the permits. `CancellationError` if
-    ///   the task is cancelled before it receives the permits. In both cases, the task takes no permit.
+    ///   the task is cancelled before it receives the permits. `TaskOperationError.weightExceedsCapacity` if the
+    ///   semaphore has never had as many permits. In all cases, the task takes no permit.
     public func acquire(
         _ weight: Int = 1, priority: TaskPriority? = nil, timeout: Duration,
         clock: any Clock<Duration> = ContinuousClock()
     ) async throws {
         try Task.checkCancellation()
-        if tryAcquire(weight) { return }
+        if try acquireAtOnce(weight) { return }
         let wait = SemaphoreWait(weight: weight, priority: priority)
         let isAcquired = await withTimeLimit(timeout, clock: clock) {
             await suspend(wait)
@@ -110,13 +114,22 @@ extension AsyncSemaphore {
 
     /// Takes permits if enough permits are free and no task or operation waits for permits.
     ///
-    /// - Parameter weight: The number of permits; at least 1, and at most the largest capacity that the semaphore has
-    ///   had.
+    /// - Parameter weight: The number of permits; at least 1.
     /// - Returns: True if the permits were taken; otherwise false.
     public func tryAcquire(_ weight: Int = 1) -> Bool {
         checkWeight(weight)
+        return storage.withLock { $0.state.tryAcquire(weight) }
+    }
+
+    /// Takes permits as `tryAcquire` does.
+    ///
+    /// - Throws: `TaskOperationError.weightExceedsCapacity` if no wait could obtain the permits.
+    private func acquireAtOnce(_ weight: Int) throws(TaskOperationError) -> Bool {
+        checkWeight(weight)
         let (isTaken, peak) = storage.withLock { ($0.state.tryAcquire(weight), $0.peakCapacity) }
-        require(weight <= peak || peak == 0, "weight is \(weight); the capacity is only \(peak).")
+        if weight > peak, peak > 0 {
+            throw .weightExceedsCapacity(semaphoreName: name, weight: weight, capacity: peak)
+        }
         return isTaken
     }
 

@@ -68,11 +68,11 @@ extension ResultBuffer {
     /// - Throws: `CancellationError` if the task is cancelled during the wait.
     func waitForRoom(isProducer: Bool) async throws(CancellationError) {
         guard let room else { return }
-        if isProducer || AnyTaskOperation.current == nil { return try await room.acquire() }
+        if isProducer || AnyTaskOperation.current == nil { return try await acquire(room) }
         if room.tryAcquire() { return }
         var result = Result<Void, CancellationError>.success(())
         let wait = {
-            do throws(CancellationError) { try await room.acquire() } catch { result = .failure(error) }
+            do throws(CancellationError) { try await self.acquire(room) } catch { result = .failure(error) }
         }
         do {
             try await whole.whileAwaited(wait: wait)
@@ -81,6 +81,11 @@ extension ResultBuffer {
             await withPermitLent(wait)
         }
         try result.get()
+    }
+
+    private func acquire(_ room: AsyncSemaphore) async throws(CancellationError) {
+        // A single permit cannot exceed the capacity, so a cancellation is the only error.
+        do { try await room.acquire() } catch { throw CancellationError() }
     }
 
     /// Adds a new operation to the queue.

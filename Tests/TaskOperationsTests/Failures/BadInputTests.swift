@@ -113,22 +113,6 @@ struct BadValueTests {
         #expect(released.errorText.contains("weight is 0; it must be at least 1"))
     }
 
-    @Test("A weight above the capacity, which could never be served")
-    func weightAboveTheCapacity() async {
-        let acquired = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            try await AsyncSemaphore(capacity: 2).acquire(3)
-        }
-        #expect(acquired.errorText.contains("weight is 3; the capacity is only 2"))
-        let tried = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = AsyncSemaphore(capacity: 2).tryAcquire(4)
-        }
-        #expect(tried.errorText.contains("weight is 4; the capacity is only 2"))
-        let held = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            try await AsyncSemaphore(capacity: 2).withPermit(weight: 5) {}
-        }
-        #expect(held.errorText.contains("weight is 5; the capacity is only 2"))
-    }
-
     @Test("Giving back more permits than are taken")
     func releasingTooMuch() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

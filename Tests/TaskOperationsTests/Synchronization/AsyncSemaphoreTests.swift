@@ -169,6 +169,23 @@ struct AsyncSemaphoreTests {
         #expect(semaphore.available == 0)
     }
 
+    @Test("A weight above every capacity so far throws an error that names the semaphore, and takes no permit")
+    func excessiveWeight() async throws {
+        let semaphore = AsyncSemaphore(capacity: 2, name: "memory")
+        #expect(!semaphore.tryAcquire(3))
+        for acquire in [
+            { try await semaphore.acquire(3) }, { try await semaphore.acquire(3, timeout: .seconds(1)) },
+            { try await semaphore.withPermit(weight: 3) {} },
+        ] as [@Sendable () async throws -> Void] {
+            let error = await #expect(throws: TaskOperationError.self) { try await acquire() }
+            let text = "3 permits of semaphore \"memory\", which has never had more than 2"
+            #expect(error?.description.contains(text) == true)
+        }
+        #expect(semaphore.available == 2)
+        semaphore.capacity = 3
+        try await semaphore.withPermit(weight: 3) {}
+    }
+
     @Test("withPermit gives the permits back when its body returns, throws or is cancelled")
     func withPermitGivesBack() async throws {
         let semaphore = AsyncSemaphore(capacity: 5)
