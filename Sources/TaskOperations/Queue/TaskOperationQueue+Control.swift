@@ -23,14 +23,11 @@ extension TaskOperationQueue {
 
     /// The rate at which operations start; nil if permits alone limit the starts.
     ///
-    /// A change applies at once. Used tokens remain used. If the queue was created with a rate, the rate can be
-    /// changed, also to nil and back. On any other queue, setting a rate stops the process with a message.
+    /// A change applies at once. Used tokens remain used.
     public var rate: OperationRate? {
         get { scheduler.withCore { $0.state.pace.rate?.rate } }
         set {
-            require(
-                scheduler.hasRate || newValue == nil,
-                "\(scheduler.label) was created without a rate. Pass the first rate to its configuration.")
+            if newValue != nil { scheduler.prepareClock() }
             scheduler.withCore { $0.state.setRate(newValue) }
         }
     }

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A queue that runs operations in tasks. It limits the number of bodies that execute at once, and orders operations by
 /// priority and dependencies.
 ///
@@ -60,7 +62,7 @@ public final class TaskOperationQueue: Sendable {
             queueName: configuration.name, width: configuration.maxConcurrentOperationCount, policies: policies,
             place: configuration.executor.map { .executor($0) } ?? .pool, isSuspended: configuration.isSuspended,
             taskLocals: configuration.taskLocals, permit: PermitNode(configuration.lending.permitKind),
-            scopeWorkers: scopeWorkers, clock: policies.needTime ? QueueClock(configuration.clock) : nil,
+            scopeWorkers: scopeWorkers, makeClock: QueueClock.maker(configuration.clock),
             defaults: configuration.defaults.isEmpty ? nil : configuration.defaults, failures: failures)
         scheduler.setOwner(self)
         AllQueues.add(self)

@@ -22,6 +22,12 @@ final class QueueClock: Sendable {
         }
     }
 
+    /// Returns a function that makes a queue's clock; nil for a continuous clock, which is the default.
+    static func maker(_ clock: any Clock<Duration>) -> (@Sendable () -> QueueClock)? {
+        if clock is ContinuousClock { return nil }
+        return { @Sendable in QueueClock(clock) }
+    }
+
     /// Reads the time since the creation of this object.
     @inline(never)
     func read() -> Reading {

@@ -36,9 +36,11 @@ package actor Scheduler {
     nonisolated let end = Rank(.max)
     /// The permits of the queue as a node of the wait graph; nil if operations of the queue never wait for a permit.
     nonisolated let permit: PermitNode?
-    /// The clock of the rate and of ageing; nil if the queue has neither.
-    nonisolated let clock: QueueClock?
-    nonisolated let hasRate: Bool
+    private nonisolated let setClock = Lock<QueueClock?>(nil)
+    /// Whether `setClock` has a value, so that queues without a clock only read this flag.
+    private nonisolated let hasClock = Atomic(false)
+    /// Makes the clock of a rate that is set later; nil for the continuous clock.
+    private nonisolated let makeClock: (@Sendable () -> QueueClock)?
     /// Whether an addition may drop another operation.
     nonisolated let dropsQueued: Bool
     /// True once a barrier was added.
@@ -61,13 +63,13 @@ package actor Scheduler {
     init(
         queueName: String?, width: Int, policies: QueuePolicies = QueuePolicies(), place: Place, isSuspended: Bool,
         taskLocals: [InheritedTaskLocal], permit: PermitNode? = PermitNode(.lendable),
-        scopeWorkers: ScopeWorkers? = nil, clock: QueueClock? = nil, defaults: OperationOptions? = nil,
+        scopeWorkers: ScopeWorkers? = nil, makeClock: (@Sendable () -> QueueClock)? = nil,
+        defaults: OperationOptions? = nil,
         failures: FailureLog? = nil
     ) {
         self.defaults = defaults
         self.failures = failures
-        self.clock = clock
-        hasRate = policies.rate != nil
+        self.makeClock = makeClock
         identity = QueueIdentity(name: queueName)
         self.scopeWorkers = scopeWorkers
         self.permit = permit
@@ -81,7 +83,23 @@ package actor Scheduler {
         }
         core = SchedulerCore(
             State(width: width, isSuspended: isSuspended, policies: policies, workerLimit: processorCount))
+        if policies.needTime { prepareClock() }
     }
+
+    /// The clock of the rate and of ageing; nil if the queue never had either.
+    nonisolated var clock: QueueClock? {
+        hasClock.load(ordering: .acquiring) ? setClock.withLock { $0 } : nil
+    }
+
+    /// Makes the clock if the queue has none. Call it before the queue gets a rate.
+    nonisolated func prepareClock() {
+        if hasClock.load(ordering: .acquiring) { return }
+        let clock = makeClock?() ?? QueueClock(ContinuousClock())
+        setClock.withLock { if $0 == nil { $0 = clock } }
+        hasClock.store(true, ordering: .releasing)
+    }
+
+    nonisolated var hasRate: Bool { clock != nil && withCore { $0.state.pace.rate != nil } }
 
     /// Whether a barrier was ever added.
     nonisolated var hasBarriers: Bool { hasHadBarriers.load(ordering: .sequentiallyConsistent) }

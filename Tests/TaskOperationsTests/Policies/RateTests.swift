@@ -6,6 +6,23 @@ import Testing
 
 @Suite("Rates", .inTurns, .timeLimit(.minutes(10)))
 struct RateTests {
+    @Test("A rate can be set on a queue that was created without one", .seeds(10))
+    func lateRate() async throws {
+        let clock = ManualClock()
+        let queue = TaskOperationQueue(
+            .init(maxConcurrentOperationCount: 2, clock: clock, isSuspended: true, executor: .seeded))
+        queue.rate = .one(per: .seconds(1))
+        let operations = (0..<2).map { _ in queue.addOperation {} }
+        queue.isSuspended = false
+        try await operations[0].value
+        #expect(!operations[1].isFinished)
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(1))
+        try await operations[1].value
+        queue.rate = nil
+        try await queue.addOperation {}.value
+    }
+
     @Test("Starts are spread over time, after a burst")
     func spread() async throws {
         let clock = ManualClock()
