@@ -144,14 +144,18 @@ struct LentLimitTests {
         #expect(limit.available == 2)
     }
 
-    @Test("A queue that never lends keeps the limits in a pause, too", .seeds(20))
+    @Test("A serial queue that never lends lends the limits in a pause, and keeps its order", .seeds(20))
     func neverLending() async throws {
-        let queue = TaskOperationQueue(.init(lending: .never, executor: .seeded))
+        let queue = TaskOperationQueue(
+            .init(maxConcurrentOperationCount: 1, lending: .never, executor: .seeded))
         let limit = AsyncSemaphore(capacity: 1)
         let operation = try await pausing(limits: [limit], on: queue)
-        #expect(limit.available == 0)
+        let next = queue.addOperation { operation.isFinished }
+        #expect(limit.available == 1)
+        try await limit.withPermit {}
         clock.advance(by: .seconds(1))
         #expect(try await operation.value == 2)
+        #expect(try await next.value)
         #expect(limit.available == 1)
     }
 

@@ -1,10 +1,12 @@
 // During a pause between attempts, a body lends the permits of its limits. It takes all of them back in one step.
 
+import Synchronization
+
 extension AnyTaskOperation {
     /// Performs a wait, during which the calling body lends the permits of its limits.
     ///
-    /// The body keeps the permits if its queue never lends. It also keeps the permits if an operation that awaits the
-    /// body holds a permit of one of the limits. Otherwise the two operations would wait for each other.
+    /// The body keeps the permits if an operation that awaits the body holds a permit of one of the limits. Otherwise the
+    /// two operations would wait for each other. Whether the queue lends its own permits makes no difference.
     ///
     /// If the task is cancelled during the wait, the body does not take the permits back, and must end.
     static func lendingLimits(while work: () async -> Void) async {
@@ -21,7 +23,7 @@ extension AnyTaskOperation {
     /// the permits, returns nil and changes nothing.
     private func schedulerToLendLimits() -> Scheduler? {
         let host = record.withLock { record -> Scheduler? in
-            guard record.hasLimits, let host = record.host, host.permit?.isLendable == true else { return nil }
+            guard record.hasLimits, let host = record.host else { return nil }
             record.links!.limitUse = .lending
             return host
         }
