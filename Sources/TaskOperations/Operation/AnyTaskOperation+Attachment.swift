@@ -1,3 +1,5 @@
+import Synchronization
+
 /// An object that another module keeps with an operation until the operation has finished.
 package typealias Attachment = any AnyObject & Sendable
 

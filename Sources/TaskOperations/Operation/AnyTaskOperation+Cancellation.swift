@@ -1,3 +1,5 @@
+import Synchronization
+
 extension AnyTaskOperation {
     /// Cancels the operation.
     ///

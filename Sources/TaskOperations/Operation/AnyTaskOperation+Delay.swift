@@ -1,5 +1,7 @@
 // An operation with a delay waits for its deadline and for its dependencies.
 
+import Synchronization
+
 extension AnyTaskOperation {
     /// Begins the delay of the operation. Called when a queue has accepted the operation and cannot start it yet.
     func beginDelay<C: Clock>(_ delay: Duration, on clock: C) where C.Duration == Duration {

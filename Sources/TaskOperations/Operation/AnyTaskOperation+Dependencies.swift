@@ -1,3 +1,5 @@
+import Synchronization
+
 extension AnyTaskOperation {
     /// The dependencies of this operation, in the order in which they were added. Includes finished dependencies. Empty
     /// after this operation has finished.

@@ -1,3 +1,5 @@
+import Synchronization
+
 extension AnyTaskOperation: CustomStringConvertible, CustomDebugStringConvertible {
     /// The name and the state of the operation, as in `"decode" (waiting)`.
     public var description: String {

@@ -1,6 +1,8 @@
 // The interface for the bridge. It covers operations that represent work outside this library, and bodies with their
 // own executors.
 
+import Synchronization
+
 extension TaskOperation where Success == Void {
     /// Creates an operation that represents work outside this library. Call `finishExternally` to end the operation.
     package static func placeholder(name: String?) -> TaskOperation<Void> {

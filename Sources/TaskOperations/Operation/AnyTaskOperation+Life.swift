@@ -1,6 +1,8 @@
 // The steps of an operation's life. Each step holds the operation's lock. The caller performs the effects of the step
 // after the lock is released.
 
+import Synchronization
+
 extension AnyTaskOperation {
     /// The properties of an operation that its host needs.
     struct Snapshot: Sendable {

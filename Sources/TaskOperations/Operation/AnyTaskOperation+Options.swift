@@ -1,6 +1,8 @@
 // Options are stored unchanged until the operation is added to a queue. The queue's defaults then supply the options
 // that are not set.
 
+import Synchronization
+
 extension AnyTaskOperation {
     /// Adds options to an existing operation. The option `name` has no effect.
     ///

@@ -1,5 +1,7 @@
 // Members that other modules of the package use to build their own policies and waits.
 
+import Synchronization
+
 extension AnyTaskOperation {
     /// Whether the operation was added to a queue or started. Also true if the operation had already ended at that
     /// time.

@@ -1,3 +1,5 @@
+import Synchronization
+
 extension AnyTaskOperation {
     /// The requested priority. It orders the ready operations of a queue, and is the priority of the body's task. You
     /// can change the priority at any time. A change after the end of the operation has no effect.

@@ -1,3 +1,5 @@
+import Synchronization
+
 extension AnyTaskOperation {
     /// Waits until the operation has finished, with any outcome. The wait blocks no thread.
     ///

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// An operation without the type of its value, for dependencies, queues and lists of operations.
 ///
 /// This is the base class of `TaskOperation`. No other class can inherit from it.

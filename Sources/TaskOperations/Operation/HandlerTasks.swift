@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Calls completion handlers outside of bodies, in a limited number of tasks.
 ///
 /// With a separate task for each operation, a loop that cancels operations creates tasks faster than the pool runs

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The links between an operation and other operations, and between the operation and the tasks that wait for it.
 ///
 /// Rare links are in a separate object. Eight empty collections would take 10 % of the cost of an operation in a chain

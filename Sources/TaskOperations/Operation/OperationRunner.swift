@@ -1,4 +1,5 @@
 internal import CTaskOperations
+import Synchronization
 
 /// Cancels and escalates the task in which bodies execute.
 ///

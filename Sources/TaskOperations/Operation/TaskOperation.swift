@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A unit of work with a typed outcome.
 ///
 /// Create an operation, configure it, and add it to a `TaskOperationQueue`. Alternatively, create and add it with one

@@ -1,3 +1,5 @@
+import Synchronization
+
 extension TaskOperation {
     /// Runs a body with the policies in the operation's options. `OperationOptions` documents the order of policies.
     static func runWithPolicies(_ body: @escaping Body) async throws -> Success {

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// All queues of the process, and the observers that are added to each queue.
 package enum AllQueues {
     /// A weak reference to a queue. Access it with no lock held, because the result may become the last reference to

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The state of an operation and its waits, at one moment.
 package struct OperationDetail: Sendable {
     package let isAdded: Bool

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Delivers the events of a queue to its observers.
 ///
 /// The scheduler appends events under its lock, in the order of their numbers. After unlocking, one thread at a time

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The effect of an operation's failure on its scope or group.
 ///
 /// An operation that was cancelled, before or after its start, does not count as a failure. An operation that exceeded

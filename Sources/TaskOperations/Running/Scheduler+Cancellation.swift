@@ -1,3 +1,5 @@
+import Synchronization
+
 extension Scheduler {
     /// Cancels every operation that has not ended.
     ///

@@ -1,5 +1,7 @@
 // Members that other modules of the package use to build their own policies.
 
+import Synchronization
+
 extension Scheduler {
     /// The executor of bodies from the configuration.
     package nonisolated var bodyExecutor: (any TaskExecutor)? {

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Creates the workers of a scope. They are child tasks of the task that opened the scope, or of its first child task.
 ///
 /// Only the task that owns a task group can add to it, but any thread that adds an operation can request a worker.

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// An event of an operation of a queue.
 ///
 /// The events of a queue have consecutive numbers and are reported in this order. An operation has the events `added`,

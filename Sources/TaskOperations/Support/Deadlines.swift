@@ -1,3 +1,5 @@
+import Synchronization
+
 /// All deadlines of the process. For each clock with pending deadlines, one task sleeps until the earliest deadline. If
 /// no deadline is pending, no task sleeps.
 enum Deadlines {

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Performs a wait. If a time limit passes first, calls a handler that ends the wait.
 ///
 /// Use this function like `withTaskCancellationHandler`. The handler only ends the wait, and `operation` returns the

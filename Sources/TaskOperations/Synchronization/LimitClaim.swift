@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The owner of a claim. An owner is a queue, or a body that takes back the permits of its limits.
 protocol LimitClaimant: AnyObject, Sendable {
     /// Reports that a limit has a free permit, and that the claim is first in the line of this limit. Called with no

@@ -1,3 +1,5 @@
+import Synchronization
+
 extension AnyTaskOperation {
     /// The operation whose body runs in the calling task or in one of its parent tasks; otherwise nil.
     package static var awaiting: AnyTaskOperation? {

@@ -1,3 +1,5 @@
+import Synchronization
+
 extension AnyTaskOperation {
     /// Breaks a cycle, if possible. Bodies on the cycle lend their permits, or permits of limits are no longer kept
     /// free. Returns false if neither is possible.

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Propagates priorities along the edges of the wait graph. The target of an urgent waiter is urgent while the waiter
 /// waits.
 ///

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A wait of a body for a semaphore, a completion handler or a group. Explanations name the awaited object. The wait is
 /// an edge of the wait graph only if operations end it. The library cannot predict other events.
 package struct OpaqueWait: Sendable {

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A node of the wait graph that represents the permits of a queue or of a limit. A limit is a semaphore that limits
 /// operations. An operation that needs a permit waits for the bodies that keep a permit during their own waits.
 ///

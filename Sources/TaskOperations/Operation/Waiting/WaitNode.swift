@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A node of the wait graph: an operation, the end of a queue, or a permit.
 ///
 /// The edges of a node lead to the nodes for which it waits:

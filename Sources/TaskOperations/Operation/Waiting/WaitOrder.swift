@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The order of the wait graph. A node always ranks above all nodes for which it waits, so the graph contains no cycle.
 /// An edge that would close a cycle is found before it is added.
 ///

@@ -1,3 +1,5 @@
+import Synchronization
+
 extension TaskOperation {
     /// Runs a body until it succeeds, or until the policy allows no further attempt.
     static func run<C: Clock>(

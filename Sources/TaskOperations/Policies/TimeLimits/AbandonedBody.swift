@@ -1,6 +1,8 @@
 // If a body ignores cancellation, its operation can finish before the body ends. The body then keeps its permit until
 // it ends, and its waits remain in the wait graph.
 
+import Synchronization
+
 extension AnyTaskOperation {
     /// Finishes an executing operation with a failure, and then cancels its body. Does nothing if the operation is not
     /// executing.

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Records whether a time limit of an operation has passed. `timeLimit(_:)` and `ending(within:)` of one operation
 /// share this object, and the limit that passes first determines the error.
 final class OperationTimeLimit: Sendable {

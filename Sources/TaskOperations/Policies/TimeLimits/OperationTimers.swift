@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The timers of `starting(within:)` and `ending(within:)`. They start when the operation is added to a queue.
 final class OperationTimers: Sendable {
     /// Records whether the limit `ending(within:)` has passed; nil if the operation does not have this limit.

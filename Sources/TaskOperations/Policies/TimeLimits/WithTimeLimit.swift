@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Runs a body for a limited time. When the time is over, the body is cancelled. The call throws `WaitTimeoutError`
 /// after the body has ended.
 ///

@@ -2,6 +2,7 @@
     internal import Dispatch
     internal import Foundation
     @_spi(Reflection) internal import Swift
+    internal import Synchronization
 
     /// Private fields of a Foundation operation in swift-corelibs-foundation.
     ///
