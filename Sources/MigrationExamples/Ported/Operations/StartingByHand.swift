@@ -32,6 +32,7 @@ extension Ported {
     /// Starts an operation after its dependencies have ended. No timer tries again, and no thread waits.
     private static func startWhenReady(_ operation: AnyTaskOperation) async throws {
         for dependency in operation.dependencies { try await dependency.waitUntilFinished() }
+        try Task.checkCancellation()
         try operation.start()
     }
     // endregion
