@@ -88,15 +88,15 @@ package actor Scheduler {
 
     /// The clock of the rate and of ageing; nil if the queue never had either.
     nonisolated var clock: QueueClock? {
-        hasClock.load(ordering: .acquiring) ? setClock.withLock { $0 } : nil
+        hasClock.load(ordering: .sequentiallyConsistent) ? setClock.withLock { $0 } : nil
     }
 
     /// Makes the clock if the queue has none. Call it before the queue gets a rate.
     nonisolated func prepareClock() {
-        if hasClock.load(ordering: .acquiring) { return }
+        if hasClock.load(ordering: .sequentiallyConsistent) { return }
         let clock = makeClock?() ?? QueueClock(ContinuousClock())
         setClock.withLock { if $0 == nil { $0 = clock } }
-        hasClock.store(true, ordering: .releasing)
+        hasClock.store(true, ordering: .sequentiallyConsistent)
     }
 
     nonisolated var hasRate: Bool { clock != nil && withCore { $0.state.pace.rate != nil } }
