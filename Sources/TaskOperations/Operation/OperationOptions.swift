@@ -244,7 +244,7 @@ extension OperationOptions {
 
     /// Runs the body again after failures. `RetryPolicy.attempt` is the number of the current attempt.
     ///
-    /// In a pause between attempts, the operation lends the permits of its limits, whatever the queue lends. It lends
+    /// In a pause between attempts, the operation lends the permits of its limits, for each rule of lending. It lends
     /// the permit of its queue unless `lending` is `.never`. A serial queue with `.never` therefore keeps its order
     /// over all attempts; with any other rule, later operations may run during a pause.
     public static func retry(_ policy: RetryPolicy) -> OperationOptions { OperationOptions(.retry(policy)) }
