@@ -33,7 +33,7 @@ struct SmallProgramTests {
         _ = await explore(.exhaustive(preemptions: 2), of: SmallPrograms.escalatedWait)
     }
 
-    /// Programs with at most 1,000 schedules of two interruptions and 10,000 of three.
+    /// Programs with at most 20,000 schedules of two interruptions.
     private static let smallest = [
         SmallPrograms.addAndCancel, SmallPrograms.addLimited, SmallPrograms.addTwice, SmallPrograms.suspended,
         SmallPrograms.released, SmallPrograms.givenUp, SmallPrograms.observed, SmallPrograms.callback,
@@ -44,7 +44,8 @@ struct SmallProgramTests {
     func everywhere(program: ExploredProgram) async throws {
         for preemptions in 2...3 {
             let result = await explore(.exhaustive(preemptions: preemptions, limit: 20_000), of: program)
-            #expect(result?.isComplete ?? true)
+            // Handlers are interrupted, too, so some programs have more schedules of three interruptions.
+            if preemptions == 2 { #expect(result?.isComplete ?? true) }
         }
     }
 }
