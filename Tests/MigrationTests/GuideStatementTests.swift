@@ -97,7 +97,7 @@ struct GuideStatementTests {
         #expect(legacy.total == 70 && ported.total == 70)
     }
 
-    @Test("An operation whose isCancelled means finished hides its cancellation; a body learns of it")
+    @Test("An operation whose isCancelled means finished hides its cancellation, and a body does not")
     func overriddenCancellation() async throws {
         final class Finished: Operation, @unchecked Sendable {
             override var isCancelled: Bool { isFinished }

@@ -36,8 +36,8 @@ package actor Scheduler {
     nonisolated let end = Rank(.max)
     /// The permits of the queue as a node of the wait graph; nil if operations of the queue never wait for a permit.
     nonisolated let permit: PermitNode?
-    private nonisolated let setClock = Lock<QueueClock?>(nil)
-    /// Whether `setClock` has a value, so that queues without a clock only read this flag.
+    private nonisolated let storedClock = Lock<QueueClock?>(nil)
+    /// Whether `storedClock` has a value, so that queues without a clock only read this flag.
     private nonisolated let hasClock = Atomic(false)
     /// Makes the clock of a rate that is set later; nil for the continuous clock.
     private nonisolated let makeClock: (@Sendable () -> QueueClock)?
@@ -64,8 +64,7 @@ package actor Scheduler {
         queueName: String?, width: Int, policies: QueuePolicies = QueuePolicies(), place: Place, isSuspended: Bool,
         taskLocals: [InheritedTaskLocal], permit: PermitNode? = PermitNode(.lendable),
         scopeWorkers: ScopeWorkers? = nil, makeClock: (@Sendable () -> QueueClock)? = nil,
-        defaults: OperationOptions? = nil,
-        failures: FailureLog? = nil
+        defaults: OperationOptions? = nil, failures: FailureLog? = nil
     ) {
         self.defaults = defaults
         self.failures = failures
@@ -88,14 +87,14 @@ package actor Scheduler {
 
     /// The clock of the rate and of ageing; nil if the queue never had either.
     nonisolated var clock: QueueClock? {
-        hasClock.load(ordering: .sequentiallyConsistent) ? setClock.withLock { $0 } : nil
+        hasClock.load(ordering: .sequentiallyConsistent) ? storedClock.withLock { $0 } : nil
     }
 
     /// Makes the clock if the queue has none. Call it before the queue gets a rate.
     nonisolated func prepareClock() {
         if hasClock.load(ordering: .sequentiallyConsistent) { return }
         let clock = makeClock?() ?? QueueClock(ContinuousClock())
-        setClock.withLock { if $0 == nil { $0 = clock } }
+        storedClock.withLock { if $0 == nil { $0 = clock } }
         hasClock.store(true, ordering: .sequentiallyConsistent)
     }
 

@@ -124,7 +124,7 @@ struct PhotoManagerTests {
     }
 
     @Test(
-        "Cancelled in the middle of twelve downloads, each way ends the others, keeps what came, leaves none downloading, and throws",
+        "Cancelled in the middle of twelve downloads, each way ends the others, keeps the finished photos, leaves none downloading, and throws",
         arguments: MigrationExamplesPorted.PhotoManager.Way.allCases)
     func cancelled(way: MigrationExamplesPorted.PhotoManager.Way) async throws {
         let slow = try FileServer(serving: InputFolder(listing: temporary.path).files)
