@@ -23,8 +23,7 @@ struct QueueProgressTests {
         #expect(progress.totalUnitCount == 2)
         queue.isSuspended = false
         try await queue.waitUntilAllOperationsAreFinished()
-        #expect(progress.completedUnitCount == 2)
-        await until { progress.fractionCompleted == 1 }
+        await until { progress.completedUnitCount == 2 && progress.fractionCompleted == 1 }
         #expect(progress.isFinished)
     }
 
