@@ -107,9 +107,10 @@ struct ClockKey: Hashable, Sendable {
     private let type: ObjectIdentifier
     private let bytes: [UInt8]
 
-    init(_ clock: some Clock) {
-        type = ObjectIdentifier(Swift.type(of: clock))
-        bytes = withUnsafeBytes(of: clock) { Array($0) }
+    init<C: Clock>(_ clock: C) {
+        type = ObjectIdentifier(C.self)
+        // The optimizer of Swift 6.3.1 passes an undefined buffer for a type without bytes.
+        bytes = MemoryLayout<C>.size == 0 ? [] : withUnsafeBytes(of: clock) { Array($0) }
     }
 }
 
