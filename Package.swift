@@ -123,7 +123,7 @@ let others: [Target] = [
         capability: .command(
             intent: .custom(
                 verb: "audit", description: "Lists the code to move to TaskOperations, and the order.")),
-        dependencies: ["audit"], path: "Sources/AuditPlugin"),
+        path: "Sources/AuditPlugin"),
     .executableTarget(
         name: "benchmark",
         dependencies: [

@@ -6,7 +6,7 @@ import TaskOperationsTesting
 import Testing
 
 /// The snippets of the article "Deliveries".
-@Suite("Beyond one machine: the article's examples", .timeLimit(.minutes(10)))
+@Suite("Beyond one machine: the article's examples", .timeLimit(.minutes(30)))
 struct ArticleTests {
     @Test("the first example, also of README.md")
     func firstExample() async throws {

@@ -81,7 +81,7 @@ private struct Setup: Sendable {
 
 private struct Failed: Error {}
 
-@Suite("Consuming deliveries", .seeds(50), .timeLimit(.minutes(10)))
+@Suite("Consuming deliveries", .seeds(50), .timeLimit(.minutes(30)))
 struct ConsumeTests {
     @Test("each delivery executes once and is acknowledged; the call returns at the end of the sequence")
     func success() async {
@@ -445,7 +445,7 @@ struct ConsumeTests {
     }
 }
 
-@Suite("Leases and engines that fail", .seeds(50), .timeLimit(.minutes(10)))
+@Suite("Leases and engines that fail", .seeds(50), .timeLimit(.minutes(30)))
 struct DeliveryFailureTests {
     @Test("a body that reports no progress loses its lease and is cancelled, and keeps its permit until it ends")
     func hang() async {
@@ -652,7 +652,7 @@ struct DeliveryFailureTests {
     }
 }
 
-@Suite("Consuming in a body (rule 12)", .seeds(50), .timeLimit(.minutes(10)))
+@Suite("Consuming in a body (rule 12)", .seeds(50), .timeLimit(.minutes(30)))
 struct ConsumeInBodyTests {
     @Test("a body can consume on its own queue of width 1, and has its permit afterwards", arguments: [0, 1, 3])
     func ownQueue(prefetch: Int) async throws {
@@ -714,7 +714,7 @@ struct ConsumeInBodyTests {
     }
 }
 
-@Suite("Deliveries with extreme values", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Deliveries with extreme values", .inTurns, .timeLimit(.minutes(30)))
 struct DeliveryValuesTests {
     /// Runs a test on a seeded executor, in the process of an exit test.
     private static func run(_ body: @concurrent @Sendable () async throws -> Void) throws {

@@ -9,7 +9,7 @@
     @testable import RedisDeliveries
 
     /// The servers of these tests are threads of the test.
-    @Suite("Connections to servers that misbehave", .inTurns, .timeLimit(.minutes(10)))
+    @Suite("Connections to servers that misbehave", .inTurns, .timeLimit(.minutes(30)))
     struct RedisConnectionTests {
         @Test("a command has one time limit for all parts of its reply")
         func slowReply() async throws {

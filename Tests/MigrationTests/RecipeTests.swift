@@ -4,7 +4,7 @@ import TaskOperationsExpectations
 import Testing
 @testable import tour
 
-@Suite("Every recipe, both ways", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Every recipe, both ways", .inTurns, .timeLimit(.minutes(30)))
 struct RecipeTests {
     private static let rounds = isDeep ? 2 : 1
 
@@ -126,7 +126,7 @@ struct RecipeTests {
     }
 }
 
-@Suite("Results of the recipes", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Results of the recipes", .inTurns, .timeLimit(.minutes(30)))
 struct RecipeResultTests {
     private let temporary: TemporaryFolder
 

@@ -5,7 +5,7 @@ import TaskOperationsTesting
 import Testing
 @testable import tour
 
-@Suite("The tour as a command", .inTurns, .timeLimit(.minutes(10)))
+@Suite("The tour as a command", .inTurns, .timeLimit(.minutes(30)))
 struct TourCommandTests {
     private let temporary: TemporaryFolder
     private let output = Recorder<String>()

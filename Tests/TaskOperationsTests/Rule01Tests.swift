@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 1: one outcome each, and a body runs at most once", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Rule 1: one outcome each, and a body runs at most once", .inTurns, .timeLimit(.minutes(30)))
 struct Rule01Tests {
     @Test("Rule 1: every operation ends with exactly one outcome and runs once")
     func everyOperationRunsOnce() async throws {

@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 2: the width", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Rule 2: the width", .inTurns, .timeLimit(.minutes(30)))
 struct Rule02Tests {
     @Test("Rule 2: as many bodies execute as the width says, and never more", arguments: [1, 2, 3, 50])
     func widthIsUsedAndNeverExceeded(width: Int) async throws {

@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 3: priority, then arrival", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Rule 3: priority, then arrival", .inTurns, .timeLimit(.minutes(30)))
 struct Rule03Tests {
     private static let levels: [TaskPriority] = [.background, .low, .medium, .high, TaskPriority(rawValue: 33)]
 

@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 4: a batch is one step", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Rule 4: a batch is one step", .inTurns, .timeLimit(.minutes(30)))
 struct Rule04Tests {
     @Test("Rule 4: the most urgent operation of a batch starts first, even as its last element on an idle queue")
     func prioritiesAreWeighedOverTheBatch() async throws {

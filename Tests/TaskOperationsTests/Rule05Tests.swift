@@ -4,7 +4,7 @@ import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 5: dependencies come first", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Rule 5: dependencies come first", .inTurns, .timeLimit(.minutes(30)))
 struct Rule05Tests {
     @Test("Rule 5: a dependent starts after all its dependencies, not after the first")
     func allDependencies() async throws {

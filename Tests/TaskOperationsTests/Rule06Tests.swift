@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("Rule 6: cancelling", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Rule 6: cancelling", .inTurns, .timeLimit(.minutes(30)))
 struct Rule06Tests {
     @Test("Rule 6: cancelled before the start, the body never runs")
     func beforeTheStart() async throws {

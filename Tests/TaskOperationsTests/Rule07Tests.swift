@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 7: cancelled before the start is finished at once", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Rule 7: cancelled before the start is finished at once", .inTurns, .timeLimit(.minutes(30)))
 struct Rule07Tests {
     @Test("Rule 7: it is finished when cancel() returns, on a suspended queue too")
     func finishedAtOnce() {

@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 8: suspension", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Rule 8: suspension", .inTurns, .timeLimit(.minutes(30)))
 struct Rule08Tests {
     @Test("Rule 8: a suspended queue starts nothing, and when resumed starts in order")
     func startsNothing() async throws {

@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 9: barriers", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Rule 9: barriers", .inTurns, .timeLimit(.minutes(30)))
 struct Rule09Tests {
     @Test("Rule 9: a barrier starts after all operations before it, also those that wait for a dependency")
     func startsAfterAllBefore() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("Rule 10: a queue that is released", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Rule 10: a queue that is released", .inTurns, .timeLimit(.minutes(30)))
 struct Rule10Tests {
     @Test("Rule 10: it still finishes its operations")
     func finishesWhatIsPending() async throws {

@@ -4,7 +4,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 11: waiting for all", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Rule 11: waiting for all", .inTurns, .timeLimit(.minutes(30)))
 struct Rule11Tests {
     @Test("Rule 11: it returns when all operations have finished, with any outcome, and the count is 0")
     func returnsWhenEmpty() async throws {

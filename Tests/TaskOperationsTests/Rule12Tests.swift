@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 12: waiting blocks no thread, and lends the permit out", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Rule 12: waiting blocks no thread, and lends the permit out", .inTurns, .timeLimit(.minutes(30)))
 struct Rule12Tests {
     @Test("Rule 12: at width 1 a body can await an operation that it adds to its own queue")
     func awaitingWithinTheOwnQueue() async throws {

@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 13: a wait that could never end is refused", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Rule 13: a wait that could never end is refused", .inTurns, .timeLimit(.minutes(30)))
 struct Rule13Tests {
     @Test("Rule 13: a dependency on itself is refused")
     func selfDependency() throws {

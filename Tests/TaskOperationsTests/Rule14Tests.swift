@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 14: misuse is a thrown, typed error", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Rule 14: misuse is a thrown, typed error", .inTurns, .timeLimit(.minutes(30)))
 struct Rule14Tests {
     @Test("Rule 14: a weight or limits that are set after adding are refused, and nothing changes")
     func permitsSetTooLate() async throws {

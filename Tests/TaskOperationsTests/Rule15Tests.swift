@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 15: escalation", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Rule 15: escalation", .inTurns, .timeLimit(.minutes(30)))
 struct Rule15Tests {
     @Test("Rule 15: awaiting from higher priority escalates a pending operation, which then starts first")
     func awaitingEscalatesPending() async throws {

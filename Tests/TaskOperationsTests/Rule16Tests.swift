@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 16: a finished operation holds its outcome and nothing else", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Rule 16: a finished operation holds its outcome and nothing else", .inTurns, .timeLimit(.minutes(30)))
 struct Rule16Tests {
     @Test("Rule 16: the body is released before the end is visible")
     func bodyIsReleased() async throws {

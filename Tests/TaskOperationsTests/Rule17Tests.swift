@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("Rule 17: completion handlers", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Rule 17: completion handlers", .inTurns, .timeLimit(.minutes(30)))
 struct Rule17Tests {
     @Test("Rule 17: a handler runs exactly once, after the state is finished, for any outcome")
     func onceAfterTheEnd() async throws {

@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 18: nothing outlives withTaskOperationQueue", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Rule 18: nothing outlives withTaskOperationQueue", .inTurns, .timeLimit(.minutes(30)))
 struct Rule18Tests {
     @Test("Rule 18: leaving the scope waits for all that was added")
     func leavingWaits() async throws {

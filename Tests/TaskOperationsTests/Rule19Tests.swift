@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 19: shutdown", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Rule 19: shutdown", .inTurns, .timeLimit(.minutes(30)))
 struct Rule19Tests {
     @Test("Rule 19: operations that are added afterwards fail at once, in each way of adding, and do not run")
     func whatIsAddedAfterwards() async throws {
@@ -112,7 +112,7 @@ struct Rule19Tests {
 
     @Test(
         "Rule 19: the shutdown cancels the remaining operations at the end of its time, and waits for them",
-        .timeLimit(.minutes(5)), arguments: [false, true])
+        .timeLimit(.minutes(30)), arguments: [false, true])
     func timeIsOver(isSuspended: Bool) async throws {
         let clock = ManualClock()
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)

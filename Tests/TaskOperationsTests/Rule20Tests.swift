@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 20: the current operation and queue", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Rule 20: the current operation and queue", .inTurns, .timeLimit(.minutes(30)))
 struct Rule20Tests {
     private struct Seen: Sendable {
         let operation = AnyTaskOperation.current

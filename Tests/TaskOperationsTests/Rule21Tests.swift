@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 21: priorities change at any time", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Rule 21: priorities change at any time", .inTurns, .timeLimit(.minutes(30)))
 struct Rule21Tests {
     @Test("Rule 21: a pending operation moves up or down, and keeps its arrival")
     func pendingOperationsMove() async throws {

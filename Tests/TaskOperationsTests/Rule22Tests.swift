@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 22: bodies isolated to an actor", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Rule 22: bodies isolated to an actor", .inTurns, .timeLimit(.minutes(30)))
 struct Rule22Tests {
     @Test("Rule 22: a body isolated to the main actor runs there, from queues of every kind")
     func mainActor() async throws {

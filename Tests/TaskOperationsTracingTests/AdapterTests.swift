@@ -79,7 +79,7 @@ extension TaskOperationQueue {
     }
 }
 
-@Suite("Adapters for logging, metrics and distributed tracing", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Adapters for logging, metrics and distributed tracing", .inTurns, .timeLimit(.minutes(30)))
 struct AdapterTests {
     private struct Log: LogHandler {
         let lines = Recorder<String>()

@@ -6,7 +6,7 @@ import TaskOperationsTesting
 import TaskOperationsTracing
 import Testing
 
-@Suite("Statistics of queues", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Statistics of queues", .inTurns, .timeLimit(.minutes(30)))
 struct StatisticsTests {
     @Test("every operation is counted once, by its outcome", .seeds(10))
     func counts() async throws {

@@ -5,7 +5,7 @@ import TaskOperationsExpectations
 import TaskOperationsTracing
 import Testing
 
-@Suite("Traces that are drawn and explained", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Traces that are drawn and explained", .inTurns, .timeLimit(.minutes(30)))
 struct TimelineTests {
     private let folder: TraceFolder
 

@@ -7,7 +7,7 @@ import TaskOperationsTracing
 import Testing
 
 /// Checks that the costs of traces are linear, independently of the machine's speed.
-@Suite("Growth: traces take linear time", .computing, .timeLimit(.minutes(10)))
+@Suite("Growth: traces take linear time", .computing, .timeLimit(.minutes(30)))
 struct TraceGrowthTests {
     private static let large = isDeep ? 20_000 : 4000
     private static let small = large / 10

@@ -7,7 +7,7 @@ import TaskOperationsTesting
 import TaskOperationsTracing
 import Testing
 
-@Suite("Traces that are written", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Traces that are written", .inTurns, .timeLimit(.minutes(30)))
 struct TraceRecorderTests {
     private let folder: TraceFolder
 

@@ -6,7 +6,7 @@ import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
 
-@Suite("Progress of operations over the bridge", .inTurns, .prompt, .timeLimit(.minutes(10)))
+@Suite("Progress of operations over the bridge", .inTurns, .prompt, .timeLimit(.minutes(30)))
 struct BridgedProgressTests {
     private let queue = TaskOperationQueue()
 

@@ -6,7 +6,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("The observation of operations of Foundation", .inTurns, .timeLimit(.minutes(10)))
+@Suite("The observation of operations of Foundation", .inTurns, .timeLimit(.minutes(30)))
 struct ObservationTests {
     private final class NeverFinishing: Foundation.Operation, @unchecked Sendable {
         override var isAsynchronous: Bool { true }

@@ -7,7 +7,7 @@ import Testing
 @testable import MigrationExamplesLegacy
 @testable import MigrationExamplesPorted
 
-@Suite("The image downloader, on both sides", .inTurns, .prompt, .timeLimit(.minutes(10)))
+@Suite("The image downloader, on both sides", .inTurns, .prompt, .timeLimit(.minutes(30)))
 struct ImageDownloaderTests {
     private let temporary: TemporaryFolder
     private let server: FileServer
@@ -143,9 +143,9 @@ struct ImageDownloaderTests {
 
     @Test("A progressive request gets partial pictures that grow, then the whole picture with its bytes, finished")
     func partialPictures() async throws {
-        try temporary.write([UInt8](repeating: 7, count: 8_000_000), to: "large")
+        try temporary.write([UInt8](repeating: 7, count: 1_000_000), to: "large")
         let files = try InputFolder(listing: temporary.path).files
-        let server = try FileServer(serving: files, upTo: 8_000_000)
+        let server = try FileServer(serving: files, upTo: 1_000_000)
         let url = server.url(path: "/large")
 
         let legacy = MigrationExamplesLegacy.ImageDownloader(width: 1)
@@ -161,18 +161,29 @@ struct ImageDownloaderTests {
                 }
             }
         }
-        #expect(sizes.events.sorted() == sizes.events && sizes.events.first! < 8_000_000)
-        #expect(ends.events == [8_000_000])
+        #expect(sizes.events.sorted() == sizes.events && sizes.events.first! < 1_000_000)
+        #expect(ends.events == [1_000_000])
 
         let ported = MigrationExamplesPorted.ImageDownloader(width: 1)
-        ported.isSuspended = true
-        let request = try ported.request(url, ImageOptions(isProgressive: true)) { $0 }
-        ported.isSuspended = false
-        var partial: [Int] = []
-        for await picture in request.partialPictures { partial.append(picture.size) }
-        #expect(partial.sorted() == partial && partial.first! < 8_000_000)
-        let image = try await request.result.get()
-        #expect(image.data.count == 8_000_000 && image.picture.size == 8_000_000)
+        // On a busy machine, a picture can be complete before the test takes the first partial picture.
+        let isPartial = try await hasSucceeded(attempts: 50) {
+            ported.isSuspended = true
+            let options = ImageOptions(ignoresCache: true, isProgressive: true)
+            let request = try ported.request(url, options) { $0 }
+            ported.isSuspended = false
+            var partial: [Int] = []
+            for await picture in request.partialPictures { partial.append(picture.size) }
+            #expect(partial.sorted() == partial)
+            let image = try await request.result.get()
+            #expect(image.data.count == 1_000_000 && image.picture.size == 1_000_000)
+            return partial.contains { $0 < 1_000_000 }
+        }
+        #expect(isPartial)
+    }
+
+    private func hasSucceeded(attempts: Int, _ attempt: () async throws -> Bool) async throws -> Bool {
+        for _ in 0..<attempts where try await attempt() { return true }
+        return false
     }
 
     @Test("A picture is decoded once for all requests, and no more at once than the width")

@@ -4,7 +4,7 @@ import TaskOperationsExpectations
 import Testing
 @testable import tour
 
-@Suite("The whole systems over all kinds of folders", .inTurns, .prompt, .timeLimit(.minutes(10)))
+@Suite("The whole systems over all kinds of folders", .inTurns, .prompt, .timeLimit(.minutes(30)))
 struct SystemTests {
     private let temporary: TemporaryFolder
 

@@ -23,27 +23,27 @@ struct ExplorationTests {
         let kinds = Set(Self.kinds).subtracting([.levels, .room, .caps, .rate, .ageing])
         try explore(
             "2 operations, all kinds but levels, room, caps and time",
-            ExplorationScope(operations: 2, kinds: kinds, oneIn: isDeep ? 2 : 4))
+            ExplorationScope(operations: 2, kinds: kinds, oneIn: isDeep ? 2 : 8))
     }
 
     @Test("Two operations, changes of level and something else", arguments: kinds)
     func twoOperationsAndLevels(kind: SmallQueue.Kind) throws {
         try explore(
             "2 operations, levels, \(kind)",
-            ExplorationScope(operations: 2, kinds: [.levels, kind], oneIn: isDeep ? 1 : 4))
+            ExplorationScope(operations: 2, kinds: [.levels, kind], oneIn: isDeep ? 1 : 8))
     }
 
     @Test("Two operations, room for one, and something else", arguments: kinds)
     func twoOperationsAndRoom(kind: SmallQueue.Kind) throws {
         try explore(
-            "2 operations, room, \(kind)", ExplorationScope(operations: 2, kinds: [.room, kind], oneIn: isDeep ? 1 : 3))
+            "2 operations, room, \(kind)", ExplorationScope(operations: 2, kinds: [.room, kind], oneIn: isDeep ? 1 : 6))
     }
 
     @Test("Two operations, a rate, ageing and something else", arguments: kinds)
     func twoOperationsAndTime(kind: SmallQueue.Kind) throws {
         try explore(
             "2 operations, time, \(kind)",
-            ExplorationScope(operations: 2, kinds: [.rate, .ageing, kind], oneIn: isDeep ? 3 : 8))
+            ExplorationScope(operations: 2, kinds: [.rate, .ageing, kind], oneIn: isDeep ? 3 : 16))
     }
 
     @Test("Three operations, and one kind of thing that can happen", arguments: kinds)
@@ -52,7 +52,7 @@ struct ExplorationTests {
             "3 operations, \(kind)",
             ExplorationScope(
                 operations: 3, kinds: [kind], widths: kind == .widths ? 1...3 : Self.widths, levelChanges: 1,
-                oneIn: isDeep ? 6 : 12))
+                oneIn: isDeep ? 6 : 24))
     }
 
     @Test("Four operations, one barrier at most, that are added, start and end")

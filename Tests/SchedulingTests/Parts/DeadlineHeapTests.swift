@@ -19,7 +19,9 @@ private final class Target: DeadlineTarget, @unchecked Sendable {  // Only one t
 
 @Suite("The heap of deadlines", .inTurns)
 struct DeadlineHeapTests {
-    @Test("The earliest deadline is the first one, after any additions, removals and ends", arguments: 0..<20)
+    @Test(
+        "The earliest deadline is the first one, after any additions, removals and ends",
+        arguments: 0..<(isDeep ? 20 : 4))
     func model(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var heap = DeadlineHeap(clock: 3)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("SchedulerState, beside a plain model of it", .computing)
 struct SchedulerStateTests {
-    private static let seeds = isDeep ? 40 : 12
+    private static let seeds = isDeep ? 40 : 6
 
     private static let mixes: [SchedulerProgram.Mix] = [
         SchedulerProgram.Mix(description: "a few operations"),
@@ -53,7 +53,7 @@ struct SchedulerStateTests {
 
     @Test("Crowds whose lines are swept lead to the same decisions", arguments: crowdMixes)
     func crowds(mix: SchedulerProgram.Mix) {
-        for seed in 0..<2 {
+        for seed in 0..<(isDeep ? 2 : 1) {
             var program = SchedulerProgram(seed: seed, mix: mix)
             guard run(&program, seed) else { return }
         }

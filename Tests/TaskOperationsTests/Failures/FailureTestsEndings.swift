@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Faults of other libraries: the ends of operations", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Faults of other libraries: the ends of operations", .inTurns, .timeLimit(.minutes(30)))
 struct FailureTestsEndings {
     @Test("Elsewhere an end before the start, or a second one, crashed")
     func endingBeforeTheStart() async throws {

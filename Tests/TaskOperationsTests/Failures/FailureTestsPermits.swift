@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Faults of other libraries: lost permits", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Faults of other libraries: lost permits", .inTurns, .timeLimit(.minutes(30)))
 struct FailureTestsPermits {
     @Test("Elsewhere a permit was lost when a wait was cancelled early")
     func cancelledEarly() async throws {

@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Faults of other libraries: queues and barriers", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Faults of other libraries: queues and barriers", .inTurns, .timeLimit(.minutes(30)))
 struct FailureTestsQueues {
     @Test("Elsewhere a barrier on an empty suspended queue ran at once, and waiting for all ignored it")
     func barrierOnAnEmptySuspendedQueue() async throws {

@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Faulty bodies: no wait hangs, and no operation is lost", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Faulty bodies: no wait hangs, and no operation is lost", .inTurns, .timeLimit(.minutes(30)))
 struct FaultyBodyTests {
     @Test("Bodies that throw")
     func throwing() async throws {

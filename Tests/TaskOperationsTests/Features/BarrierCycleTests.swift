@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Dependency cycles through barriers", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Dependency cycles through barriers", .inTurns, .timeLimit(.minutes(30)))
 struct BarrierCycleTests {
     @Test("A barrier that something before it depends on is refused, and can be added elsewhere")
     func barrierThatIsDependedOn() async throws {

@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Bodies: several of them, and types", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Bodies: several of them, and types", .inTurns, .timeLimit(.minutes(30)))
 struct BodyTests {
     @Test("Several bodies run at the same time, and count once in the width")
     func severalBodies() async throws {

@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("The cause of a cancellation", .seeds(20), .timeLimit(.minutes(10)))
+@Suite("The cause of a cancellation", .seeds(20), .timeLimit(.minutes(30)))
 struct CancellationCauseTests {
     private struct Stopped: Error {}
 

@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Descriptions", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Descriptions", .inTurns, .timeLimit(.minutes(30)))
 struct DescriptionTests {
     @Test("An operation says its name, its state, and whether it is cancelled")
     func operationDescription() async throws {

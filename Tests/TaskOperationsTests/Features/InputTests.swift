@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Operations that need the values of others", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Operations that need the values of others", .inTurns, .timeLimit(.minutes(30)))
 struct InputTests {
     @Test("One, two or three inputs of different types arrive typed and in order")
     func inputsOfDifferentTypes() async throws {

@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Permits that are lent while a body awaits", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Permits that are lent while a body awaits", .inTurns, .timeLimit(.minutes(30)))
 struct LendingTests {
     @Test("At width 1 bodies can await each other a hundred deep")
     func nested() async throws {

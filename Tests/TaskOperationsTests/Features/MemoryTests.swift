@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("The lifetimes of operations, bodies and queues", .inTurns, .timeLimit(.minutes(10)))
+@Suite("The lifetimes of operations, bodies and queues", .inTurns, .timeLimit(.minutes(30)))
 struct MemoryTests {
     @Test("An operation without references is freed after its end, with its value")
     func operationsAreFreed() async throws {

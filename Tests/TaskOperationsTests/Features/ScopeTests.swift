@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Scopes: withTaskOperationQueue", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Scopes: withTaskOperationQueue", .inTurns, .timeLimit(.minutes(30)))
 struct ScopeTests {
     @Test("A scope returns the value and throws the error of its body")
     func resultOfTheBody() async throws {

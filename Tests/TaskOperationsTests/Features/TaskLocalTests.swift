@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Task locals that a queue carries", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Task locals that a queue carries", .inTurns, .timeLimit(.minutes(30)))
 struct TaskLocalTests {
     @Test("A body sees the values as they were where its operation was added")
     func carriesValues() async throws {

@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Waits that could never end", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Waits that could never end", .inTurns, .timeLimit(.minutes(30)))
 struct WaitCycleTests {
     @Test("A body that awaits itself is refused, in each way of waiting, and continues")
     func awaitingItself() async throws {

@@ -4,7 +4,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Outcomes reported on the caller's actor", .timeLimit(.minutes(10)))
+@Suite("Outcomes reported on the caller's actor", .timeLimit(.minutes(30)))
 struct WhenFinishedTests {
     @MainActor
     private final class Screen {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("Events of queues as a sequence", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Events of queues as a sequence", .inTurns, .timeLimit(.minutes(30)))
 struct EventSequenceTests {
     @Test("it begins with the present state, has the events in order, and ends with the queue", .seeds(20))
     func wholeLife() async throws {

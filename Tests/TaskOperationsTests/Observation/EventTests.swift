@@ -6,7 +6,7 @@ import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
 
-@Suite("Observers learn of everything that happens to operations", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Observers learn of everything that happens to operations", .inTurns, .timeLimit(.minutes(30)))
 struct EventTests {
     @Test("an operation has its states in order", .seeds(20))
     func states() async throws {

@@ -5,7 +5,7 @@ import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
 
-@Suite("Observers under hostile conditions", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Observers under hostile conditions", .inTurns, .timeLimit(.minutes(30)))
 struct HostileObserverTests {
     /// Calls the library when it is freed.
     private final class CallingWitness: Sendable {

@@ -5,7 +5,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Snapshots of queues", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Snapshots of queues", .inTurns, .timeLimit(.minutes(30)))
 struct OperationGraphTests {
     @Test("a snapshot has operations, edges, states and reasons, of several queues", .seeds(5))
     func everything() async throws {

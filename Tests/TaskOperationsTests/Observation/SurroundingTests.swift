@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Functions around bodies", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Functions around bodies", .inTurns, .timeLimit(.minutes(30)))
 struct SurroundingTests {
     @TaskLocal private static var span = "none"
 

@@ -6,7 +6,7 @@ import Testing
 @testable import TaskOperations
 @testable import TaskOperationsDiagnosis
 
-@Suite("Reasons why operations wait", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Reasons why operations wait", .inTurns, .timeLimit(.minutes(30)))
 struct WaitingReasonTests {
     @Test("an operation that is on no queue, or is over", .seeds(5))
     func outsideOfQueues() async throws {

@@ -5,7 +5,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Operations that end without their bodies", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Operations that end without their bodies", .inTurns, .timeLimit(.minutes(30)))
 struct AbandonedBodyTests {
     private let clock = ManualClock()
     private let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)

@@ -4,7 +4,7 @@ import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
 
-@Suite("Operations that consist of others", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Operations that consist of others", .inTurns, .timeLimit(.minutes(30)))
 struct GroupTests {
     @Test("a group is finished when all within it are, those included that were added while it ran", .seeds(50))
     func finished() async throws {

@@ -4,7 +4,7 @@ import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
 
-@Suite("Operations of which there is one for each key", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Operations of which there is one for each key", .inTurns, .timeLimit(.minutes(30)))
 struct KeyedOperationsTests {
     @Test("all that ask for a key share one operation, and each gets its value", .seeds(50))
     func shared() async throws {

@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Limits in pauses between attempts", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Limits in pauses between attempts", .inTurns, .timeLimit(.minutes(30)))
 struct LentLimitTests {
     private let queue = TaskOperationQueue(.init(executor: .seeded))
     private let other = TaskOperationQueue(.init(executor: .seeded))

@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Limits that operations share", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Limits that operations share", .inTurns, .timeLimit(.minutes(30)))
 struct LimitTests {
     @Test("A limit with one permit is mutual exclusion, across queues and with tasks", arguments: 0..<8)
     func exclusion(seed: UInt64) throws {

@@ -5,7 +5,7 @@ import TaskOperationsTesting
 import Testing
 
 /// Each pair of options, with each way of adding an operation. Both options must have their effect.
-@Suite("Options compose", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Options compose", .inTurns, .timeLimit(.minutes(30)))
 struct OptionPairTests {
     @Test("Each pair of options has both effects", .seeds(2), arguments: AddingWay.allCases)
     func pairs(way: AddingWay) async throws {

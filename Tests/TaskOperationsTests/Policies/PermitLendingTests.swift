@@ -4,7 +4,7 @@ import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
 
-@Suite("Permits that a body lends itself", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Permits that a body lends itself", .inTurns, .timeLimit(.minutes(30)))
 struct PermitLendingTests {
     @Test("others execute meanwhile, and the body has its permit back before it continues", .seeds(100))
     func lending() async throws {
@@ -146,7 +146,7 @@ struct PermitLendingTests {
     }
 }
 
-@Suite("A queue that never lends permits", .inTurns, .timeLimit(.minutes(10)))
+@Suite("A queue that never lends permits", .inTurns, .timeLimit(.minutes(30)))
 struct NeverLendingTests {
     /// The kind of wait in the awaited operation's body.
     enum Wait: CaseIterable, Sendable {

@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Limits of a priority", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Limits of a priority", .inTurns, .timeLimit(.minutes(30)))
 struct PriorityCapTests {
     @Test("No more of a priority execute at once than may, and others find room", arguments: 0..<6)
     func room(seed: UInt64) throws {

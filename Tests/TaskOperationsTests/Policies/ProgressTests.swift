@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("Progress of operations", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Progress of operations", .inTurns, .timeLimit(.minutes(30)))
 struct ProgressTests {
     @Test("the reports of a body are delivered, the latest one last, and then the end", .seeds(50))
     func reports() async throws {

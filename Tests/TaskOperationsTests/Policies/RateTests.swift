@@ -4,7 +4,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rates", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Rates", .inTurns, .timeLimit(.minutes(30)))
 struct RateTests {
     @Test("A rate can be set on a queue that was created without one")
     func lateRate() async throws {
@@ -245,7 +245,7 @@ struct RateTests {
     }
 }
 
-@Suite("Ageing", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Ageing", .inTurns, .timeLimit(.minutes(30)))
 struct AgeingTests {
     @Test("An operation is ordered one priority higher for each interval, and then by arrival")
     func order() async throws {

@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Bodies that are tried again, without a queue", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Bodies that are tried again, without a queue", .inTurns, .timeLimit(.minutes(30)))
 struct RetryingTests {
     @Test("the body runs until it succeeds, and knows the number of the attempt", .seeds(20))
     func untilItSucceeds() async throws {

@@ -4,7 +4,7 @@ import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
 
-@Suite("Operations with limited time", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Operations with limited time", .inTurns, .timeLimit(.minutes(30)))
 struct TimeLimitTests {
     private let clock = ManualClock()
     private let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
@@ -307,7 +307,7 @@ func timedOut<Success>(_ operation: TaskOperation<Success>) async -> Duration? {
     }
 }
 
-@Suite("Bad values of time limits stop with a message", .inTurns, .prompt, .timeLimit(.minutes(10)))
+@Suite("Bad values of time limits stop with a message", .inTurns, .prompt, .timeLimit(.minutes(30)))
 struct TimeLimitBadValueTests {
     @Test("negative limits")
     func negative() async {

@@ -4,7 +4,7 @@ import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
 
-@Suite("Bodies with a time limit, without a queue", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Bodies with a time limit, without a queue", .inTurns, .timeLimit(.minutes(30)))
 struct WithTimeLimitTests {
     @Test("a body that ends in time gives its value, or its error", .seeds(20))
     func inTime() async throws {

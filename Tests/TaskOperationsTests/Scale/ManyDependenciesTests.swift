@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Very many dependencies", .computing, .serialized, .timeLimit(.minutes(10)))
+@Suite("Very many dependencies", .computing, .serialized, .timeLimit(.minutes(30)))
 struct ManyDependenciesTests {
     @Test("Very many dependents of one operation")
     func dependents() async throws {

@@ -4,7 +4,7 @@ import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
 
-@Suite("Growth: sequences of any length", .computing, .timeLimit(.minutes(10)))
+@Suite("Growth: sequences of any length", .computing, .timeLimit(.minutes(30)))
 struct SequenceGrowthTests {
     enum Form: String, CaseIterable {
         case elementsOnQueue, elements, asyncInput, asyncCompletion, results, resultsInBody

@@ -6,10 +6,10 @@ import Testing
 
 /// Bodies that await each other in every way, also several at once and in child tasks. Meanwhile, other tasks cancel
 /// operations and raise their priorities.
-@Suite("Bodies that wait", .inTurns, .serialized, .timeLimit(.minutes(10)))
+@Suite("Bodies that wait", .inTurns, .serialized, .timeLimit(.minutes(30)))
 struct WaitingBodiesTests {
     @Test(
-        "All bodies end, no more execute than the width, and every permit is returned", arguments: 1...(isDeep ? 8 : 2))
+        "All bodies end, no more execute than the width, and every permit is returned", arguments: 1...(isDeep ? 8 : 1))
     func storm(seed: UInt64) async throws {
         let scene = WaitingScene()
         await onThreads(4) { thread in

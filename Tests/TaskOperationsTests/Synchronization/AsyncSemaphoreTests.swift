@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("AsyncSemaphore", .inTurns, .timeLimit(.minutes(10)))
+@Suite("AsyncSemaphore", .inTurns, .timeLimit(.minutes(30)))
 struct AsyncSemaphoreTests {
     @Test("Waiting tasks get permits by priority, then by arrival")
     func priorityThenArrival() async throws {

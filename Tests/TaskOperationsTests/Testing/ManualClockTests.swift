@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("ManualClock", .inTurns, .timeLimit(.minutes(10)))
+@Suite("ManualClock", .inTurns, .timeLimit(.minutes(30)))
 struct ManualClockTests {
     private let clock = ManualClock()
     private let awake = Recorder<Int>()

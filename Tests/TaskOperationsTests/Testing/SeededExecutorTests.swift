@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("SeededExecutor", .inTurns, .timeLimit(.minutes(10)))
+@Suite("SeededExecutor", .inTurns, .timeLimit(.minutes(30)))
 struct SeededExecutorTests {
     /// Returns the order in which six operations of two queues start and finish.
     private func order(seed: UInt64) throws -> [OperationEvent] {

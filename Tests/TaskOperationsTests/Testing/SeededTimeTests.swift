@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Time under seeds: all that a clock on the executor brings about stays on its thread", .timeLimit(.minutes(10)))
+@Suite("Time under seeds: all that a clock on the executor brings about stays on its thread", .timeLimit(.minutes(30)))
 struct SeededTimeTests {
     @Test("a time limit ends a body, and a deadline an operation that waits", .seeds(50))
     func limits() async throws {

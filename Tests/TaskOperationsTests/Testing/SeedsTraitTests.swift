@@ -4,7 +4,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("The trait .seeds", .inTurns, .timeLimit(.minutes(10)))
+@Suite("The trait .seeds", .inTurns, .timeLimit(.minutes(30)))
 struct SeedsTraitTests {
     @Test("a width of 2 is respected, and priorities order waiting operations", .seeds(50))
     func widthAndOrder() async throws {
@@ -90,7 +90,7 @@ struct SeedsTraitTests {
     }
 }
 
-@Suite("A test that is stuck under a seed", .inTurns, .prompt, .timeLimit(.minutes(10)))
+@Suite("A test that is stuck under a seed", .inTurns, .prompt, .timeLimit(.minutes(30)))
 struct StuckSeedTests {
     @Test("fails, with its seed, and takes nothing else with it")
     func fails() async throws {
