@@ -12,10 +12,10 @@
 /// A claim keeps its arrival for a turn of at most 16 operations, as long as its queue has another operation for the
 /// permits. Otherwise, a limit would go to another queue, and thus to another thread, after each operation.
 struct LimitPlaces<Waiter: Sendable>: Sendable {
-    typealias Ticket = SemaphoreState<Waiter>.Ticket
+    typealias Ticket = LimitState<Waiter>.Ticket
 
     /// Calls `change` with the semaphore at an index, under the semaphore's lock.
-    typealias Access = (_ index: Int, _ change: (inout SemaphoreState<Waiter>) -> Int?) -> Int?
+    typealias Access = (_ index: Int, _ change: (inout LimitState<Waiter>) -> Int?) -> Int?
 
     struct Attempt: Sendable {
         /// The index of the first limit without a free permit; nil if the claim has taken all permits.
@@ -103,7 +103,7 @@ struct LimitPlaces<Waiter: Sendable>: Sendable {
                 tickets[index] = former
                 return lacking
             }
-            semaphore.takeAdmitted()
+            semaphore.takeAdmitted(at: level)
             if let former { semaphore.leave(former) }
             return nil
         }

@@ -138,20 +138,22 @@ extension ReadyQueue {
 /// heap, which takes logarithmic time in the number of late entries. An entry is late, for example, if its operation
 /// waited for a dependency or changed its priority.
 struct RankedList: Sendable {
-    struct Entry: Hashable, Sendable {
+    struct Entry: Hashable, Sendable, HeapElement {
         let rank: UInt64
         let slot: Int
+
+        func isBefore(_ other: Entry) -> Bool { rank < other.rank }
     }
 
     private var punctual = PlainDeque<Entry>()
-    private var late = LateHeap()
+    private var late = Heap<Entry>()
 
-    var count: Int { punctual.count + late.entries.count }
+    var count: Int { punctual.count + late.elements.count }
 
-    var isEmpty: Bool { punctual.isEmpty && late.entries.isEmpty }
+    var isEmpty: Bool { punctual.isEmpty && late.elements.isEmpty }
 
     /// All entries of the list, in no particular order.
-    var entries: [Entry] { punctual + late.entries }
+    var entries: [Entry] { punctual + late.elements }
 
     var first: Entry? {
         guard let punctual = punctual.first else { return late.first }
@@ -198,48 +200,13 @@ struct RankedList: Sendable {
     }
 
     private var sortedEntries: [Entry] {
-        late.entries.isEmpty ? Array(punctual) : entries.sorted { $0.rank < $1.rank }
+        late.elements.isEmpty ? Array(punctual) : entries.sorted { $0.rank < $1.rank }
     }
 }
 
 extension [RankedList] {
     /// An empty list for each level.
     static var forEachLevel: Self { Array(repeating: RankedList(), count: PriorityLevel.allCases.count) }
-}
-
-/// A binary heap with the lowest rank first.
-private struct LateHeap: Sendable {
-    private(set) var entries: [RankedList.Entry] = []
-
-    var first: RankedList.Entry? { entries.first }
-
-    mutating func insert(_ entry: RankedList.Entry) {
-        entries.append(entry)
-        var child = entries.count - 1
-        while child > 0, entries[child].rank < entries[(child - 1) / 2].rank {
-            entries.swapAt(child, (child - 1) / 2)
-            child = (child - 1) / 2
-        }
-    }
-
-    mutating func removeFirst() {
-        let last = entries.removeLast()
-        if entries.isEmpty { return }
-        entries[0] = last
-        siftDown(from: 0)
-    }
-
-    private mutating func siftDown(from start: Int) {
-        var parent = start
-        while true {
-            var child = 2 * parent + 1
-            if child >= entries.count { return }
-            if child + 1 < entries.count, entries[child + 1].rank < entries[child].rank { child += 1 }
-            if entries[parent].rank <= entries[child].rank { return }
-            entries.swapAt(parent, child)
-            parent = child
-        }
-    }
 }
 
 // MARK: - The order within a level

@@ -19,6 +19,12 @@ struct SlotMap<Value> {
         _modify { yield &uniqueChunk(slot >> Chunk.shift).values[slot & Chunk.mask] }
     }
 
+    /// Calls a function with a value in place, in one access.
+    @inline(__always)
+    func read<Result>(_ slot: Int, _ body: (borrowing Value) -> Result) -> Result {
+        body(chunks[slot >> Chunk.shift].unsafelyUnwrapped.values[slot & Chunk.mask])
+    }
+
     /// Changes a value in place, in one access.
     @inline(__always)
     mutating func update<Result>(_ slot: Int, _ change: (inout Value) -> Result) -> Result {

@@ -11,13 +11,27 @@ import Synchronization
 /// let connections = AsyncSemaphore(capacity: 6)
 /// let page = try await connections.withPermit { try await load(url) }
 /// ```
+///
+/// A semaphore can also limit each of several keys, and share its permits fairly among them:
+///
+/// ```swift
+/// let hosts = AsyncSemaphore(capacity: 16, perKey: 2)
+/// let page = try await hosts.withPermit(key: url.host) { try await load(url) }
+/// ```
+///
+/// Among waiting tasks of one priority, each key receives the same number of permits. The method `setShare(_:for:)`
+/// gives a key more. The permits that a key does not use go to the other keys. A key uses memory only while a task has
+/// or awaits its permits, and while its share is not 1.
 public final class AsyncSemaphore: Sendable {
-    typealias State = SemaphoreState<SemaphoreWaiter>
+    typealias State = LimitState<SemaphoreWaiter>
 
     struct Storage: Sendable {
         var state: State
         /// The largest capacity that the semaphore has had.
         var peakCapacity: Int
+        /// The largest capacity for each key that the semaphore has had.
+        var peakCapacityPerKey: Int
+        var keys = LimitKeys()
     }
 
     /// A number that identifies the semaphore. The limits of an operation are locked in the order of these numbers.
@@ -33,17 +47,21 @@ public final class AsyncSemaphore: Sendable {
     ///
     /// - Parameters:
     ///   - capacity: The number of permits; not negative. If it is 0, all tasks wait until the capacity is raised.
+    ///   - perKey: The number of permits for each key; not negative. Nil if keys only share the permits fairly.
     ///   - name: The name of the semaphore in messages, such as the messages of TaskOperationsDiagnosis.
-    public init(capacity: Int, name: String? = nil) {
+    public init(capacity: Int, perKey: Int? = nil, name: String? = nil) {
         Self.checkCapacity(capacity)
+        let perKey = Self.checkedCapacityPerKey(perKey)
         self.name = name
-        storage = Lock(Storage(state: State(capacity: capacity), peakCapacity: capacity))
+        storage = Lock(
+            Storage(
+                state: State(capacity: capacity, perKey: perKey), peakCapacity: capacity, peakCapacityPerKey: perKey))
     }
 
     /// The number of all permits, both taken and free.
     ///
     /// Raising the capacity resumes waiting tasks at once. Lowering the capacity revokes no permit. If a task needs
-    /// more permits than the lowered capacity, the task waits until the capacity is raised again.
+    /// more permits than the lowered capacity, the task receives them when no other permit is taken.
     public var capacity: Int {
         get { storage.withLock { $0.state.permits.capacity } }
         set {
@@ -51,6 +69,23 @@ public final class AsyncSemaphore: Sendable {
             apply { storage in
                 storage.state.setCapacity(newValue)
                 storage.peakCapacity = max(storage.peakCapacity, newValue)
+            }
+        }
+    }
+
+    /// The number of permits for each key; nil if keys only share the permits fairly.
+    ///
+    /// A change has the same effect as a change of the capacity. It takes O(*n*) time with *n* keys in use.
+    public var capacityPerKey: Int? {
+        get {
+            let capacity = storage.withLock { $0.state.capacityPerKey }
+            return capacity == .max ? nil : capacity
+        }
+        set {
+            let capacity = Self.checkedCapacityPerKey(newValue)
+            apply { storage in
+                storage.state.setCapacityPerKey(capacity)
+                storage.peakCapacityPerKey = max(storage.peakCapacityPerKey, capacity)
             }
         }
     }
@@ -63,6 +98,99 @@ public final class AsyncSemaphore: Sendable {
 
     private static func checkCapacity(_ capacity: Int) {
         require(capacity >= 0, "capacity is \(capacity); it must not be negative.")
+    }
+
+    private static func checkedCapacityPerKey(_ capacity: Int?) -> Int {
+        guard let capacity else { return .max }
+        require(capacity >= 0, "perKey is \(capacity); it must not be negative.")
+        return capacity
+    }
+}
+
+// MARK: - Keys
+
+extension AsyncSemaphore {
+    /// Sets the share of a key. The default is 1.
+    ///
+    /// While tasks of several keys wait, the permits that each key receives are proportional to its share. With shares
+    /// of 3 and 1, one key receives three permits for each permit of the other.
+    ///
+    /// The semaphore keeps a share until the share is 1 again. A share that is not 1 uses memory also while no task
+    /// uses the key.
+    ///
+    /// - Parameters:
+    ///   - share: The share; from 1 to 65,536.
+    ///   - key: The key. Keys of different types are different.
+    public func setShare(_ share: Int, for key: some Hashable & Sendable) {
+        require((1...65_536).contains(share), "share is \(share); it must be from 1 to 65,536.")
+        let key = interned(key)
+        // Released after unlocking.
+        var former: LimitKey?
+        storage.withLock { storage in
+            storage.state.setShare(share, of: key.number)
+            former = storage.keys.setKept(share == 1 ? nil : key, key.number)
+        }
+        extendLifetime(former)
+    }
+
+    /// The number of permits that are taken for a key.
+    public func takenCount(for key: some Hashable & Sendable) -> Int {
+        let key = interned(key)
+        defer { extendLifetime(key) }
+        return storage.withLock { $0.state.takenCount(of: key.number) }
+    }
+
+    /// The number of tasks that wait for permits of a key.
+    public func waitingCount(for key: some Hashable & Sendable) -> Int {
+        let key = interned(key)
+        defer { extendLifetime(key) }
+        return storage.withLock { $0.state.waitingCount(of: key.number) }
+    }
+
+    /// Waits for permits of a key, and runs a body with them. Releases the permits when the body returns or throws.
+    ///
+    /// - Parameters:
+    ///   - key: The key. Its permits also count as permits of the semaphore. Keys of different types are different.
+    ///   - weight: The number of permits; at least 1, and at most the largest capacity and the largest capacity for each
+    ///     key that the semaphore has had.
+    ///   - priority: The priority of the wait; nil for the priority of the calling task.
+    ///   - body: The work that needs the permits.
+    /// - Returns: The value that `body` returns.
+    /// - Throws: The error that `body` throws, or `CancellationError` if the task is cancelled before it receives the
+    ///   permits. `TaskOperationError.weightExceedsCapacity` if the semaphore has never had as many permits.
+    public func withPermit<Value>(
+        key: some Hashable & Sendable, weight: Int = 1, priority: TaskPriority? = nil, _ body: () async throws -> Value
+    ) async throws -> Value {
+        let key = interned(key)
+        try await acquire(SemaphoreRequest(weight: weight, key: key, priority: priority))
+        defer { release(weight, for: key) }
+        return try await body()
+    }
+
+    /// Waits for permits of a key, for at most `timeout`, and runs a body with them. Releases the permits when the body
+    /// returns or throws.
+    ///
+    /// - Parameters:
+    ///   - key: The key. Its permits also count as permits of the semaphore. Keys of different types are different.
+    ///   - weight: The number of permits; at least 1, and at most the largest capacity and the largest capacity for each
+    ///     key that the semaphore has had.
+    ///   - priority: The priority of the wait; nil for the priority of the calling task.
+    ///   - timeout: The longest duration of the wait for the permits.
+    ///   - clock: The clock that measures the wait.
+    ///   - body: The work that needs the permits.
+    /// - Returns: The value that `body` returns.
+    /// - Throws: The error that `body` throws. `WaitTimeoutError` if the time is over before the task receives the
+    ///   permits. `CancellationError` if the task is cancelled before it receives the permits.
+    ///   `TaskOperationError.weightExceedsCapacity` if the semaphore has never had as many permits.
+    public func withPermit<Value>(
+        key: some Hashable & Sendable, weight: Int = 1, priority: TaskPriority? = nil, timeout: Duration,
+        clock: any Clock<Duration> = ContinuousClock(),
+        _ body: () async throws -> Value
+    ) async throws -> Value {
+        let key = interned(key)
+        try await acquire(SemaphoreRequest(weight: weight, key: key, priority: priority), timeout, clock)
+        defer { release(weight, for: key) }
+        return try await body()
     }
 }
 
@@ -78,10 +206,7 @@ extension AsyncSemaphore {
     ///   `TaskOperationError.weightExceedsCapacity` if the semaphore has never had as many permits. In both cases, the
     ///   task takes no permit.
     public func acquire(_ weight: Int = 1, priority: TaskPriority? = nil) async throws {
-        try Task.checkCancellation()
-        if try acquireAtOnce(weight) { return }
-        let isAcquired = await suspend(SemaphoreWait(weight: weight, priority: priority))
-        if !isAcquired { throw CancellationError() }
+        try await acquire(SemaphoreRequest(weight: weight, priority: priority))
     }
 
     /// Waits for permits, for at most `timeout`, and takes the permits.
@@ -98,18 +223,7 @@ extension AsyncSemaphore {
         _ weight: Int = 1, priority: TaskPriority? = nil, timeout: Duration,
         clock: any Clock<Duration> = ContinuousClock()
     ) async throws {
-        try Task.checkCancellation()
-        if try acquireAtOnce(weight) { return }
-        let wait = SemaphoreWait(weight: weight, priority: priority)
-        let isAcquired = await withTimeLimit(timeout, clock: clock) {
-            await suspend(wait)
-        } onTimeout: { [self] in
-            wait.isTimeUp.set()
-            leave(wait)
-        }
-        if isAcquired { return }
-        if !wait.isTimeUp.isSet { throw CancellationError() }
-        throw WaitTimeoutError("permits of an AsyncSemaphore", timeout: timeout)
+        try await acquire(SemaphoreRequest(weight: weight, priority: priority), timeout, clock)
     }
 
     /// Takes permits if enough permits are free and no task or operation waits for permits.
@@ -121,12 +235,42 @@ extension AsyncSemaphore {
         return storage.withLock { $0.state.tryAcquire(weight) }
     }
 
+    private func acquire(_ request: SemaphoreRequest) async throws {
+        try Task.checkCancellation()
+        if try acquireAtOnce(request) { return }
+        let isAcquired = await suspend(SemaphoreWait(request))
+        if !isAcquired { throw CancellationError() }
+    }
+
+    private func acquire(
+        _ request: SemaphoreRequest, _ timeout: Duration, _ clock: any Clock<Duration>
+    ) async throws {
+        try Task.checkCancellation()
+        if try acquireAtOnce(request) { return }
+        let wait = SemaphoreWait(request)
+        let isAcquired = await withTimeLimit(timeout, clock: clock) {
+            await suspend(wait)
+        } onTimeout: { [self] in
+            wait.isTimeUp.set()
+            leave(wait)
+        }
+        if isAcquired { return }
+        if !wait.isTimeUp.isSet { throw CancellationError() }
+        throw WaitTimeoutError("permits of an AsyncSemaphore", timeout: timeout)
+    }
+
     /// Takes permits as `tryAcquire` does.
     ///
     /// - Throws: `TaskOperationError.weightExceedsCapacity` if no wait could obtain the permits.
-    private func acquireAtOnce(_ weight: Int) throws(TaskOperationError) -> Bool {
+    private func acquireAtOnce(_ request: SemaphoreRequest) throws(TaskOperationError) -> Bool {
+        let (weight, key) = (request.weight, request.key)
         checkWeight(weight)
-        let (isTaken, peak) = storage.withLock { ($0.state.tryAcquire(weight), $0.peakCapacity) }
+        // Only the tags of keys need the level.
+        let level = key == nil ? .medium : PriorityLevel(request.priority ?? Task.currentPriority)
+        let (isTaken, peak) = storage.withLock { storage in
+            let peak = key == nil ? storage.peakCapacity : min(storage.peakCapacity, storage.peakCapacityPerKey)
+            return (storage.state.tryAcquire(weight, for: key?.number, level: level), peak)
+        }
         if weight > peak, peak > 0 {
             throw .weightExceedsCapacity(semaphoreName: name, weight: weight, capacity: peak)
         }
@@ -137,8 +281,13 @@ extension AsyncSemaphore {
     ///
     /// - Parameter weight: The number of permits; at least 1, and at most the number of taken permits.
     public func release(_ weight: Int = 1) {
+        release(weight, for: nil)
+    }
+
+    private func release(_ weight: Int, for key: LimitKey?) {
         checkWeight(weight)
-        apply { $0.state.release(weight) }
+        apply { $0.state.release(weight, for: key?.number) }
+        extendLifetime(key)
     }
 
     /// Waits for permits, and runs a body with them. Releases the permits when the body returns or throws.
@@ -186,18 +335,28 @@ extension AsyncSemaphore {
 }
 
 extension AsyncSemaphore: AwaitedSubject {
+    /// The name of the semaphore in messages.
+    var label: String { name.map { "semaphore \"\($0)\"" } ?? "a semaphore" }
+
     package var waitDescription: String {
         let (capacity, available) = storage.withLock { ($0.state.permits.capacity, $0.state.permits.available) }
-        let label = name.map { "semaphore \"\($0)\"" } ?? "a semaphore"
         return "\(label), \(available) of whose \(capacity) permits are left"
     }
 }
 
 // MARK: - Waiting
 
+/// The permits that a call needs.
+private struct SemaphoreRequest: Sendable {
+    let weight: Int
+    var key: LimitKey?
+    let priority: TaskPriority?
+}
+
 /// A call that waits for permits.
 private final class SemaphoreWait: Sendable {
     let weight: Int
+    let key: LimitKey?
     /// The level of the wait if the task is not escalated.
     private let firstLevel: PriorityLevel
     private let firstPriority = Task.currentPriority
@@ -206,9 +365,10 @@ private final class SemaphoreWait: Sendable {
     /// inserted and the ticket is set.
     let ticket = Lock<AsyncSemaphore.State.Ticket?>(nil)
 
-    init(weight: Int, priority: TaskPriority?) {
-        self.weight = weight
-        firstLevel = PriorityLevel(priority ?? firstPriority)
+    init(_ request: SemaphoreRequest) {
+        weight = request.weight
+        key = request.key
+        firstLevel = PriorityLevel(request.priority ?? firstPriority)
     }
 
     /// The level of the wait after an escalation of the task to a priority.
@@ -220,7 +380,7 @@ private final class SemaphoreWait: Sendable {
 extension AsyncSemaphore {
     /// Waits for permits. Returns false if the wait ended early, without permits.
     private func suspend(_ wait: SemaphoreWait) async -> Bool {
-        await AnyTaskOperation.recordingWait(.semaphore, self) {
+        await AnyTaskOperation.recordingWait(.semaphore, wait.key ?? self) {
             await withWaitHandlers(endsWhenCancelled: true) { [self] priority in
                 raise(wait, to: priority)
             } end: {
@@ -230,8 +390,8 @@ extension AsyncSemaphore {
                     // The priority is read under the lock that `raise` takes. If an escalation finds no ticket, the
                     // priority is therefore already the new one.
                     let ticket = storage.state.wait(
-                        .task(continuation), weight: wait.weight, level: wait.level(at: Task.currentPriority),
-                        arrival: LineArrival(Rank.next()))
+                        .task(continuation), weight: wait.weight, for: wait.key?.number,
+                        level: wait.level(at: Task.currentPriority), arrival: LineArrival(Rank.next()))
                     wait.ticket.withLock { $0 = ticket }
                 }
                 if Task.isCancelled || wait.isTimeUp.isSet { leave(wait) }

@@ -30,7 +30,7 @@ struct SmallLimits {
 
     let plan: Plan
     var queues: [SchedulerState<Int, Int>]
-    var semaphores: [SemaphoreState<Int>]
+    var semaphores: [LimitState<Int>]
     /// A queue's claim to the permits of a set of limits.
     struct Claim {
         let queue: Int
@@ -65,7 +65,7 @@ struct SmallLimits {
         self.plan = plan
         let ageing = plan.agedIntervals > 0 ? OperationAgeing.raise(after: .seconds(1)) : nil
         queues = plan.widths.map { SchedulerState(width: $0, policies: QueuePolicies(ageing: ageing)) }
-        semaphores = plan.capacities.map { SemaphoreState(capacity: $0) }
+        semaphores = plan.capacities.map { LimitState(capacity: $0) }
         phases = plan.operations.map { _ in .made }
         slots = plan.operations.map { _ in nil }
         held = plan.tasks.map { _ in 0 }
@@ -91,9 +91,9 @@ extension SmallLimits {
     }
 
     private final class Box {
-        var semaphore: SemaphoreState<Int>
+        var semaphore: LimitState<Int>
 
-        init(_ semaphore: SemaphoreState<Int>) { self.semaphore = semaphore }
+        init(_ semaphore: LimitState<Int>) { self.semaphore = semaphore }
     }
 
     private mutating func take(_ number: Int, at level: PriorityLevel, isTrial: Bool = false) -> Bool {

@@ -8,12 +8,12 @@ import Testing
 struct LimitPlacesTests {
     /// Semaphores of capacity 1, and the places that one claim has in their lines.
     private final class Line {
-        var semaphores: [SemaphoreState<Int>]
+        var semaphores: [LimitState<Int>]
         var places: LimitPlaces<Int>
         var arrivals = 0
 
         init(count: Int) {
-            semaphores = Array(repeating: SemaphoreState(capacity: 1), count: count)
+            semaphores = Array(repeating: LimitState(capacity: 1), count: count)
             places = LimitPlaces(count: count)
         }
 
@@ -31,7 +31,7 @@ struct LimitPlacesTests {
             for index in semaphores.indices { semaphores[index].release(1) }
         }
 
-        private func access(_ index: Int, _ change: (inout SemaphoreState<Int>) -> Int?) -> Int? {
+        private func access(_ index: Int, _ change: (inout LimitState<Int>) -> Int?) -> Int? {
             var semaphore = semaphores[index]
             defer { semaphores[index] = semaphore }
             return change(&semaphore)
@@ -136,7 +136,7 @@ struct LimitPlacesTests {
     @Test("Claims that move between lines leave no entry behind", arguments: 0..<20)
     func moving(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        var (semaphores, arrivals) = (Array(repeating: SemaphoreState<Int>(capacity: 2), count: 3), 0)
+        var (semaphores, arrivals) = (Array(repeating: LimitState<Int>(capacity: 2), count: 3), 0)
         var claims = (0..<6).map { _ in LimitPlaces<Int>(count: 3) }
         var held = 0
         for _ in 0..<2000 {
@@ -164,8 +164,8 @@ struct LimitPlacesTests {
     }
 
     private final class Box {
-        var semaphore: SemaphoreState<Int>
+        var semaphore: LimitState<Int>
 
-        init(_ semaphore: SemaphoreState<Int>) { self.semaphore = semaphore }
+        init(_ semaphore: LimitState<Int>) { self.semaphore = semaphore }
     }
 }

@@ -242,10 +242,11 @@ extension AsyncSemaphoreCancellationTests {
         await isDone.pass()
         await changes.value
         semaphore.capacity = 1
+        try await semaphore.acquire()
         let heavy = Task.immediate { try await semaphore.acquire(3) }
         #expect(semaphore.waitingCount == 1)
         #expect(!semaphore.tryAcquire(4))
-        semaphore.capacity = 3
+        semaphore.capacity = 4
         try await heavy.value
     }
 

@@ -4,8 +4,8 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("SemaphoreState, beside a plain list", .inTurns)
-struct SemaphoreStateTests {
+@Suite("LimitState without keys, beside a plain list", .inTurns)
+struct LimitStateTests {
     /// The waiters in the order of arrival.
     private struct Naive {
         struct Waiter: Equatable {
@@ -27,22 +27,22 @@ struct SemaphoreStateTests {
         }
 
         mutating func next() -> Int? {
-            guard let first, waiting[first].weight <= available else { return nil }
+            guard let first, waiting[first].weight <= available || (taken == 0 && capacity > 0) else { return nil }
             taken += waiting[first].weight
             return waiting.remove(at: first).number
         }
     }
 
     private struct Pair {
-        var state: SemaphoreState<Int>
+        var state: LimitState<Int>
         var naive: Naive
-        var tickets: [Int: SemaphoreState<Int>.Ticket] = [:]
+        var tickets: [Int: LimitState<Int>.Ticket] = [:]
         /// The weights of permits that were acquired and not released.
         var held: [Int] = []
         var served = 0
 
         init(capacity: Int) {
-            state = SemaphoreState(capacity: capacity)
+            state = LimitState(capacity: capacity)
             naive = Naive(capacity: capacity)
         }
 
@@ -135,7 +135,7 @@ struct SemaphoreStateTests {
 
     @Test("Many removals keep the order of the other waiters")
     func leavingStorm() {
-        var state = SemaphoreState<Int>(capacity: 0)
+        var state = LimitState<Int>(capacity: 0)
         let tickets = (0..<1000).map { state.wait($0, weight: 1, level: .medium, arrival: LineArrival($0)) }
         let leaving = (0..<1000).filter { $0 % 10 != 0 }
         let left = leaving.map { state.leave(tickets[$0]) }
@@ -149,7 +149,7 @@ struct SemaphoreStateTests {
 
     @Test("One that wants many permits is not overtaken by later ones that want few")
     func heavyWaiterFirst() {
-        var state = SemaphoreState<String>(capacity: 3)
+        var state = LimitState<String>(capacity: 3)
         _ = state.tryAcquire(2)
         _ = state.wait("heavy", weight: 3, level: .medium, arrival: LineArrival(1))
         _ = state.wait("light", weight: 1, level: .medium, arrival: LineArrival(2))
@@ -162,7 +162,7 @@ struct SemaphoreStateTests {
 
     @Test("A ticket is not valid for a later waiter in the same place")
     func usedTicket() {
-        var state = SemaphoreState<Int>(capacity: 0)
+        var state = LimitState<Int>(capacity: 0)
         let first = state.wait(1, weight: 1, level: .medium, arrival: LineArrival(1))
         let left = state.leave(first)
         _ = state.wait(2, weight: 1, level: .medium, arrival: LineArrival(2))

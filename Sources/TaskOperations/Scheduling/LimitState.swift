@@ -1,0 +1,385 @@
+/// Makes all decisions of a limit, which is an `AsyncSemaphore`. It is a pure value.
+///
+/// 1. At most `capacity` permits are taken in total, and at most `capacityPerKey` permits for each key. If a weight is
+///    above a capacity, it is served alone: when no other permit is taken in total, or for the key.
+/// 2. Higher levels are served first.
+/// 3. Within a level, keys are served by start-time fair queueing. Each key has a tag. Serving an entry raises the tag
+///    of its key by weight / share, and the key with the lowest tag is served first. A key that was not waiting for a
+///    turn gets no credit: its tag is at least the tag that was served last. Therefore, a new key waits for at most one
+///    entry of each other key.
+/// 4. Within a key and a level, entries are served in the order of arrival.
+/// 5. An entry that lacks permits in total blocks all entries behind it, and therefore cannot starve. An entry that
+///    lacks permits of its key blocks only the entries of its key.
+/// 6. Entries without a key have one tag together, and only the capacity in total.
+///
+/// An entry is either a task or a claim. A task receives its permits and leaves the line. A claim belongs to a queue
+/// whose operations are limited by the semaphore. The semaphore offers one permit to the claim. The claim stays in line
+/// until the queue takes the permit or withdraws the claim.
+///
+/// The algorithm is that of P. Goyal, H. M. Vin and H. Cheng, "Start-Time Fair Queueing: A Scheduling Algorithm for
+/// Integrated Services Packet Switching Networks", IEEE/ACM Transactions on Networking 5, 1997. Deficit round robin
+/// would need the largest weight in advance.
+struct LimitState<Waiter: Sendable>: Sendable {
+    /// The number of a key; nil for entries without a key.
+    typealias Key = Int
+
+    private struct Record: Sendable {
+        let waiter: Waiter
+        let entry: ReadyQueue.Entry
+        let weight: Int
+        let key: Key?
+        var level: PriorityLevel
+        let isClaim: Bool
+        var isOffered = false
+    }
+
+    /// Identifies an entry in line. After the entry has left the line, the ticket identifies no entry.
+    struct Ticket: Hashable, Sendable {
+        fileprivate let entry: ReadyQueue.Entry
+    }
+
+    private(set) var permits: Permits
+    /// The number of permits for each key.
+    private(set) var capacityPerKey: Int
+    private var records = SlotMap<Record>()
+    private(set) var claimCount = 0
+    /// The line of entries without a key.
+    private var keyless = KeyLine()
+    private var keys = SlotMap<KeyLine>()
+    /// The order of the lines; not used if there are no keys.
+    private var turns = Turns()
+
+    init(capacity: Int, perKey: Int = .max) {
+        permits = Permits(capacity: capacity)
+        capacityPerKey = perKey
+    }
+
+    /// The number of waiting tasks.
+    var waitingCount: Int { records.count - claimCount }
+
+    var keyCount: Int { keys.count }
+
+    func takenCount(of key: Key) -> Int { keys[key].taken }
+
+    func waitingCount(of key: Key) -> Int { keys[key].line.count }
+}
+
+/// The entries with one key.
+private struct KeyLine: Sendable {
+    var line = ReadyQueue()
+    /// The number of permits that are taken for the key.
+    var taken = 0
+    var share = 1
+    /// The tag of the key at each level.
+    var tags = PerLevel<UInt128>(0)
+    /// The number of the key's turn; 0 if the key has no turn.
+    var turn: UInt64 = 0
+
+    /// Whether the permits of the key suffice for a weight.
+    func admits(_ weight: Int, of capacity: Int) -> Bool {
+        weight <= capacity - taken || (taken == 0 && capacity > 0)
+    }
+}
+
+/// The order in which lines are served.
+private struct Turns: Sendable {
+    struct Turn: Sendable, HeapElement {
+        let level: PriorityLevel
+        let tag: UInt128
+        let number: UInt64
+        let key: Int?
+
+        func isBefore(_ other: Turn) -> Bool {
+            if level != other.level { return level > other.level }
+            return tag == other.tag ? number < other.number : tag < other.tag
+        }
+    }
+
+    /// Includes turns that no longer are the turn of their key.
+    var heap = Heap<Turn>()
+    /// The number of keys that have a turn.
+    var count = 0
+    var lastNumber: UInt64 = 0
+    /// The highest tag that was served at each level.
+    var served = PerLevel<UInt128>(0)
+}
+
+// MARK: - Keys
+
+extension LimitState {
+    /// Adds a key without permits, whose share is 1.
+    mutating func addKey() -> Key {
+        let key = keys.insert(KeyLine())
+        if keys.count == 1, !keyless.line.isEmpty { giveTurn(nil) }
+        return key
+    }
+
+    /// Removes a key that has no entries and no permits.
+    mutating func removeKey(_ key: Key) {
+        let line = keys.remove(at: key)
+        assert(line.taken == 0 && line.line.isEmpty, "a key with permits or entries was removed")
+        if keys.count > 0 { return }
+        turns = Turns()
+        keyless.turn = 0
+        keyless.tags = PerLevel(0)
+    }
+
+    /// Sets the share of a key, from its next entry on.
+    mutating func setShare(_ share: Int, of key: Key) {
+        keys.update(key) { $0.share = share }
+    }
+
+    private var hasKeys: Bool { keys.count > 0 }
+
+    @inline(__always)
+    private func read<Result>(_ key: Key?, _ body: (KeyLine) -> Result) -> Result {
+        if let key { keys.read(key, body) } else { body(keyless) }
+    }
+
+    @inline(__always)
+    private mutating func update<Result>(_ key: Key?, _ change: (inout KeyLine) -> Result) -> Result {
+        if let key { keys.update(key, change) } else { change(&keyless) }
+    }
+
+    /// The number of permits for each key, or for the entries without a key.
+    private func capacity(of key: Key?) -> Int { key == nil ? .max : capacityPerKey }
+}
+
+// MARK: - Permits
+
+extension LimitState {
+    /// Takes permits if enough permits are free in total and for the key, and no entry that could use them waits.
+    /// Returns false if it takes no permits.
+    mutating func tryAcquire(_ weight: Int, for key: Key? = nil, level: PriorityLevel = .medium) -> Bool {
+        guard permits.fits(weight), turns.count == 0 else { return false }
+        let capacity = capacity(of: key)
+        guard read(key, { $0.line.isEmpty && weight <= capacity - $0.taken }) else { return false }
+        permits.take(weight)
+        note(weight, takenFor: key, at: level)
+        return true
+    }
+
+    /// Raises the tag of a key by the permits that it takes.
+    private mutating func note(_ weight: Int, takenFor key: Key?, at level: PriorityLevel) {
+        if !hasKeys { return }
+        let served = turns.served[level]
+        let tag = update(key) { line in
+            if key != nil { line.taken += weight }
+            let tag = max(line.tags[level], served)
+            let step = UInt128(weight) << 16
+            line.tags[level] = tag + (line.share == 1 ? step : step / UInt128(line.share))
+            return tag
+        }
+        turns.served[level] = tag
+    }
+
+    mutating func release(_ weight: Int, for key: Key? = nil) {
+        permits.giveBack(weight)
+        if !hasKeys { return }
+        if key != nil { update(key) { $0.taken -= weight } }
+        giveTurn(key)
+    }
+
+    mutating func setCapacity(_ capacity: Int) {
+        permits.capacity = capacity
+    }
+
+    /// Sets the number of permits for each key. Takes linear time in the number of keys.
+    mutating func setCapacityPerKey(_ capacity: Int) {
+        capacityPerKey = capacity
+        for key in keys.slots { giveTurn(key) }
+    }
+}
+
+// MARK: - Entries
+
+extension LimitState {
+    /// Adds an entry to the line.
+    ///
+    /// - Parameters:
+    ///   - arrival: The arrival, which decides the order within a level.
+    ///   - isClaim: Whether the entry is a claim. A claim receives an offer instead of a permit.
+    mutating func wait(
+        _ waiter: Waiter, weight: Int, for key: Key? = nil, level: PriorityLevel, arrival: LineArrival,
+        isClaim: Bool = false
+    ) -> Ticket {
+        let entry = ReadyQueue.Entry(arrival: arrival.number, slot: records.nextSlot)
+        records.insert(
+            Record(waiter: waiter, entry: entry, weight: weight, key: key, level: level, isClaim: isClaim),
+            at: entry.slot)
+        if isClaim { claimCount += 1 }
+        insert(entry, key, at: level)
+        return Ticket(entry: entry)
+    }
+
+    /// Removes an entry. Returns its waiter; nil if the entry is no longer in line.
+    @discardableResult
+    mutating func leave(_ ticket: Ticket) -> Waiter? {
+        guard isWaiting(ticket) else { return nil }
+        let record = removeRecord(ticket.entry.slot)
+        remove(ticket.entry, record.key, at: record.level)
+        return record.waiter
+    }
+
+    /// Raises the level of an entry. A lower level has no effect.
+    mutating func raise(_ ticket: Ticket, to level: PriorityLevel) {
+        guard isWaiting(ticket), records[ticket.entry.slot].level < level else { return }
+        let key = records[ticket.entry.slot].key
+        remove(ticket.entry, key, at: records[ticket.entry.slot].level)
+        records[ticket.entry.slot].level = level
+        insert(ticket.entry, key, at: level)
+    }
+
+    private mutating func insert(_ entry: ReadyQueue.Entry, _ key: Key?, at level: PriorityLevel) {
+        let isFirst = update(key) { line in
+            line.line.insert(entry, at: level)
+            return line.line.first?.entry == entry
+        }
+        if isFirst, hasKeys { renewTurn(key) }
+    }
+
+    private mutating func remove(_ entry: ReadyQueue.Entry, _ key: Key?, at level: PriorityLevel) {
+        let wasFirst = update(key) { line in
+            let wasFirst = line.line.first?.entry == entry
+            line.line.remove(entry, at: level)
+            return wasFirst
+        }
+        if wasFirst, hasKeys { renewTurn(key) }
+    }
+
+    private mutating func removeRecord(_ slot: Int) -> Record {
+        let record = records.remove(at: slot)
+        if record.isClaim { claimCount -= 1 }
+        return record
+    }
+
+    private func isWaiting(_ ticket: Ticket) -> Bool {
+        records.holds(ticket.entry.slot) && records[ticket.entry.slot].entry == ticket.entry
+    }
+}
+
+// MARK: - Turns
+
+extension LimitState {
+    /// Serves the next entry if enough permits are free. A task receives its permits and leaves the line. A claim
+    /// receives an offer of one permit and stays in line.
+    ///
+    /// - Returns: The served waiter. Nil if no entry can be served, or if the first entry already has an offer.
+    mutating func next() -> Waiter? {
+        guard let (slot, key) = first(), permits.admits(records[slot].weight) else { return nil }
+        if records[slot].isClaim {
+            if records[slot].isOffered { return nil }
+            records[slot].isOffered = true
+            return records[slot].waiter
+        }
+        let record = removeRecord(slot)
+        permits.take(record.weight)
+        note(record.weight, takenFor: key, at: record.level)
+        update(key) { _ = $0.line.popFirst() }
+        if hasKeys { renewTurn(key) }
+        return record.waiter
+    }
+
+    /// The entry that is served first, and its key; nil if every entry lacks permits of its key.
+    private mutating func first() -> (slot: Int, key: Key?)? {
+        if !hasKeys { return keyless.line.first.map { ($0.entry.slot, nil) } }
+        while let turn = turns.heap.first {
+            if isCurrent(turn) {
+                let slot = read(turn.key) { $0.line.first!.entry.slot }
+                let (weight, capacity) = (records[slot].weight, capacity(of: turn.key))
+                if read(turn.key, { $0.admits(weight, of: capacity) }) { return (slot, turn.key) }
+                endTurn(turn.key)
+            }
+            turns.heap.removeFirst()
+        }
+        return nil
+    }
+
+    private func isCurrent(_ turn: Turns.Turn) -> Bool {
+        if let key = turn.key, !keys.holds(key) { return false }
+        return read(turn.key) { $0.turn == turn.number }
+    }
+
+    /// Gives a turn to a key that has none and has entries.
+    private mutating func giveTurn(_ key: Key?) {
+        if read(key, { $0.turn == 0 && !$0.line.isEmpty }) { renewTurn(key) }
+    }
+
+    /// Gives a turn at the level of the first entry to a key. If it has no entries, ends its turn.
+    private mutating func renewTurn(_ key: Key?) {
+        endTurn(key)
+        guard let level = read(key, { $0.line.highestLevel }) else { return }
+        turns.lastNumber += 1
+        turns.count += 1
+        let (number, served) = (turns.lastNumber, turns.served[level])
+        let tag = update(key) { line in
+            line.turn = number
+            return max(line.tags[level], served)
+        }
+        turns.heap.insert(.init(level: level, tag: tag, number: number, key: key))
+        if turns.heap.count > 2 * turns.count + 64 {
+            turns.heap = Heap(turns.heap.elements.filter { isCurrent($0) })
+        }
+    }
+
+    private mutating func endTurn(_ key: Key?) {
+        let hadTurn = update(key) { line in
+            defer { line.turn = 0 }
+            return line.turn != 0
+        }
+        if hadTurn { turns.count -= 1 }
+    }
+}
+
+// MARK: - Claims
+
+extension LimitState {
+    var hasLine: Bool { records.count > 0 }
+
+    /// Whether a permit is free for an entry of this level and arrival, and no entry is ahead of it. The entry need not
+    /// be in line.
+    mutating func admits(at level: PriorityLevel, arrival: LineArrival) -> Bool {
+        guard permits.fits(1) else { return false }
+        guard let (slot, key) = first() else { return true }
+        let head = records[slot]
+        return head.level < level || (head.level == level && key == nil && head.entry.arrival >= arrival.first)
+    }
+
+    /// Takes one permit after `admits` has returned true.
+    mutating func takeAdmitted(at level: PriorityLevel) {
+        permits.take(1)
+        note(1, takenFor: nil, at: level)
+    }
+}
+
+// MARK: - For tests
+
+extension LimitState {
+    /// The number of turns in memory, including turns that are over.
+    var turnMemory: Int { turns.heap.count }
+
+    /// The waiters without a key in the order in which they are served. Takes linear time.
+    var waitersInOrder: [Waiter] {
+        var line = keyless.line
+        var waiters: [Waiter] = []
+        while let entry = line.popFirst() { waiters.append(records[entry.slot].waiter) }
+        return waiters
+    }
+}
+
+/// The position of an entry in the order of arrival. A claim keeps its arrival when it leaves one line and enters
+/// another. Each entry of the claim has its own number, because a `ReadyQueue` may still contain a removed entry.
+struct LineArrival: Sendable {
+    /// The lowest number of this arrival. All numbers of earlier arrivals are lower.
+    let first: UInt64
+    private(set) var number: UInt64
+
+    /// - Parameter order: A number that is higher for later arrivals.
+    init(_ order: Int) {
+        first = UInt64(order) << 16
+        number = first
+    }
+
+    /// Changes the number for the next entry. After 65,536 changes, the numbers repeat.
+    mutating func renew() { number = first | (number &+ 1) & 0xffff }
+}
