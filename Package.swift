@@ -66,7 +66,10 @@ let core: [Target] = [
 ]
 
 let simulation: Target = .target(
-    name: "Simulation", dependencies: ["TaskOperations", "TaskOperationsDiagnosis", "TaskOperationsTesting"],
+    name: "Simulation",
+    dependencies: [
+        "TaskOperations", "TaskOperationsDiagnosis", "TaskOperationsExtras", "TaskOperationsTesting",
+    ],
     swiftSettings: settings)
 
 /// The exploration of the controlled library.
@@ -84,7 +87,7 @@ let exploration: [Target] = [
 
 let others: [Target] = [
     .target(
-        name: "TaskOperationsTracing", dependencies: ["TaskOperations"],
+        name: "TaskOperationsTracing", dependencies: ["TaskOperations", "TaskOperationsExtras"],
         swiftSettings: settings),
     .target(
         name: "TaskOperationsDeliveries", dependencies: ["TaskOperations", "TaskOperationsExtras"],
@@ -128,7 +131,8 @@ let others: [Target] = [
         name: "benchmark",
         dependencies: [
             "TaskOperations", "TaskOperationsBridge", "TaskOperationsDiagnosis", "TaskOperationsExtras",
-            "TaskOperationsTracing", "TaskOperationsTesting", "SourceAudit", "CAllocator", "CommandOutput",
+            "TaskOperationsTracing", "TaskOperationsTesting", "Simulation", "SourceAudit", "CAllocator",
+            "CommandOutput",
         ],
         swiftSettings: settings),
     .testTarget(
@@ -150,7 +154,8 @@ let others: [Target] = [
         ],
         swiftSettings: settings),
     .testTarget(
-        name: "SimulationTests", dependencies: ["Simulation", "TaskOperationsExpectations"], exclude: ["Corpus"],
+        name: "SimulationTests",
+        dependencies: ["Simulation", "TaskOperationsExpectations", "TaskOperationsExtras"], exclude: ["Corpus"],
         swiftSettings: settings),
     .testTarget(
         name: "MigrationTests",

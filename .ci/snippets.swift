@@ -8,6 +8,7 @@ import TaskOperationsTesting
 
 struct Image: Sendable {}
 struct Photo: Sendable, Codable {}
+struct HTTPError: Error { let status: Int }
 
 let url = URL(filePath: "/")
 let urls = [url]

@@ -4,6 +4,8 @@ struct Arguments: Sendable {
         case run
         case list
         case help
+        /// Writes the chart of simulated capacities to a file.
+        case drawCapacity(path: String)
     }
 
     var action = Action.run
@@ -23,6 +25,7 @@ struct Arguments: Sendable {
     static let usage = """
         usage: benchmark [--all | --case NAME[,NAME…]] [--subject NAME[,NAME…]] [--scale N] [--rounds N]
                          [--json FILE] [--markdown] [--chart FILE] [--list]
+               benchmark --capacity-chart FILE
 
         Without arguments, measures most cases for two minutes in total.
 
@@ -35,6 +38,8 @@ struct Arguments: Sendable {
           --markdown  print the table of README.md instead of the full one
           --chart     draw the figures of `growth` into an SVG file
           --list      print the names of the cases
+          --capacity-chart
+                      measure nothing, and draw simulations of adapted capacities into an SVG file
         """
 
     init(_ words: some Sequence<String>) throws(ArgumentError) {
@@ -53,6 +58,7 @@ struct Arguments: Sendable {
             case "--chart": chartPath = try words.value(of: option)
             case "--markdown": isMarkdown = true
             case "--list": action = .list
+            case "--capacity-chart": action = .drawCapacity(path: try words.value(of: option))
             case "--help", "-h": action = .help
             default: throw ArgumentError("\(option) is not an option; allowed: \(Self.options)")
             }
@@ -66,7 +72,8 @@ struct Arguments: Sendable {
         }
     }
 
-    private static let options = "--all --case --subject --scale --rounds --json --markdown --chart --list --help"
+    private static let options =
+        "--all --case --subject --scale --rounds --json --markdown --chart --list --capacity-chart --help"
 
     private static func cases(named list: String) throws(ArgumentError) -> [Case] {
         let names = list.split(separator: ",").map(String.init)

@@ -18,6 +18,7 @@ struct Benchmark {
             switch arguments.action {
             case .help: try OutputFile.standardOutput.write(Arguments.usage + "\n")
             case .list: try OutputFile.standardOutput.write(Catalogue.listing + "\n")
+            case .drawCapacity(let path): try OutputFile(at: path).write(CapacityChart.svg() + "\n")
             case .run: run(arguments)
             }
         } catch {

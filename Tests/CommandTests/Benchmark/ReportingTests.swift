@@ -19,6 +19,19 @@ struct ReportingTests {
             nsPerOperation: Spread([5]), bytesPerOperation: 1500, threads: nil),
     ]
 
+    @Test("The picture of adapted capacities in the documentation shows the present simulation")
+    func capacityChart() throws {
+        let package = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
+        let picture = package.appending(
+            path: "Sources/TaskOperationsExtras/TaskOperationsExtras.docc/adapting-capacity.svg")
+        let isPresent = try String(contentsOf: picture, encoding: .utf8) == CapacityChart.svg() + "\n"
+        #expect(isPresent, "swift run benchmark --capacity-chart \(picture.standardizedFileURL.path)")
+        guard case .drawCapacity("a.svg") = try Arguments(["--capacity-chart", "a.svg"]).action else {
+            Issue.record("The option is not read.")
+            return
+        }
+    }
+
     @Test("A figure is an object with every key, and null where there is nothing to say")
     func json() throws {
         let objects = try figures.map { figure in

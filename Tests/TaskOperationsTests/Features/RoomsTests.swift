@@ -11,7 +11,8 @@ struct RoomsTests {
             ["Policies"], ["Queue"], ["Running", "Synchronization", "Operation"], ["Scheduling"], ["Support"],
         ],
         "TaskOperationsExtras": [
-            ["Groups"], ["Keys"], ["Repetition"], ["Progress"], ["Sequences"], ["Executors"], ["Callbacks"],
+            ["Capacity"], ["Groups"], ["Keys"], ["Repetition"], ["Progress"], ["Sequences"], ["Executors"],
+            ["Callbacks"],
             ["Synchronization"], ["Support"],
         ],
     ]
@@ -26,7 +27,7 @@ struct RoomsTests {
 
     /// Names of members that both a room and the standard library declare.
     private static let standardMembers: Set = [
-        "cancel", "compactMap", "contains", "current", "isCancelled", "removeFirst", "set",
+        "cancel", "capacity", "compactMap", "contains", "current", "isCancelled", "removeFirst", "set",
     ]
 
     /// The modules of the package that each module may import.
@@ -35,7 +36,7 @@ struct RoomsTests {
         "TaskOperationsExtras": ["TaskOperations"],
         "TaskOperationsBridge": ["TaskOperations", "TaskOperationsExtras"],
         "TaskOperationsDiagnosis": ["TaskOperations", "TaskOperationsExtras"],
-        "TaskOperationsTracing": ["TaskOperations"],
+        "TaskOperationsTracing": ["TaskOperations", "TaskOperationsExtras"],
         "TaskOperationsDeliveries": ["TaskOperations", "TaskOperationsExtras"],
         "TaskOperationsTesting": ["TaskOperations"],
     ]

@@ -1,0 +1,258 @@
+import Simulation
+import TaskOperationsExpectations
+import Testing
+
+@testable import TaskOperationsExtras
+
+@Suite("Rules that adapt a capacity", .timeLimit(.minutes(10)))
+struct CapacityRuleTests {
+    private static func server(
+        _ rule: CapacityRule, capacity: Int, from first: Int? = nil, seed: UInt64 = 1
+    ) -> ServerModel {
+        var rule = rule
+        rule.window = .milliseconds(50)
+        return ServerModel(
+            capacity: capacity, meter: CapacityMeter(rule, within: 1...1000, from: first ?? capacity), seed: seed)
+    }
+
+    private static func mean(_ values: some Collection<Double>) -> Double { values.reduce(0, +) / Double(values.count) }
+
+    private static let seeds: Range<UInt64> = 1..<(isDeep ? 50 : 3)
+
+    @Test(
+        "The gradient follows a capacity that halves or doubles within 30 windows",
+        arguments: [(20, 10), (10, 20), (50, 100), (100, 50)], seeds)
+    func followsLatencies(change: (before: Int, after: Int), seed: UInt64) {
+        var server = Self.server(.gradient(), capacity: change.before, seed: seed)
+        server.run(windows: 40)
+        server.capacity = change.after
+        server.run(windows: 30)
+        let settled = server.points.count
+        server.run(windows: 20)
+        for point in server.points[settled...] where !point.isProbing {
+            let error = abs(Double(point.clientCapacity) / Double(change.after) - 1)
+            #expect(error <= 0.2, "\(point)")
+        }
+    }
+
+    @Test(
+        "Additive increase follows the refusals of a server within 30 windows", arguments: [(20, 10), (10, 20)], seeds)
+    func followsRefusals(change: (before: Int, after: Int), seed: UInt64) {
+        var server = Self.server(.aimd(), capacity: change.before, seed: seed)
+        server.serverQueue = 0
+        server.run(windows: 20)
+        server.capacity = change.after
+        server.run(windows: 30)
+        let settled = server.points.count
+        server.run(windows: 20)
+        for point in server.points[settled...] {
+            #expect(abs(Double(point.clientCapacity) / Double(change.after) - 1) <= 0.2, "\(point)")
+        }
+    }
+
+    @Test("At three times the load, the median latency is at most 1.5 times the latency without load", arguments: seeds)
+    func latencyUnderLoad(seed: UInt64) {
+        func medianLatency(load: Double, within bounds: ClosedRange<Int>) -> Double {
+            var rule = CapacityRule.gradient()
+            rule.window = .milliseconds(50)
+            var server = ServerModel(
+                capacity: 10, meter: CapacityMeter(rule, within: bounds, from: bounds.upperBound), seed: seed)
+            server.arrivalRate = load * 10 / server.serviceTime
+            server.run(windows: 60)
+            let latencies = server.points[30...].map(\.latency).sorted()
+            return latencies[latencies.count / 2]
+        }
+        let unloaded = medianLatency(load: 0.3, within: 1...40)
+        #expect(medianLatency(load: 3, within: 1...40) <= 1.5 * unloaded)
+        #expect(medianLatency(load: 3, within: 40...40) > 3 * unloaded, "The fixed capacity of 40 has the same load.")
+    }
+
+    @Test("The capacity does not drift under constant overload", arguments: [.infinity, 3000] as [Double])
+    func drift(arrivalRate: Double) {
+        var server = Self.server(.gradient(), capacity: 10)
+        server.arrivalRate = arrivalRate
+        let count = isDeep ? 10_000 : 400
+        server.run(windows: count)
+        for part in stride(from: 100, to: count, by: 100) {
+            let capacity = Self.mean(server.points[part..<part + 100].map { Double($0.clientCapacity) })
+            #expect(abs(capacity - 11) < 1, "windows from \(part)")
+        }
+    }
+
+    @Test("Under low load, the capacity does not rise")
+    func lowLoad() {
+        var server = Self.server(.gradient(), capacity: 20, from: 15)
+        server.arrivalRate = 200
+        server.run(windows: 100)
+        #expect(server.points.allSatisfy { $0.clientCapacity <= 15 })
+    }
+
+    @Test("A server that becomes slower, and not smaller, regains its capacity")
+    func slowerServer() {
+        var server = Self.server(.gradient(), capacity: 20)
+        server.run(windows: 40)
+        server.serviceTime *= 2
+        server.run(windows: 60)
+        #expect(server.points.last!.clientCapacity >= 16)
+        server.serviceTime /= 4
+        server.run(windows: 60)
+        #expect((16...24).contains(server.points.last!.clientCapacity))
+    }
+
+    @Test("A capacity that begins far from the true one reaches it", arguments: [2, 1000])
+    func firstCapacity(first: Int) {
+        var server = Self.server(.gradient(), capacity: 20, from: first)
+        server.run(windows: 80)
+        #expect((16...24).contains(server.points.last!.clientCapacity))
+    }
+
+    @Test("Requests that are sent in batches do not hide the latency")
+    func batches() {
+        var server = Self.server(.gradient(), capacity: 10)
+        server.spread = 0
+        server.run(windows: 100)
+        #expect(server.points[50...].allSatisfy { $0.isProbing || (8...12).contains($0.clientCapacity) })
+    }
+}
+
+@Suite("Rules that adapt a capacity: every sequence of windows", .timeLimit(.minutes(10)))
+struct CapacityControlTests {
+    private static let windows: [CapacityWindow] =
+        [nil, 1e-9, 1, 1.2, 2, 1e300].flatMap { (latency: Double?) in
+            [1, .max].map { CapacityWindow(latency: latency, peak: $0) }
+        } + [CapacityWindow(latency: 1, refused: 0.5, peak: 1)]
+
+    private static let rules: [CapacityRule] = [
+        .gradient(), .gradient(headroom: 0.5, smoothing: 1, probeInterval: 10), .aimd(),
+        .aimd(increase: .max, latencyLimit: .milliseconds(1500)),
+    ]
+
+    @Test(
+        "The capacity stays within its bounds, and only rises if it was used, or after a measurement",
+        arguments: rules, [1...1, 1...3, 2...100, 1...Int.max])
+    func bounds(rule: CapacityRule, bounds: ClosedRange<Int>) {
+        for first in [bounds.lowerBound, min(bounds.upperBound, 50), bounds.upperBound] {
+            explore(CapacityControl(rule, within: bounds, from: first), depth: isDeep ? 4 : 3)
+        }
+    }
+
+    private func explore(_ control: CapacityControl, depth: Int) {
+        if depth == 0 { return }
+        for window in Self.windows {
+            var next = control
+            next.advance(window)
+            #expect(control.bounds.contains(next.capacity))
+            if let baseline = next.baseline { #expect(baseline.isFinite && baseline > 0) }
+            let mayRise = window.peak >= control.capacity && window.refused == 0 && window.latency != nil
+            if next.capacity > control.capacity, !control.isProbing { #expect(mayRise, "\(control) \(window)") }
+            if window.refused > 0 { #expect(next.capacity <= control.capacity && !next.isProbing) }
+            explore(next, depth: depth - 1)
+        }
+    }
+
+    @Test("A measurement ends after at most a logarithmic number of windows")
+    func probes() {
+        var control = CapacityControl(.gradient(), within: 1...Int.max, from: .max)
+        var latency = 1e300
+        var count = 0
+        repeat {
+            control.advance(CapacityWindow(latency: latency, peak: .max))
+            latency /= 2
+            count += 1
+        } while control.isProbing
+        #expect(count < 130)
+        #expect(control.capacity >= 1)
+    }
+
+    @Test("Times and parameters at the ends of their ranges do no harm")
+    func ends() {
+        let numbers: [Double] = [.nan, .infinity, -.infinity, -1, 0, .leastNonzeroMagnitude, .greatestFiniteMagnitude]
+        for number in numbers {
+            var rule = CapacityRule.gradient(headroom: number, smoothing: number, probeInterval: .min)
+            rule.decrease = number
+            rule.toleratedRefusals = number
+            for (window, count) in [(Duration.zero, Int.min), (.seconds(-1), 1), (.seconds(Int64.max), .max)] {
+                (rule.window, rule.sampleCount) = (window, count)
+                var meter = CapacityMeter(rule, within: 1...10, from: .min)
+                for (start, end) in numbers.flatMap({ start in numbers.map { (start, $0) } }) {
+                    for outcome in [CapacityMeter.Outcome.completed, .refused, .ignored] {
+                        let begun = meter.start(at: start)
+                        meter.end(begun, at: end, outcome)
+                        #expect((1...10).contains(meter.control.capacity))
+                        #expect(meter.control.baseline.map { $0.isFinite && $0 > 0 } ?? true)
+                    }
+                }
+                #expect(meter.executing == 0)
+            }
+        }
+    }
+
+    @Test("Latencies of operations that started in an earlier window do not count")
+    func earlierWindows() {
+        var rule = CapacityRule.aimd(latencyLimit: .seconds(1))
+        (rule.window, rule.sampleCount) = (.zero, 1)
+        var meter = CapacityMeter(rule, within: 1...10, from: 2)
+        let slow = meter.start(at: 0)
+        meter.end(meter.start(at: 0), at: 0.5, .completed)
+        #expect(meter.control.capacity == 3)
+        meter.end(slow, at: 100, .completed)
+        #expect(meter.control.capacity == 3)
+    }
+
+    @Test("One extreme latency has little influence, and many latencies take bounded memory")
+    func robustMean() throws {
+        var latencies = [Double](repeating: 1, count: 50) + [1e300]
+        let mean = try #require(CapacityMeter.mean(&latencies))
+        #expect(mean < 1.1)
+        var rule = CapacityRule.gradient()
+        rule.window = .seconds(10)
+        var meter = CapacityMeter(rule, within: 1...10, from: 5)
+        for _ in 0..<10_000 { meter.end(meter.start(at: 0), at: 1, .completed) }
+        #expect((128...256).contains(meter.latencies.count))
+        #expect(meter.window == 0)
+        meter.end(meter.start(at: 0), at: 10, .completed)
+        #expect(meter.window == 1 && meter.latencies.isEmpty)
+    }
+}
+
+@Suite("Dry runs of rules")
+struct CapacityDryRunTests {
+    /// The requests of a server of capacity 20: at first with a low load, then with 40 requests at once.
+    private static let recorded: [CapacitySample] = {
+        let quiet = (0..<1000).map { number in
+            CapacitySample(start: Double(number) * 0.001, end: Double(number) * 0.001 + 0.01)
+        }
+        let busy = (0..<10_000).map { number in
+            CapacitySample(start: 1 + Double(number) * 0.0005, end: 1 + Double(number) * 0.0005 + 0.02)
+        }
+        return quiet + busy
+    }()
+
+    private static var rule: CapacityRule {
+        var rule = CapacityRule.gradient()
+        rule.window = .milliseconds(100)
+        return rule
+    }
+
+    @Test("The decisions approach the true capacity of the recorded server")
+    func trueCapacity() throws {
+        let decisions = Self.rule.dryRun(over: Self.recorded.shuffled(), within: 1...100)
+        let last = try #require(decisions.last)
+        #expect((16...24).contains(last.capacity))
+        #expect((30...41).contains(last.executing), "Few requests remain at the end.")
+        #expect(abs(try #require(last.latency) - 0.02) < 1e-6)
+    }
+
+    @Test("Refusals lower the capacity, and samples without a valid time are ignored")
+    func refusals() throws {
+        let refused = Self.recorded.map { CapacitySample(start: $0.start, end: $0.end, isRefused: true) }
+        let invalid = [
+            CapacitySample(start: .nan, end: 1), CapacitySample(start: 1, end: .infinity),
+            CapacitySample(start: 2, end: 1),
+        ]
+        let decisions = Self.rule.dryRun(over: refused + invalid, within: 2...100)
+        #expect(decisions.last?.capacity == 2)
+        #expect(Self.rule.dryRun(over: invalid, within: 1...1).isEmpty)
+        #expect(Self.rule.dryRun(over: [], within: 0...0).isEmpty)
+    }
+}
