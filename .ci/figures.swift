@@ -118,3 +118,9 @@ try rewrite(
         (#"100,000 suspended tasks take some \d+ MB"#, "100,000 suspended tasks take some \(Int(taskBytes.rounded()) / 10) MB"),
         (#"as many waiting operations \d+ MB"#, "as many waiting operations \((Int(bytes.rounded()) + 5) / 10) MB"),
     ])
+try rewrite(
+    "\(articles)/ComingFrom.md", rows: [],
+    [
+        (#"100,000 suspended tasks take about \d+ MB"#, "100,000 suspended tasks take about \(Int(taskBytes.rounded()) / 10) MB"),
+        (#"100,000 waiting operations \d+ MB"#, "100,000 waiting operations \((Int(bytes.rounded()) + 5) / 10) MB"),
+    ])

@@ -199,6 +199,9 @@ struct GuideStatementTests {
         let guide = try MigrationDocument().text
         #expect(guide.contains("100,000 suspended tasks take some \(task / 10) MB (measured with detached ones)"))
         #expect(guide.contains("as many waiting operations \((ours + 5) / 10) MB"))
+        let comparison = try MigrationDocument(MigrationDocument.article("ComingFrom")).text
+        #expect(comparison.contains("100,000 suspended tasks take about \(task / 10) MB"))
+        #expect(comparison.contains("100,000 waiting operations \((ours + 5) / 10) MB"))
         let batches = try MigrationDocument("\(MigrationDocument.recipeFolder)/Operations/BatchedOperations.md")
         #expect(batches.text.contains("A waiting operation takes \(ours) bytes"))
     }

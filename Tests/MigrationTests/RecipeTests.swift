@@ -164,6 +164,18 @@ struct RecipeResultTests {
         #expect(try await texts(of: expected.recipe) == [expected.text, expected.text])
     }
 
+    @Test("A port whose caller is cancelled early throws, and returns no partial result", arguments: ["custom-source"])
+    func cancelledCaller(name: String) async throws {
+        for number in 0..<3 { try temporary.write("line\n", to: "file \(number)") }
+        let recipe = try #require(Recipe.catalogue.first { $0.name == name })
+        let input = RecipeInput(try InputFolder(listing: temporary.path))
+        let ported = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await recipe.ported(input)
+        }
+        await #expect(throws: CancellationError.self) { try await ported.value }
+    }
+
     @Test("The downloads stop in the middle of the largest, and later ones never start")
     func downloads() async throws {
         for number in 0..<7 { try temporary.write("file \(number)", to: "file \(number)") }

@@ -3,7 +3,8 @@ import Synchronization
 /// A unit of work with a typed outcome.
 ///
 /// Create an operation, configure it, and add it to a `TaskOperationQueue`. Alternatively, create and add it with one
-/// call of the queue. The body runs at most once, in a task with the priority of the operation.
+/// call of the queue. The body runs at most once, in a task with the priority of the operation. Only a retry policy runs
+/// it again.
 ///
 /// The operation ends with exactly one outcome. The outcome is the value that the body returned, or the error that the
 /// body threw. If the operation was cancelled before it started, the outcome is `CancellationError`.

@@ -12,7 +12,8 @@ public protocol TaskOperationBody<Success>: Sendable {
     /// The type of the operation's value.
     associatedtype Success: Sendable
 
-    /// Performs the work. The operation calls this method at most once. Cancelling the operation cancels the task of
-    /// this call. Check `Task.isCancelled`, or call `Task.checkCancellation()`.
+    /// Performs the work. The operation calls this method at most once, unless a retry policy repeats the call.
+    /// Cancelling the operation cancels the task of this call. Check `Task.isCancelled`, or call
+    /// `Task.checkCancellation()`.
     nonisolated(nonsending) func main() async throws -> Success
 }

@@ -6,7 +6,7 @@ extension Ported {
     public static func boundedProducer(_ input: RecipeInput) async throws -> RecipeResult {
         // region: bounded-producer
         let (lines, underWay) = (SharedCount(), SharedCount())
-        try await withTaskOperationQueue(.init(maxConcurrentOperationCount: 4, maxQueuedOperationCount: 4)) { queue in
+        try await withTaskOperationQueue(.init(maxConcurrentOperationCount: 4, maxQueuedOperationCount: 3)) { queue in
             for file in input.sample {
                 underWay.add(1)
                 try await queue.addOperationWaitingForRoom {
@@ -16,8 +16,8 @@ extension Ported {
             }
         }
         try Task.checkCancellation()
-        // 4 executed and 4 waited in the queue, while one more waited for room.
-        return RecipeResult("\(lines.total) lines, \(underWay.most <= 9 ? "at most 8 files" : "too many") under way")
+        // 4 executed, 3 waited in the queue, and one waited for room.
+        return RecipeResult("\(lines.total) lines, \(underWay.most <= 8 ? "at most 8 files" : "too many") under way")
         // endregion
     }
 }

@@ -20,7 +20,8 @@ extension Ported {
 
 // region: objective-c-wrapped
 extension CallbackReader {
-    /// Wraps the method that calls back, beside it: old callers keep it.
+    /// Wraps the method that calls back, beside it: old callers keep it. The class cannot cancel a read, so a caller that
+    /// is cancelled waits for the answer.
     fileprivate func head(of file: InputFile) async throws -> [UInt8] {
         try await withCheckedThrowingContinuation { continuation in
             readHead(of: file) { continuation.resume(with: $0) }

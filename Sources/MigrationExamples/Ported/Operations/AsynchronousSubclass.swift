@@ -12,7 +12,8 @@ extension Ported {
                 TaskOperation<[UInt8]>(
                     .name(file.name),
                     callback: { completion in
-                        client.load(file) { completion($0) }
+                        let request = client.load(file) { completion($0) }
+                        completion.onCancel { _ in request.cancel() }
                     })
             }
             try queue.addOperations(loads)

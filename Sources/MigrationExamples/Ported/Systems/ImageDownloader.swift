@@ -20,6 +20,7 @@ extension Ported {
         // its mind: the downloads continue while others request them.
         downloader.isSuspended = true
         var requests: [(file: InputFile, reader: String, request: ImageRequest<Picture>)] = []
+        var prefetches: [ImageRequest<Void>] = []
         for file in input.pictures {
             let url = server.url(of: file)
             for reader in ["list", "page"] where file != input.pictures.last {
@@ -29,8 +30,10 @@ extension Ported {
                 }
                 requests.append((file, reader, request))
             }
-            try downloader.request(url, ImageOptions(priority: .low)) { _ in await gallery.takeUnwanted() }.cancel()
+            let options = ImageOptions(priority: .low)
+            prefetches.append(try downloader.request(url, options) { _ in await gallery.takeUnwanted() })
         }
+        prefetches.forEach { $0.cancel() }
 
         try await withTaskCancellationHandler {
             downloader.isSuspended = false
@@ -68,15 +71,21 @@ extension Ported {
         }
     }
 
-    /// Shows a picture while it arrives. The loop ends with the download; then the result is finished.
+    /// Shows a picture while it arrives. The loop ends with the download; then the result is finished. Cancelling the
+    /// caller cancels the request.
     private static func partialPictures(_ url: URL?) async throws -> String {
         let (downloader, sizes) = (ImageDownloader(width: 1), SharedCount())
         guard let url else { return "partial pictures grow, then failed" }
         let request = try downloader.request(url, ImageOptions(isProgressive: true)) { $0 }
-        for await picture in request.partialPictures { sizes.add(picture.size - sizes.total) }
-        let isComplete = try? await request.result.get().data
-        return "partial pictures \(sizes.total == sizes.most ? "grow" : "shrink"), "
-            + "then \(isComplete == nil ? "failed" : "complete")"
+        let result = await withTaskCancellationHandler {
+            for await picture in request.partialPictures { sizes.add(picture.size - sizes.total) }
+            return await request.result
+        } onCancel: {
+            request.cancel()
+        }
+        try Task.checkCancellation()
+        let end = if case .success = result { "complete" } else { "failed" }
+        return "partial pictures \(sizes.total == sizes.most ? "grow" : "shrink"), then \(end)"
     }
 
     /// Returns the indexes of the URLs in the order in which their downloads start, one at a time.
@@ -98,7 +107,7 @@ extension Ported {
     }
 }
 
-/// The options of a download. Only requests with equal options share a download; priorities may differ.
+/// The options of a download. Requests share a download if their URL, timeout and use of the cache are equal.
 struct ImageOptions {
     var priority = TaskPriority.medium
     var timeout: TimeInterval = 600
@@ -121,6 +130,8 @@ struct DownloadedImage: Sendable {
 }
 
 /// Downloads and decodes pictures. Simultaneous requests for a picture share one download.
+///
+/// A download retains its downloader. Before you release a suspended downloader that has requests, call `cancelAll()`.
 final class ImageDownloader: Sendable {
     private let session = TransferSession()
     // No scopes: the queues belong to the downloader, which all of its callers share.
@@ -167,7 +178,7 @@ final class ImageDownloader: Sendable {
         }.picture
     }
 
-    /// The same for callers that do not wait. The handlers are called one at a time, in the order of the requests.
+    /// The same for callers that do not wait. Handlers are called one at a time, by priority, then by order of request.
     @discardableResult
     func request<Value>(
         _ url: URL?, _ options: ImageOptions = ImageOptions(),
@@ -216,7 +227,8 @@ struct ImageRequest<Value: Sendable>: Sendable {
     let progress: ProgressUpdates
     fileprivate let partialPicture: @Sendable () -> Picture?
 
-    /// The picture of the bytes so far, whenever more have arrived. Ends with the download.
+    /// The picture of the bytes so far, each time more have arrived. Ends with the download. Bytes that are not enough
+    /// for a picture are skipped; `result` has the error of the complete bytes.
     var partialPictures: some AsyncSequence<Picture, Never> {
         progress.compactMap { [partialPicture] _ in partialPicture() }
     }

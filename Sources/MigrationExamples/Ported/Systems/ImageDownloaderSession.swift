@@ -7,7 +7,7 @@ import TaskOperationsExtras
     import FoundationNetworking
 #endif
 
-/// Transfers as sequences of pieces. A transfer is cancelled when its iteration ends.
+/// Transfers as sequences of pieces. If the iteration ends before the transfer, the transfer is cancelled.
 final class TransferSession: Sendable {
     typealias Event = (piece: Data, response: URLResponse?)
 
@@ -25,7 +25,7 @@ final class TransferSession: Sendable {
 
     /// Transfers the bytes of a file, and reports them as progress of the operation that calls this method.
     ///
-    /// - Parameter receive: Called with the bytes so far, whenever more have arrived.
+    /// - Parameter receive: Called with the bytes so far, each time more have arrived.
     func data(for request: URLRequest, receive: (Data) -> Void) async throws -> Data {
         var data = Data()
         var response: URLResponse?
@@ -43,7 +43,7 @@ final class TransferSession: Sendable {
         AsyncThrowingStream { continuation in
             let task = session.dataTask(with: request)
             delegate.add(continuation, for: task)
-            continuation.onTermination = { if case .cancelled = $0 { task.cancel() } }  // not at its end
+            continuation.onTermination = { if case .cancelled = $0 { task.cancel() } }  // not after its end
             task.resume()
         }
     }
