@@ -53,7 +53,8 @@ enum SmallPrograms {
         awaitedTwice, observed, limited, callback, scope, capacity, shutDown, key, lazyValue, group, semaphore, thread,
         threads, timeLimit, crossing, awaitedBarrier, keptLimit, startedDependent, progress,
         refusedAndCancelled, seenEnd, givenUpPlace, joinedKey, cancelledKey, delivered, roomOrCancelled,
-        shutDownDependent, refusedUnseen, lentInTurn, awaitedEnd, addedBeforeEnd, escalatedWait,
+        shutDownDependent, refusedUnseen, lentInTurn, awaitedEnd, addedBeforeEnd, escalatedWait, movedWorker,
+        movedWorkerOfReleased,
     ]
 
     static let addAndCancel = ExploredProgram("add / cancel") { schedule in
@@ -195,6 +196,58 @@ enum SmallPrograms {
         schedule.expect(tally.counts.count == 6, "\(tally.counts)")
         schedule.expectOnce(tally)
         schedule.expectEmpty(queue)
+    }
+
+    /// A worker of the first queue ends an operation on which an operation of the second queue depends.
+    static let movedWorker = ExploredProgram("end of a dependency elsewhere / cancel / add") { schedule in
+        let queues = (0..<2).map { _ in TaskOperationQueue(maxConcurrentOperationCount: 1) }
+        let tallies = (0..<2).map { _ in Tally() }
+        func operation(_ name: String, in place: Int, after dependencies: [AnyTaskOperation] = []) -> TaskOperation<
+            Void
+        > {
+            TaskOperation(name: name, dependencies: dependencies) {
+                tallies[place].enter()
+                tallies[place].count(name)
+                await Task.yield()
+                schedule.expect(name == "b" || !Task.isCancelled, "\(name) was cancelled")
+                tallies[place].leave()
+            }
+        }
+        let a = operation("a", in: 0)
+        let (b, other) = (operation("b", in: 1, after: [a]), operation("other", in: 1))
+        let c = operation("c", in: 0, after: [b])
+        try? queues[1].addOperation(b)
+        try? queues[0].addOperation(c)
+        schedule.thread("adder") {
+            try? queues[0].addOperation(a)
+            try? queues[1].addOperation(other)
+        }
+        schedule.thread("canceller") { b.cancel() }
+        schedule.runToEnd()
+        schedule.expectEnd(of: a, b, c, other)
+        for tally in tallies {
+            schedule.expectOnce(tally)
+            schedule.expect(tally.most == 1, "\(tally.most) executed with one permit")
+        }
+        schedule.expect(tallies[0]["a"] == 1 && tallies[0]["c"] == 1 && tallies[1]["other"] == 1, "a body did not run")
+        schedule.expectEmpty(queues[0], queues[1])
+    }
+
+    /// The queues of a chain are released while it runs.
+    static let movedWorkerOfReleased = ExploredProgram("chain across two queues / release of both") { schedule in
+        let tally = Tally()
+        let holders = (0..<2).map { _ in Holder(TaskOperationQueue(maxConcurrentOperationCount: 1)) }
+        var operations: [TaskOperation<Void>] = []
+        for number in 0..<4 {
+            operations.append(
+                TaskOperation(name: "\(number)", dependencies: operations.suffix(1)) { tally.count("\(number)") })
+        }
+        for number in 1..<4 { try? holders[number % 2].value!.addOperation(operations[number]) }
+        try? holders[0].value!.addOperation(operations[0])
+        for holder in holders { schedule.thread("releaser") { holder.value = nil } }
+        schedule.runToEnd()
+        schedule.expect(tally.order == ["0", "1", "2", "3"], "the bodies ran in the order \(tally.order)")
+        for operation in operations { schedule.expectEnd(of: operation) }
     }
 
     static let released = ExploredProgram("release of the queue / add") { schedule in

@@ -272,6 +272,8 @@ struct OperationEnding: Sendable {
         for handler in links.handlers { handler(operation) }
     }
 
+    var hasWaiters: Bool { links.map { !$0.waiters.isEmpty } ?? false }
+
     func resumeWaiters() { links?.waiters.resume() }
 
     /// Removes the edges from the operation to its unfinished dependencies.

@@ -74,7 +74,7 @@ extension SchedulerCore {
         return body(&state) { set, level in claims[set]!.take(at: level, isTrial: isTrial, &effects) }
     }
 
-    fileprivate mutating func noteOffer(to claim: LimitClaim) {
+    mutating func noteOffer(to claim: LimitClaim) {
         // The set may have been removed with its last operation.
         if limits?.value.claims[claim.set] === claim { state.limitsWereOffered(claim.set) }
     }

@@ -9,6 +9,9 @@ extension Scheduler {
         case leave
     }
 
+    /// Operations of other queues that have become ready.
+    typealias Readied = TinyArray<(operation: AnyTaskOperation, host: Scheduler)>
+
     /// An operation that a worker must run.
     struct StartedOperation: Sendable {
         let operation: AnyTaskOperation
@@ -39,7 +42,7 @@ extension Scheduler {
         _ started: borrowing StartedOperation, _ outcome: Outcome?, on worker: Worker, isSliceOver: Bool
     ) -> WorkerStep {
         let (operation, slot) = (started.operation, started.slot)
-        var (effects, readied) = (Effects(), [(operation: AnyTaskOperation, host: Scheduler)]())
+        var (effects, readied) = (Effects(), Readied())
         let (ending, step) = withCore(&effects) { core -> (OperationEnding, WorkerStep?) in
             let ending = operation.end(outcome)
             if ending.hasHandlers || failures != nil && operation.failure != nil {
@@ -49,11 +52,7 @@ extension Scheduler {
             core.leave(operation, slot, ending, self, &readied)
             return (ending, next(worker, ending, isSliceOver, &core))
         }
-        if let step {
-            perform(effects, after: readied)
-            if ending.hasLinks { ending.resumeWaiters() }
-            return step
-        }
+        if let step { return perform(ending, readied, effects, worker, step, isSliceOver) }
         if !effects.isEmpty { perform(effects) }
         noteFailure(of: operation)
         ending.callHandlers(operation)
@@ -62,19 +61,80 @@ extension Scheduler {
             core.leave(operation, slot, ending, self, &readied)
             return next(worker, ending, isSliceOver, &core)
         }
-        perform(effects, after: readied)
-        ending.resumeWaiters()
-        return stepAfterHandlers
+        return perform(ending, readied, effects, worker, stepAfterHandlers, isSliceOver)
     }
 
-    /// Performs the effects of an end. Operations of other queues become ready first, so that a task that waits for
-    /// this queue to be empty finds them ready.
+    /// Performs the effects of an end, and returns the next step of the worker.
     @inline(__always)
     private nonisolated func perform(
-        _ effects: Effects, after readied: [(operation: AnyTaskOperation, host: Scheduler)]
-    ) {
-        for (operation, host) in readied { host.readinessChanged(of: operation) }
+        _ ending: borrowing OperationEnding, _ readied: Readied,
+        _ effects: Effects, _ worker: Worker, _ step: WorkerStep, _ isSliceOver: Bool
+    ) -> WorkerStep {
+        if readied.isEmpty, effects.isEmpty {
+            if ending.hasLinks { ending.resumeWaiters() }
+            return step
+        }
+        if case .leave = step, !isSliceOver, !ending.isRunnerWorn, !ending.hasWaiters {
+            handOver(worker, to: readied, effects)
+        } else {
+            tell(readied, effects)
+            ending.resumeWaiters()
+        }
+        return step
+    }
+}
+
+// MARK: - Hand-over
+
+extension Scheduler {
+    /// Tells other queues of an end. The last of them may start an operation on the worker, which leaves this queue.
+    /// Such an operation needs no new worker: the creation of a task and the wake of a thread take longer than an
+    /// operation.
+    ///
+    /// Only the last queue may do so, and only if nothing else remains to be done. Otherwise code of the user, such as
+    /// an observer, would delay an operation that has started.
+    @inline(never)
+    private nonisolated func handOver(_ worker: Worker, to readied: Readied, _ effects: Effects) {
+        var (readied, effects) = (readied, effects)
+        let offer = effects.takeLastOffer()
+        let last = offer == nil && effects.isEmpty ? readied.popLast() : nil
+        tell(readied, effects)
+        if let offer { offer.host.take(worker, from: self) { $0.noteOffer(to: offer.claim) } }
+        if let last { last.host.take(worker, from: self) { $0.updateReadiness(of: last.operation) } }
+    }
+
+    /// Operations of other queues become ready before the effects are performed, so that a task that waits for this
+    /// queue to be empty finds them ready.
+    private nonisolated func tell(_ readied: Readied, _ effects: Effects) {
+        readied.forEach { operation, host in host.readinessChanged(of: operation) }
         if !effects.isEmpty { perform(effects) }
+    }
+
+    /// Applies an event of another queue. If this queue can then start an operation of the worker's level, starts it on
+    /// the worker, which moves to this queue.
+    private nonisolated func take(
+        _ worker: Worker, from other: Scheduler, _ event: (inout SchedulerCore) -> Void
+    ) {
+        let isSharing = sharesWorkers(with: other)
+        let step = withCore { core -> WorkerStep in
+            event(&core)
+            return isSharing ? start(worker, &core) : .leave
+        }
+        if case .run(let started) = step { worker.move(to: self, running: started) }
+    }
+
+    /// Whether the tasks of both queues' workers have the same executor.
+    ///
+    /// A worker of a scope is a child of the task that opened the scope, and runs bodies of that scope only. A worker on
+    /// the main actor would leave the actor between the start of an operation and its body, which code on the main actor
+    /// could then no longer cancel before its start.
+    private nonisolated func sharesWorkers(with other: Scheduler) -> Bool {
+        if scopeWorkers != nil || other.scopeWorkers != nil { return false }
+        switch (place, other.place) {
+        case (.pool, .pool): return true
+        case (.executor(let executor), .executor(let other)): return executor === other
+        default: return false
+        }
     }
 }
 
@@ -86,7 +146,7 @@ extension SchedulerCore {
     /// - Parameter readied: Receives the operations of other queues that have become ready.
     fileprivate mutating func leave(
         _ operation: AnyTaskOperation, _ slot: Int, _ ending: borrowing OperationEnding, _ scheduler: Scheduler,
-        _ readied: inout [(operation: AnyTaskOperation, host: Scheduler)]
+        _ readied: inout Scheduler.Readied
     ) {
         _ = state.end(slot)
         if limits != nil { updateLimits(of: scheduler) }
@@ -96,7 +156,7 @@ extension SchedulerCore {
 
     private mutating func tellDependents(
         _ operation: AnyTaskOperation, _ ending: borrowing OperationEnding, _ scheduler: Scheduler,
-        _ readied: inout [(operation: AnyTaskOperation, host: Scheduler)]
+        _ readied: inout Scheduler.Readied
     ) {
         ending.forEachDependent { dependent in
             switch dependent.dependencyFinished(operation, calledBy: scheduler) {

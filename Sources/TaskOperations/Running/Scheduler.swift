@@ -183,6 +183,13 @@ extension Scheduler {
         @inline(__always)
         var isEmpty: Bool { state == nil && semaphores == nil }
 
+        /// Removes the last offer of a permit to a queue. Returns nil if the effects are more than such offers.
+        mutating func takeLastOffer() -> (claim: LimitClaim, host: Scheduler)? {
+            if state != nil { return nil }
+            defer { if let semaphores, semaphores.isEmpty { self.semaphores = nil } }
+            return semaphores?.takeLastOffer()
+        }
+
         /// Removes the operations whose floor may have changed, which the caller updates itself.
         mutating func takeFloorChanges() -> [AnyTaskOperation] { state?.takeFloorChanges() ?? [] }
     }

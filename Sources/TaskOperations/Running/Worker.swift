@@ -1,17 +1,23 @@
 /// A task that runs operations of a queue, one after the other, as long as the queue has a permit for the next one.
+/// Then it may move to another queue, in which the end of its last operation has made an operation startable.
 ///
 /// Bodies of the same priority share a task, because a separate task for each operation would more than double the cost
 /// of an empty operation (950 ns instead of 390 ns on the 2-core machine of the README). A worker whose task was
 /// cancelled or escalated for one operation runs no other operation.
 final class Worker: OperationRunner, @unchecked Sendable {
-    // All properties in addition to those of a runner are constant, except `slice`, which only the worker's task uses.
+    // `level` is constant. Only the worker's task uses the other properties after the task was created.
 
     let level: PriorityLevel
-    private let scheduler: Scheduler
+    /// The queue for which the worker runs next; nil while it runs for a queue or has no other queue.
+    // Not the queue for which it runs: a local variable of the task, which only the task can change, needs no reference
+    // counting for each operation.
+    @exclusivity(unchecked) private var next: Scheduler?
+    /// The operation that `next` has started on the worker; nil if the worker has not begun to run.
+    @exclusivity(unchecked) private var started: Scheduler.StartedOperation?
     @exclusivity(unchecked) private var slice = TimeSlice()
 
     init(for scheduler: Scheduler, level: PriorityLevel) {
-        self.scheduler = scheduler
+        next = scheduler
         self.level = level
         super.init()
     }
@@ -20,10 +26,15 @@ final class Worker: OperationRunner, @unchecked Sendable {
     static func start(for scheduler: Scheduler, level: PriorityLevel) {
         let worker = Worker(for: scheduler, level: level)
         if let scope = scheduler.scopeWorkers { return scope.start(worker) }
+        let name = scheduler.queueName
         switch scheduler.place {
-        case .pool, .mainActor:
-            Task.detached(name: scheduler.queueName, priority: level.taskPriority) { await worker.run() }
-        case .executor(let executor): InlineJobs.start(ObjectIdentifier(worker)) { worker.start(on: executor) }
+        case .pool, .mainActor: Task.detached(name: name, priority: level.taskPriority) { await worker.run() }
+        case .executor(let executor):
+            InlineJobs.start(ObjectIdentifier(worker)) {
+                Task.detached(name: name, executorPreference: executor, priority: level.taskPriority) {
+                    await worker.run()
+                }
+            }
         }
     }
 
@@ -32,6 +43,7 @@ final class Worker: OperationRunner, @unchecked Sendable {
     // Not inlined, like `begin` below.
     @inline(never)
     func start(in group: inout DiscardingTaskGroup) {
+        let scheduler = next!
         InlineJobs.startHere(ObjectIdentifier(self)) {
             switch scheduler.place {
             case .pool, .mainActor:
@@ -46,10 +58,10 @@ final class Worker: OperationRunner, @unchecked Sendable {
         }
     }
 
-    func start(on executor: any TaskExecutor) {
-        Task.detached(name: scheduler.queueName, executorPreference: executor, priority: level.taskPriority) {
-            await self.run()
-        }
+    /// Lets the worker continue with an operation that another queue has started on it. The task calls this before it
+    /// leaves its queue.
+    func move(to scheduler: Scheduler, running started: Scheduler.StartedOperation) {
+        (next, self.started) = (scheduler, started)
     }
 }
 
@@ -58,7 +70,7 @@ final class Worker: OperationRunner, @unchecked Sendable {
 extension Worker {
     /// Whether the worker can run in a task of a level that already runs where bodies of the queue run.
     func canRun(at level: PriorityLevel) -> Bool {
-        if case .executor = scheduler.place { return false }
+        if case .executor = next!.place { return false }
         return level == self.level
     }
 
@@ -69,23 +81,25 @@ extension Worker {
     @inline(__always)
     func run() async {
         begin()
-        if case .mainActor = scheduler.place {
-            await runOperationsOnMainActor()
-        } else {
+        while let scheduler = next.take() {
+            if case .mainActor = scheduler.place {
+                await runOperationsOnMainActor(of: scheduler)
+                break
+            }
             let isPlain = scheduler.runsPlainly
-            var step = firstStep(isInline: InlineJobs.isStarting(ObjectIdentifier(self)))
+            var step = firstStep(in: scheduler, isInline: InlineJobs.isStarting(ObjectIdentifier(self)))
             running: while true {
                 switch step {
                 case .run(let started):
                     if started.executor == nil, isPlain {
                         if let level = started.escalation { escalate(to: level) }
-                        step = finish(started, await started.operation.run(on: self, isolation: nil))
+                        step = finish(started, await started.operation.run(on: self, isolation: nil), in: scheduler)
                     } else {
-                        step = await runWithSurroundings(started)
+                        step = await runWithSurroundings(started, in: scheduler)
                     }
                 case .yield:
                     await Task.yield()
-                    step = firstStep()
+                    step = firstStep(in: scheduler)
                 case .leave: break running
                 }
             }
@@ -97,14 +111,14 @@ extension Worker {
     /// start until the body begins.
     @MainActor
     @inline(never)
-    private func runOperationsOnMainActor() async {
-        var step = firstStep()
+    private func runOperationsOnMainActor(of scheduler: Scheduler) async {
+        var step = firstStep(in: scheduler)
         while true {
             switch step {
-            case .run(let started): step = await runSurrounded(started)
+            case .run(let started): step = await runSurrounded(started, in: scheduler)
             case .yield:
                 await Task.yield()
-                step = firstStep()
+                step = firstStep(in: scheduler)
             case .leave: return
             }
         }
@@ -114,35 +128,43 @@ extension Worker {
     /// also runs the following operations with the same executor.
     @concurrent
     @inline(never)
-    private func runWithSurroundings(_ first: Scheduler.StartedOperation) async -> Scheduler.WorkerStep {
-        guard let executor = first.executor else { return await runSurrounded(first) }
+    private func runWithSurroundings(
+        _ first: Scheduler.StartedOperation, in scheduler: Scheduler
+    ) async -> Scheduler.WorkerStep {
+        guard let executor = first.executor else { return await runSurrounded(first, in: scheduler) }
         return await withTaskExecutorPreference(executor) {
-            var step = await runSurrounded(first)
-            while case .run(let next) = step, next.executor === executor { step = await runSurrounded(next) }
+            var step = await runSurrounded(first, in: scheduler)
+            while case .run(let next) = step, next.executor === executor {
+                step = await runSurrounded(next, in: scheduler)
+            }
             return step
         }
     }
 
-    private func runSurrounded(_ started: Scheduler.StartedOperation) async -> Scheduler.WorkerStep {
+    private func runSurrounded(
+        _ started: Scheduler.StartedOperation, in scheduler: Scheduler
+    ) async -> Scheduler.WorkerStep {
         if let level = started.escalation { escalate(to: level) }
-        return finish(started, await scheduler.run(started.operation, on: self))
+        return finish(started, await scheduler.run(started.operation, on: self), in: scheduler)
     }
 
     // The following functions are not inlined, because an async function allocates every temporary on its task.
 
-    /// Begins a slice on the calling thread, and takes an operation.
+    /// Takes the first operation of a queue. Begins a slice on the calling thread, unless the worker has just moved to
+    /// the queue.
     ///
     /// If the executor runs jobs inline, the slice has no end: a yield would let no other task run, and the worker
     /// would only continue deeper in the stack.
     @inline(never)
-    private func firstStep(isInline: Bool = false) -> Scheduler.WorkerStep {
+    private func firstStep(in scheduler: Scheduler, isInline: Bool = false) -> Scheduler.WorkerStep {
+        if let started = started.take() { return .run(started) }
         slice.begin(of: self, isEndless: isInline)
         return scheduler.workerBegan(self)
     }
 
     @inline(never)
     private func finish(
-        _ started: borrowing Scheduler.StartedOperation, _ outcome: Outcome?
+        _ started: borrowing Scheduler.StartedOperation, _ outcome: Outcome?, in scheduler: Scheduler
     ) -> Scheduler.WorkerStep {
         scheduler.finish(started, outcome, on: self, isSliceOver: slice.isOver(of: self, scheduler.sliceDecider))
     }

@@ -42,6 +42,16 @@ struct SemaphoreEffects: Sendable {
         return nil
     }
 
+    /// Removes the last offer, and returns it with its queue. Returns nil if the effects are more than offers to claims
+    /// of queues.
+    mutating func takeLastOffer() -> (claim: LimitClaim, host: Scheduler)? {
+        guard keptFree.isEmpty, let last = served.last, case .claim(let claim) = last,
+            let host = claim.owner as? Scheduler
+        else { return nil }
+        served.remove(at: served.count - 1)
+        return (claim, host)
+    }
+
     func perform() {
         for waiter in served { waiter.serve() }
         for keptFree in keptFree { keptFree.claim.insertEdge(for: keptFree) }

@@ -36,6 +36,18 @@ struct TimeSliceTests {
         #expect(executor.jobs.count >= 100, "a yield after each body")
     }
 
+    @Test("also if it moves to another queue after each body")
+    func movingWorker() async throws {
+        let executor = ImpatientExecutor()
+        let queues = (0..<2).map { _ in TaskOperationQueue(.init(executor: executor)) }
+        let first = TaskOperation {}
+        var last: AnyTaskOperation = first
+        for number in 0..<100 { last = queues[number % 2].addOperation(dependencies: [last]) {} }
+        try queues[1].addOperation(first)
+        for queue in queues { try await queue.waitUntilAllOperationsAreFinished() }
+        #expect(executor.jobs.count >= 100, "a yield after each body")
+    }
+
     private func compute(for duration: Duration) {
         let end = ContinuousClock.now + duration
         while ContinuousClock.now < end {}
