@@ -41,8 +41,6 @@ package actor Scheduler {
     private nonisolated let hasClock = Atomic(false)
     /// Makes the clock of a rate that is set later; nil for the continuous clock.
     private nonisolated let makeClock: (@Sendable () -> QueueClock)?
-    /// Whether the queue refuses operations because of their expected waits.
-    nonisolated let shedsLoad: Bool
     /// Whether an addition may drop another operation.
     nonisolated let dropsQueued: Bool
     /// True once a barrier was added.
@@ -76,7 +74,6 @@ package actor Scheduler {
         self.permit = permit
         self.place = place
         dropsQueued = policies.overflow.drops
-        shedsLoad = policies.shedsLoad
         self.taskLocals = taskLocals
         if case .executor(let executor as any SliceDecidingExecutor) = place {
             sliceDecider = executor
@@ -262,8 +259,6 @@ extension Scheduler {
         case .full: operation.endBeforeStart(.queueFull(label, queueName: queueName))
         case .dropped: operation.endBeforeStart(.dropped(label, queueName: queueName))
         case .late: operation.endLate()
-        case .overloaded(let wait):
-            operation.endBeforeStart(.overloaded(label, queueName: queueName, expectedWait: wait))
         }
     }
 }

@@ -9,7 +9,7 @@ struct AdmissionPolicies: Sendable {
     var dropOrder: DropOrder?
 
     init(_ policies: QueuePolicies) {
-        pace = QueuePace(rate: policies.rate, ageing: policies.ageing, shedsLoad: policies.shedsLoad)
+        pace = QueuePace(rate: policies.rate, ageing: policies.ageing)
         limited = LimitedOperations(order: policies.order)
         if policies.overflow.drops { dropOrder = DropOrder(policies.overflow) }
     }
@@ -23,10 +23,9 @@ struct QueuePolicies: Sendable {
     var overflow = QueueOverflow.reject
     var rate: OperationRate?
     var ageing: OperationAgeing?
-    var shedsLoad = false
 
     /// Whether the queue needs a clock.
-    var needTime: Bool { rate != nil || ageing != nil || shedsLoad }
+    var needTime: Bool { rate != nil || ageing != nil }
 
     /// Whether the queue needs `AdmissionPolicies`. The order needs no `AdmissionPolicies`, because `ReadyQueue`
     /// applies it.

@@ -79,7 +79,7 @@ extension SchedulerState {
         }
         admission.popFirst(of: ownLevel, set)
         start(slot, taking: records[slot].weight, at: ownLevel)
-        admission.policies!.value.pace.noteStart(slot)
+        admission.policies!.value.pace.noteStart()
         let entry = ReadyQueue.Entry(arrival: number(of: slot), slot: slot)
         admission.policies!.value.dropOrder?.remove(entry)
         return slot

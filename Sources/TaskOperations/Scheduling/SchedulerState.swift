@@ -102,10 +102,7 @@ extension SchedulerState {
         let entry = ReadyQueue.Entry(arrival: arrivals, slot: slot)
         if newcomer.weight != 1 || admission.policies != nil { arriveWithPolicies(entry) }
         if newcomer.isBarrier || admission.barriers != nil { arriveBehindBarriers(entry, newcomer) }
-        if newcomer.isReady {
-            if admission.policies != nil { admission.policies!.value.pace.becameReady(slot, newcomer.level) }
-            admission.insert(entry, at: newcomer.level, isBarrier: newcomer.isBarrier)
-        }
+        if newcomer.isReady { admission.insert(entry, at: newcomer.level, isBarrier: newcomer.isBarrier) }
         if changes.isObserved { reportArrival(element, isReady: newcomer.isReady) }
     }
 
@@ -127,13 +124,11 @@ extension SchedulerState {
 
     private mutating func makeReady(_ slot: Slot) {
         let (entry, level, isBarrier) = setStatus(slot, .ready)
-        if admission.policies != nil { admission.policies!.value.pace.becameReady(slot, level) }
         admission.insert(entry, at: level, isBarrier: isBarrier)
     }
 
     mutating func makeWait(_ slot: Slot) {
         let (entry, level, isBarrier) = setStatus(slot, .waiting)
-        if admission.policies != nil { admission.policies!.value.pace.becameUnready(slot) }
         admission.remove(entry, at: level, isBarrier: isBarrier)
     }
 
@@ -287,7 +282,6 @@ extension SchedulerState {
     }
 
     mutating func setSuspended(_ isSuspended: Bool) {
-        if self.isSuspended, !isSuspended { admission.policies?.value.pace.noteResumption() }
         self.isSuspended = isSuspended && !isDraining
     }
 
