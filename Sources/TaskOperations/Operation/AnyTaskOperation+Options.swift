@@ -30,12 +30,9 @@ extension AnyTaskOperation {
     /// The number of permits that the body takes from its queue while it executes. See `OperationOptions.weight(_:)`.
     public var weight: Int { record.withLock { Int($0.weight) } }
 
-    /// The semaphores that limit the operation, in the order in which they were created. The operation takes permits
+    /// The semaphores that limit the operation, in the order in which they were created. The operation takes one permit
     /// of each semaphore. See `OperationOptions.limited(by:)`.
-    public var limits: [AsyncSemaphore] { limitRequests.map(\.limit) }
-
-    /// The limits of the operation, in the order in which they are locked.
-    var limitRequests: [LimitRequest] { record.withLock { $0.links?.limits ?? [] } }
+    public var limits: [AsyncSemaphore] { record.withLock { $0.links?.limits ?? [] } }
 
     /// The options of the operation, completed by the defaults of its queue.
     var completedOptions: OptionValues {
@@ -83,7 +80,7 @@ extension OperationRecord {
         if let weight = values.weight { self.weight = UInt16(weight) }
         let sum = options?.adding(lasting)
         options = sum ?? lasting
-        if !values.limits.isEmpty { setLimits((sum?.values ?? values).limits.ordered) }
+        if !values.limits.isEmpty { setLimits((sum?.values ?? values).orderedLimits) }
     }
 
     /// Updates the weight, the limits and the priority from the operation's options. The defaults of a queue supply
@@ -93,11 +90,11 @@ extension OperationRecord {
     mutating func complete(by defaults: OperationOptions?) {
         let values = OptionValues(options, defaults: defaults)
         weight = UInt16(values.weight ?? 1)
-        if hasLimits || !values.limits.isEmpty { setLimits(values.limits.ordered) }
+        if hasLimits || !values.limits.isEmpty { setLimits(values.orderedLimits) }
         if !isPriorityGiven { level = values.priority.map { PriorityLevel($0) } ?? .medium }
     }
 
-    private mutating func setLimits(_ limits: [LimitRequest]) {
+    private mutating func setLimits(_ limits: [AsyncSemaphore]) {
         madeLinks().limits = limits
         hasLimits = !limits.isEmpty
     }

@@ -27,7 +27,7 @@ final class OperationLinks: @unchecked Sendable {
         @exclusivity(unchecked) var executor: (any TaskExecutor)?
         @exclusivity(unchecked) var bindings: [TaskLocalBinding] = []
         @exclusivity(unchecked) var timers: OperationTimers?
-        @exclusivity(unchecked) var limits: [LimitRequest] = []
+        @exclusivity(unchecked) var limits: [AsyncSemaphore] = []
         @exclusivity(unchecked) var limitUse = LimitUse.held
         @exclusivity(unchecked) var beginningWaitCount = 0
         @exclusivity(unchecked) var addedBodies: AddedBodies?
@@ -139,8 +139,9 @@ extension OperationLinks {
         _modify { yield &madeExtras().timers }
     }
 
-    /// The limits of the operation, in the order in which they are locked. The operation needs permits of each limit.
-    var limits: [LimitRequest] {
+    /// The semaphores that limit the operation, in the order in which they are locked. The operation needs a permit of
+    /// each semaphore.
+    var limits: [AsyncSemaphore] {
         get { extras?.limits ?? [] }
         _modify { yield &madeExtras().limits }
     }

@@ -121,8 +121,8 @@ extension OperationOptions {
     /// ```
     ///
     /// A waiting operation holds no permit. The order of the limits therefore does not matter, and later operations
-    /// that need other permits can start. Operations and tasks receive permits by priority, then by arrival. If
-    /// operations of several queues wait, the queues take turns of one operation.
+    /// that need other permits can start. Operations and tasks receive permits by priority, then by arrival.
+    /// If operations of several queues wait, each queue in turn starts at most 16 of them.
     ///
     /// While an operation waits for one limit, other operations may overtake it at its other limits, at most 16 times.
     /// Then the limits are kept free for it, in the order in which the semaphores were created.
@@ -140,57 +140,12 @@ extension OperationOptions {
     /// them may be taken when the operation needs one. The library does not know which task holds a permit by
     /// `withPermit`. If that task awaits an operation that needs the permit, both wait forever.
     ///
-    /// - Parameter limits: The semaphores. If a semaphore is given several times, its last option applies.
+    /// - Parameter limits: The semaphores. A semaphore that is listed twice has the effect of one.
     public static func limited(by limits: AsyncSemaphore...) -> OperationOptions { limited(by: limits) }
 
     /// Adds an array of semaphores that the operation shares with others. See `limited(by:)` with a list of arguments.
     public static func limited(by limits: [AsyncSemaphore]) -> OperationOptions {
-        OperationOptions(.limits(limits.map { LimitRequest(limit: $0, key: nil, weight: 1) }))
-    }
-
-    /// Adds a semaphore from which the operation takes several permits. See `limited(by:)` with a list of arguments.
-    ///
-    /// ```swift
-    /// let memory = AsyncSemaphore(capacity: 512 << 20)  // bytes
-    /// queue.addOperation(.limited(by: memory, weight: size)) { … }
-    /// ```
-    ///
-    /// A weight above the capacity of the semaphore is served alone: when no other permit is taken. While an operation
-    /// waits for many permits, operations of the same or a lower priority do not overtake it. It therefore cannot
-    /// starve.
-    ///
-    /// - Parameters:
-    ///   - limit: The semaphore.
-    ///   - weight: The number of permits; at least 1. A smaller number stops the process with a message.
-    public static func limited(by limit: AsyncSemaphore, weight: Int) -> OperationOptions {
-        limited(by: LimitRequest(limit: limit, key: nil, weight: weight))
-    }
-
-    /// Adds a semaphore from which the operation takes permits for a key. See `limited(by:)` with a list of arguments.
-    ///
-    /// ```swift
-    /// let hosts = AsyncSemaphore(capacity: 16, perKey: 2)
-    /// queue.addOperation(.limited(by: hosts, key: url.host)) { … }
-    /// ```
-    ///
-    /// At most `capacityPerKey` permits are taken for the key. An operation whose key has no free permit delays no
-    /// operation of another key. Among operations of one priority, keys receive permits in proportion to their shares;
-    /// see `AsyncSemaphore.setShare(_:for:)`.
-    ///
-    /// - Parameters:
-    ///   - limit: The semaphore.
-    ///   - key: The key. Keys of different types are different.
-    ///   - weight: The number of permits; at least 1. A weight above a capacity is served alone. A number below 1 stops
-    ///     the process with a message.
-    public static func limited(
-        by limit: AsyncSemaphore, key: some Hashable & Sendable, weight: Int = 1
-    ) -> OperationOptions {
-        limited(by: LimitRequest(limit: limit, key: limit.interned(key), weight: weight))
-    }
-
-    private static func limited(by request: LimitRequest) -> OperationOptions {
-        require(request.weight > 0, "weight is \(request.weight); it must be at least 1.")
-        return OperationOptions(.limits([request]))
+        OperationOptions(.limits(limits))
     }
 
     /// Adds operations that must finish before this one starts, with any outcome.

@@ -1,18 +1,17 @@
-// Limits of operations. A limit is a semaphore from which an operation takes permits when it starts. It releases the
-// permits when it has ended.
+// Limits of operations. A limit is a semaphore from which an operation takes a permit when it starts. It releases the
+// permit when it has ended.
 
 /// The sets of semaphores that limit operations of a queue. The state numbers the sets.
 struct QueueLimits: Sendable {
     fileprivate var claims: [Int: LimitClaim] = [:]
-    fileprivate var sets: [LimitRequest.List: Int] = [:]
+    fileprivate var sets: [[ObjectIdentifier]: Int] = [:]
     /// The effects on semaphores, to perform after the lock of the scheduler is released.
     fileprivate var effects = SemaphoreEffects()
 
     fileprivate mutating func forget(_ set: Int) {
         guard let claim = claims.removeValue(forKey: set) else { return }
-        sets[LimitRequest.List(claim.requests)] = nil
+        sets[claim.limits.map { ObjectIdentifier($0) }] = nil
         claim.withdraw(&effects)
-        effects.keep(claim)
     }
 }
 
@@ -47,12 +46,12 @@ extension Scheduler: LimitClaimant {
 extension SchedulerCore {
     /// Returns the number of an operation's set of limits. Creates the set if it does not exist.
     mutating func limitSet(of operation: AnyTaskOperation, claimedBy scheduler: Scheduler) -> Int {
-        let requests = operation.limitRequests
-        let key = LimitRequest.List(requests)
+        let semaphores = operation.limits
+        let key = semaphores.map { ObjectIdentifier($0) }
         if let set = limits?.value.sets[key] { return set }
         let set = state.makeLimitSet()
         if limits == nil { limits = Boxed(QueueLimits()) }
-        limits!.value.claims[set] = LimitClaim(of: scheduler, set: set, requests)
+        limits!.value.claims[set] = LimitClaim(of: scheduler, set: set, limits: semaphores)
         limits!.value.sets[key] = set
         return set
     }
@@ -91,7 +90,8 @@ extension SchedulerCore {
 
     private mutating func perform(_ change: LimitedOperations.Change) {
         switch change {
-        case .release(let set): limits!.value.claims[set]!.release(&limits!.value.effects)
+        case .release(let set, let isNeededNext):
+            limits!.value.claims[set]!.release(isNeededNext: isNeededNext, &limits!.value.effects)
         case .withdraw(let set): limits!.value.claims[set]!.withdraw(&limits!.value.effects)
         case .forget(let set): if state.forgetLimitSet(set) { limits!.value.forget(set) }
         }

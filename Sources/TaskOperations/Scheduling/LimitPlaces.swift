@@ -1,29 +1,24 @@
-/// The places of one claim in the lines of several limits. A limit is a semaphore. The claim needs a number of permits
-/// of each limit.
+/// The places of one claim in the lines of several limits. A limit is a semaphore. The claim needs one permit of each
+/// limit.
 ///
-/// The claim takes all permits in one step, or none. If a limit has too few free permits, the claim waits only in the
-/// line of that limit. Other claims can then use the remaining limits. Each time that the claim takes permits, its next
-/// wait begins behind all others of the same level. Therefore, queues that share a limit take turns of one operation.
+/// The claim takes all permits in one step, or none. If a limit has no free permit, the claim waits only in the line of
+/// that limit. Other claims can then use the remaining limits.
 ///
 /// This rule alone would let other waiters overtake a claim for two limits forever. Each time the claim reaches the
 /// head of one line, the other limit might be taken. Therefore a claim that was overtaken 16 times stays at the head of
-/// a line while it waits for a later limit. The permits of the first line are then kept free for the claim. Claims lock
+/// a line while it waits for a later limit. A permit of the first line is then kept free for the claim. Claims lock
 /// limits, and keep them free, in the order in which the semaphores were created.
+///
+/// A claim keeps its arrival for a turn of at most 16 operations, as long as its queue has another operation for the
+/// permits. Otherwise, a limit would go to another queue, and thus to another thread, after each operation.
 struct LimitPlaces<Waiter: Sendable>: Sendable {
-    typealias State = LimitState<Waiter>
-    typealias Ticket = State.Ticket
-
-    /// The permits that a claim needs from one limit.
-    struct Need: Hashable, Sendable {
-        var weight = 1
-        var key: State.Key?
-    }
+    typealias Ticket = LimitState<Waiter>.Ticket
 
     /// Calls `change` with the semaphore at an index, under the semaphore's lock.
-    typealias Access = (_ index: Int, _ change: (inout State) -> Int?) -> Int?
+    typealias Access = (_ index: Int, _ change: (inout LimitState<Waiter>) -> Int?) -> Int?
 
     struct Attempt: Sendable {
-        /// The index of the first limit without enough free permits; nil if the claim has taken all permits.
+        /// The index of the first limit without a free permit; nil if the claim has taken all permits.
         var lacking: Int?
         /// The limits whose waiters the caller must serve.
         var unserved = TinyArray<Int>()
@@ -34,17 +29,20 @@ struct LimitPlaces<Waiter: Sendable>: Sendable {
     /// The number of times that other waiters may overtake a claim at the head of a line.
     static var passingLimit: Int { 16 }
 
-    private let needs: [Need]
+    /// The number of times that a claim takes permits before later arrivals.
+    static var turnLength: Int { 16 }
+
     private var level = PriorityLevel.background
-    /// The arrival of the claim in every line; nil if the claim is in no line.
+    /// The arrival of the claim in every line; nil before the first attempt of each turn.
     private var arrival: LineArrival?
+    /// The number of times that the claim has taken permits in this turn.
+    private(set) var takenCount = 0
     /// The claim's ticket in the line of each limit; nil if the claim is not in that line.
     private var tickets: [Ticket?]
     private(set) var passedCount = 0
 
-    init(_ needs: [Need]) {
-        self.needs = needs
-        tickets = Array(repeating: nil, count: needs.count)
+    init(count: Int) {
+        tickets = Array(repeating: nil, count: count)
     }
 
     func isInLine(at index: Int) -> Bool { tickets[index] != nil }
@@ -56,10 +54,10 @@ struct LimitPlaces<Waiter: Sendable>: Sendable {
         return lines
     }
 
-    /// Takes the permits of each limit, or enters the line of the first limit without enough free permits.
+    /// Takes a permit of each limit, or enters the line of the first limit without a free permit.
     ///
     /// - Parameters:
-    ///   - arrival: The claim's arrival if it is in no line. It is later than the arrivals of all entries in all lines.
+    ///   - arrival: The claim's arrival if it has none yet. It is later than the arrivals of all entries in all lines.
     ///   - isTrial: Whether free permits stay where they are.
     ///   - waiter: The waiter that represents the claim in a line.
     mutating func take(
@@ -78,27 +76,26 @@ struct LimitPlaces<Waiter: Sendable>: Sendable {
         } else if isTrial {
             self.arrival = former
         } else {
-            self.arrival = nil
+            takenCount += 1
+            if takenCount == Self.turnLength { endTurn() }
             passedCount = 0
             inLine.forEach { attempt.unserved.append($0) }
         }
         return attempt
     }
 
-    /// Takes the permits of each limit from `index` on. Returns the first limit without enough free permits; nil if the
-    /// claim has taken all permits.
+    /// Takes a permit of each limit from `index` on. Returns the first limit without a free permit; nil if the claim
+    /// has taken all permits.
     private mutating func take(
         from index: Int, isTrial: Bool, _ waiter: Waiter, _ access: @escaping Access
     ) -> Int? {
         if index == tickets.count { return nil }
-        let need = needs[index]
         return access(index) { semaphore in
             let former = tickets[index].take()
-            guard semaphore.admits(need.weight, for: need.key, at: level, arrival: arrival!) else {
+            guard semaphore.admits(at: level, arrival: arrival!) else {
                 if let former { semaphore.leave(former) }
                 arrival!.renew()
-                tickets[index] = semaphore.wait(
-                    waiter, weight: need.weight, for: need.key, level: level, arrival: arrival!, isClaim: true)
+                tickets[index] = semaphore.wait(waiter, weight: 1, level: level, arrival: arrival!, isClaim: true)
                 return index
             }
             let lacking = take(from: index + 1, isTrial: isTrial, waiter, access)
@@ -106,7 +103,7 @@ struct LimitPlaces<Waiter: Sendable>: Sendable {
                 tickets[index] = former
                 return lacking
             }
-            semaphore.takeAdmitted(need.weight, for: need.key, at: level)
+            semaphore.takeAdmitted(at: level)
             if let former { semaphore.leave(former) }
             return nil
         }
@@ -125,9 +122,32 @@ struct LimitPlaces<Waiter: Sendable>: Sendable {
         }
     }
 
-    /// Leaves every line. Returns the limits whose waiters the caller must serve.
+    /// Called before a permit of each limit is released. If the claim needs the permits again and others wait, enters
+    /// the line of the first limit. The claim is then the first one of its level in that line. Otherwise ends the turn.
+    mutating func prepareRelease(isNeededNext: Bool, _ waiter: Waiter, access: @escaping Access) {
+        guard arrival != nil, lines.isEmpty else { return }
+        if isNeededNext {
+            _ = access(0) { semaphore in
+                if semaphore.hasLine {
+                    arrival!.renew()
+                    tickets[0] = semaphore.wait(waiter, weight: 1, level: level, arrival: arrival!, isClaim: true)
+                }
+                return nil
+            }
+        }
+        endTurn()
+    }
+
+    /// Ends the turn if the claim has taken permits in it and is in no line. Later attempts arrive later.
+    private mutating func endTurn() {
+        if takenCount == 0 || !lines.isEmpty { return }
+        arrival = nil
+        takenCount = 0
+    }
+
+    /// Leaves every line, and ends the turn. Returns the limits whose waiters the caller must serve.
     mutating func withdraw(access: @escaping Access) -> TinyArray<Int> {
-        defer { arrival = nil }
+        defer { endTurn() }
         return leaveAll(access: access)
     }
 

@@ -13,8 +13,8 @@
 /// 6. Entries without a key have one tag together, and only the capacity in total.
 ///
 /// An entry is either a task or a claim. A task receives its permits and leaves the line. A claim belongs to a queue
-/// whose operations are limited by the semaphore. The semaphore offers its permits to the claim. The claim stays in line
-/// until the queue takes the permits or withdraws the claim.
+/// whose operations are limited by the semaphore. The semaphore offers one permit to the claim. The claim stays in line
+/// until the queue takes the permit or withdraws the claim.
 ///
 /// The algorithm is that of P. Goyal, H. M. Vin and H. Cheng, "Start-Time Fair Queueing: A Scheduling Algorithm for
 /// Integrated Services Packet Switching Networks", IEEE/ACM Transactions on Networking 5, 1997. Deficit round robin
@@ -86,14 +86,12 @@ private struct Turns: Sendable {
     struct Turn: Sendable, HeapElement {
         let level: PriorityLevel
         let tag: UInt128
-        /// The arrival of the first entry.
-        let arrival: UInt64
         let number: UInt64
         let key: Int?
 
         func isBefore(_ other: Turn) -> Bool {
             if level != other.level { return level > other.level }
-            return tag == other.tag ? arrival < other.arrival : tag < other.tag
+            return tag == other.tag ? number < other.number : tag < other.tag
         }
     }
 
@@ -264,7 +262,7 @@ extension LimitState {
 
 extension LimitState {
     /// Serves the next entry if enough permits are free. A task receives its permits and leaves the line. A claim
-    /// receives an offer of its permits and stays in line.
+    /// receives an offer of one permit and stays in line.
     ///
     /// - Returns: The served waiter. Nil if no entry can be served, or if the first entry already has an offer.
     mutating func next() -> Waiter? {
@@ -310,7 +308,7 @@ extension LimitState {
     /// Gives a turn at the level of the first entry to a key. If it has no entries, ends its turn.
     private mutating func renewTurn(_ key: Key?) {
         endTurn(key)
-        guard let (entry, level) = read(key, { $0.line.first }) else { return }
+        guard let level = read(key, { $0.line.highestLevel }) else { return }
         turns.lastNumber += 1
         turns.count += 1
         let (number, served) = (turns.lastNumber, turns.served[level])
@@ -318,7 +316,7 @@ extension LimitState {
             line.turn = number
             return max(line.tags[level], served)
         }
-        turns.heap.insert(.init(level: level, tag: tag, arrival: entry.arrival, number: number, key: key))
+        turns.heap.insert(.init(level: level, tag: tag, number: number, key: key))
         if turns.heap.count > 2 * turns.count + 64 {
             turns.heap = Heap(turns.heap.elements.filter { isCurrent($0) })
         }
@@ -336,28 +334,21 @@ extension LimitState {
 // MARK: - Claims
 
 extension LimitState {
-    /// Whether enough permits are free for an entry of this level and arrival, and no entry is ahead of it. The entry
-    /// need not be in line.
-    mutating func admits(_ weight: Int, for key: Key?, at level: PriorityLevel, arrival: LineArrival) -> Bool {
-        guard permits.admits(weight) else { return false }
-        let capacity = capacity(of: key)
-        let (isFree, ahead, tag) = read(key) { line in
-            (line.admits(weight, of: capacity), line.line.first, max(line.tags[level], turns.served[level]))
-        }
-        if !isFree { return false }
-        // An entry of the key may lack permits of the key, and is then not among the turns.
-        if let (entry, ownLevel) = ahead {
-            if ownLevel > level || (ownLevel == level && entry.arrival < arrival.first) { return false }
-        }
-        guard hasKeys, first() != nil, let turn = turns.heap.first, turn.key != key else { return true }
-        if turn.level != level { return turn.level < level }
-        return turn.tag == tag ? turn.arrival >= arrival.first : turn.tag > tag
+    var hasLine: Bool { records.count > 0 }
+
+    /// Whether a permit is free for an entry of this level and arrival, and no entry is ahead of it. The entry need not
+    /// be in line.
+    mutating func admits(at level: PriorityLevel, arrival: LineArrival) -> Bool {
+        guard permits.fits(1) else { return false }
+        guard let (slot, key) = first() else { return true }
+        let head = records[slot]
+        return head.level < level || (head.level == level && key == nil && head.entry.arrival >= arrival.first)
     }
 
-    /// Takes permits after `admits` has returned true.
-    mutating func takeAdmitted(_ weight: Int, for key: Key?, at level: PriorityLevel) {
-        permits.take(weight)
-        note(weight, takenFor: key, at: level)
+    /// Takes one permit after `admits` has returned true.
+    mutating func takeAdmitted(at level: PriorityLevel) {
+        permits.take(1)
+        note(1, takenFor: nil, at: level)
     }
 }
 

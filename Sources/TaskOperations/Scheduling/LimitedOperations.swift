@@ -28,8 +28,9 @@ struct LimitedOperations: Sendable {
 
     /// A call that the queue must make on the semaphores of a set. The associated value is the number of the set.
     enum Change: Hashable, Sendable {
-        /// Release the permits of one operation.
-        case release(Int)
+        /// Release one permit of each semaphore. The queue may need the permits again at once, because it has other
+        /// operations with this set.
+        case release(Int, isNeededNext: Bool)
         /// Leave the lines.
         case withdraw(Int)
         /// Remove the set and leave the lines, unless an operation has the set again. No other change of the set
@@ -110,7 +111,7 @@ extension LimitedOperations {
 
     /// Releases the limits of one operation of a set.
     private mutating func release(_ set: Int) {
-        changes.append(.release(set))
+        changes.append(.release(set, isNeededNext: sets[set].operationCount > 1))
     }
 
     /// Whether an operation that competes at a level may try to take the limits of a set. If it may not, the caller

@@ -25,18 +25,6 @@ struct LimitExplorationTests {
         .init(
             operations: [(0, [0, 1]), (0, [0, 1]), (0, [1])], tasks: [[1]], levels: [.low, .high, .medium],
             agedIntervals: 2),
-        .init(operations: [(0, [0]), (1, [0]), (0, [0])], capacities: [2, 1], weights: [2, 1, 1], mayCancel: true),
-        .init(operations: [(0, [0]), (1, [0]), (1, [0, 1])], tasks: [[0]], capacities: [2, 2], weights: [2, 1, 2]),
-        .init(operations: [(0, [0]), (1, [0])], tasks: [[0]], capacities: [2, 1], weights: [3, 1], mayCancel: true),
-        .init(
-            operations: [(0, [0]), (0, [0]), (1, [0]), (1, [0])], widths: [2, 2], capacities: [2, 1], perKey: 1,
-            keys: [0, 0, 0, 1]),
-        .init(
-            operations: [(0, [0]), (1, [0]), (1, [0])], capacities: [2, 1], perKey: 1, keys: [0, 0, nil],
-            mayCancel: true),
-        .init(
-            operations: [(0, [0, 1]), (1, [0]), (1, [1])], tasks: [[1]], capacities: [2, 1], perKey: 1,
-            keys: [0, 0, nil], maySuspend: true),
     ]
 
     @Test("Permits are conserved, everything gets its turn, and ages decide the order", arguments: plans.indices)

@@ -12,11 +12,6 @@ struct SmallLimits {
         var tasks: [[Int]] = []
         var widths = [1, 1]
         var capacities = [1, 1]
-        /// The capacity for each key of the first semaphore, and the key of each operation there; no keys if empty.
-        var perKey = Int.max
-        var keys: [Int?] = []
-        /// The number of permits that each operation takes from each of its limits; 1 if empty.
-        var weights: [Int] = []
         /// The level of each operation; empty if all operations have the same level.
         var levels: [PriorityLevel] = []
         /// The number of times that a clock advances by the interval of ageing; 0 if the queues have no ageing.
@@ -41,7 +36,6 @@ struct SmallLimits {
         let queue: Int
         let set: Int
         let limits: [Int]
-        let needs: [LimitPlaces<Int>.Need]
         var places: LimitPlaces<Int>
         /// True once no operation has these limits.
         var isForgotten = false
@@ -71,8 +65,7 @@ struct SmallLimits {
         self.plan = plan
         let ageing = plan.agedIntervals > 0 ? OperationAgeing.raise(after: .seconds(1)) : nil
         queues = plan.widths.map { SchedulerState(width: $0, policies: QueuePolicies(ageing: ageing)) }
-        semaphores = plan.capacities.map { LimitState(capacity: $0, perKey: plan.perKey) }
-        for _ in 0..<(plan.keys.compactMap(\.self).max() ?? -1) + 1 { _ = semaphores[0].addKey() }
+        semaphores = plan.capacities.map { LimitState(capacity: $0) }
         phases = plan.operations.map { _ in .made }
         slots = plan.operations.map { _ in nil }
         held = plan.tasks.map { _ in 0 }
@@ -137,11 +130,6 @@ extension SmallLimits {
         serve(limits)
     }
 
-    private mutating func release(_ claim: Claim) {
-        for (limit, need) in zip(claim.limits, claim.needs) { semaphores[limit].release(need.weight, for: need.key) }
-        serve(claim.limits)
-    }
-
     /// Performs the changes that a queue requests of its semaphores, and passes the offers of this event to the queue.
     private mutating func updateLimits(of queue: Int) {
         while true {
@@ -158,7 +146,11 @@ extension SmallLimits {
 
     private mutating func perform(_ change: LimitedOperations.Change, _ queue: Int) {
         switch change {
-        case .release(let set): release(claims[claim(of: queue, set)])
+        case .release(let set, let isNeededNext):
+            let number = claim(of: queue, set)
+            let waiter = plan.tasks.count + number
+            self.change(number) { $0.prepareRelease(isNeededNext: isNeededNext, waiter, access: $1) }
+            release(claims[number].limits)
         case .withdraw(let set): withdraw(claim(of: queue, set))
         case .forget(let set):
             if !queues[queue].forgetLimitSet(set) { return }
@@ -308,14 +300,11 @@ extension SmallLimits: Explorable {
         let (queue, limits) = plan.operations[number]
         let slot = queues[queue].nextSlot
         if !limits.isEmpty {
-            let needs = needs(of: number)
-            let known = claims.first { claim in
-                claim.queue == queue && claim.limits == limits && claim.needs == needs && !claim.isForgotten
-            }?.set
+            let known = claims.first { $0.queue == queue && $0.limits == limits && !$0.isForgotten }?.set
             let set = known ?? queues[queue].makeLimitSet()
             if known == nil {
                 claims.append(
-                    Claim(queue: queue, set: set, limits: limits, needs: needs, places: LimitPlaces(needs)))
+                    Claim(queue: queue, set: set, limits: limits, places: LimitPlaces(count: limits.count)))
             }
             queues[queue].setLimits(set, of: slot)
         }
@@ -324,12 +313,6 @@ extension SmallLimits: Explorable {
         slots[number] = slot
         phases[number] = .pending
         settle(queue)
-    }
-
-    private func needs(of number: Int) -> [LimitPlaces<Int>.Need] {
-        let weight = plan.weights.isEmpty ? 1 : plan.weights[number]
-        let key = plan.keys.isEmpty ? nil : plan.keys[number]
-        return plan.operations[number].limits.map { .init(weight: weight, key: $0 == 0 ? key : nil) }
     }
 
     /// Starts the next operation if its limits have permits.
@@ -365,10 +348,9 @@ extension SmallLimits: Explorable {
 
     private mutating func check() {
         for limit in semaphores.indices {
-            let holders = phases.indices.filter {
+            let executing = phases.indices.count {
                 phases[$0] == .executing && plan.operations[$0].limits.contains(limit)
             }
-            let executing = holders.reduce(0) { $0 + needs(of: $1)[0].weight }
             let tasks = held.indices.count { task in
                 held[task] <= plan.tasks[task].count && plan.tasks[task].prefix(held[task]).contains(limit)
             }
@@ -376,15 +358,7 @@ extension SmallLimits: Explorable {
             if taken != executing + tasks {
                 violations.append("\(taken) of \(limit) taken: \(executing) execute, \(tasks) tasks")
             }
-            if taken > plan.capacities[limit], holders.count + tasks > 1 {
-                violations.append("\(taken) of \(limit) are taken")
-            }
-            for key in Set(plan.keys.compactMap(\.self)) where limit == 0 {
-                let ofKey = holders.filter { plan.keys[$0] == key }
-                let taken = ofKey.reduce(0) { $0 + needs(of: $1)[0].weight }
-                if semaphores[0].takenCount(of: key) != taken { violations.append("other permits of key \(key)") }
-                if taken > plan.perKey, ofKey.count > 1 { violations.append("\(taken) of key \(key) are taken") }
-            }
+            if taken > plan.capacities[limit] { violations.append("\(taken) of \(limit) are taken") }
         }
         for queue in queues.indices { violations += queues[queue].violations }
     }
@@ -412,7 +386,7 @@ extension SmallLimits: Explorable {
         }
         for semaphore in semaphores { key.numbers += [semaphore.permits.taken] + semaphore.waitersInOrder + [-3] }
         for claim in claims {
-            key.numbers += claim.isForgotten ? [-1] : [claim.places.passedCount]
+            key.numbers += claim.isForgotten ? [-1] : [claim.places.passedCount, claim.places.takenCount]
         }
         key.numbers += messages.sorted()
         return key

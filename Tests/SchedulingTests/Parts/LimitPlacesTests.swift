@@ -14,7 +14,7 @@ struct LimitPlacesTests {
 
         init(count: Int) {
             semaphores = Array(repeating: LimitState(capacity: 1), count: count)
-            places = LimitPlaces(Array(repeating: .init(), count: count))
+            places = LimitPlaces(count: count)
         }
 
         /// Another task takes the permit of a semaphore, if the permit is free.
@@ -25,8 +25,9 @@ struct LimitPlacesTests {
             return places.take(at: level, arrival: LineArrival(arrivals), isTrial: isTrial, 0, access: access)
         }
 
-        /// Releases the permits of the claim.
+        /// Releases the permits of the claim, which may need them again at once.
         func release() {
+            places.prepareRelease(isNeededNext: true, 0, access: access)
             for index in semaphores.indices { semaphores[index].release(1) }
         }
 
@@ -92,38 +93,20 @@ struct LimitPlacesTests {
         #expect(line.semaphores.map(\.claimCount) == [0, 1])
     }
 
-    @Test("A claim that has taken permits waits behind the others of its level")
+    @Test("A claim takes a bounded number of permits before a later arrival")
     func turn() {
         let line = Line(count: 1)
         #expect(line.take().lacking == nil)
-        line.arrivals = 10
-        _ = line.semaphores[0].wait(7, weight: 1, level: .medium, arrival: LineArrival(10))
-        #expect(line.take().lacking == 0)
-        line.release()
-        let served = line.semaphores[0].next()
-        #expect(served == 7)
-        #expect(line.take().lacking == 0)
-    }
-
-    @Test("A claim takes its weight, for its key, or waits while either is lacking")
-    func weightAndKey() {
-        var semaphore = LimitState<Int>(capacity: 5, perKey: 3)
-        let (key, other) = (semaphore.addKey(), semaphore.addKey())
-        let box = Box(semaphore)
-        func take(_ weight: Int, _ key: Int?, _ places: inout LimitPlaces<Int>?, arrival: Int) -> Int? {
-            if places == nil { places = LimitPlaces([.init(weight: weight, key: key)]) }
-            return places!.take(at: .medium, arrival: LineArrival(arrival), 0) { $1(&box.semaphore) }.lacking
+        _ = line.semaphores[0].wait(7, weight: 1, level: .medium, arrival: LineArrival(1000))
+        for _ in 1..<LimitPlaces<Int>.turnLength {
+            line.release()
+            #expect(line.semaphores[0].next() == 0)
+            #expect(line.take().lacking == nil)
         }
-        var claims = [LimitPlaces<Int>?](repeating: nil, count: 4)
-        #expect(take(2, key, &claims[0], arrival: 1) == nil)
-        #expect(take(2, key, &claims[1], arrival: 2) == 0)
-        #expect(take(1, key, &claims[2], arrival: 3) == 0)
-        #expect(take(3, other, &claims[3], arrival: 4) == nil)
-        #expect(box.semaphore.permits.taken == 5 && box.semaphore.takenCount(of: other) == 3)
-        box.semaphore.release(2, for: key)
-        #expect(take(1, key, &claims[2], arrival: 5) == 0)
-        #expect(take(2, key, &claims[1], arrival: 5) == nil)
-        #expect(box.semaphore.takenCount(of: key) == 2)
+        line.arrivals = 1000
+        line.release()
+        #expect(line.semaphores[0].next() == 7)
+        #expect(line.take().lacking == 0)
     }
 
     @Test("A trial does not count as an arrival")
@@ -137,11 +120,24 @@ struct LimitPlacesTests {
         #expect(line.semaphores[0].waitersInOrder == [7, 0])
     }
 
+    @Test("A claim that is not needed again at once arrives anew")
+    func endOfTurn() {
+        for isOver in [false, true] {
+            let line = Line(count: 1)
+            #expect(line.take().lacking == nil)
+            if isOver { line.release() }
+            _ = line.semaphores[0].wait(7, weight: 1, level: .medium, arrival: LineArrival(1000))
+            line.arrivals = 1000
+            if isOver { #expect(line.take().lacking == 0) } else { line.release() }
+            #expect(line.semaphores[0].waitersInOrder == (isOver ? [7, 0] : [0, 7]))
+        }
+    }
+
     @Test("Claims that move between lines leave no entry behind", arguments: 0..<20)
     func moving(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var (semaphores, arrivals) = (Array(repeating: LimitState<Int>(capacity: 2), count: 3), 0)
-        var claims = (0..<6).map { _ in LimitPlaces<Int>(Array(repeating: .init(), count: 3)) }
+        var claims = (0..<6).map { _ in LimitPlaces<Int>(count: 3) }
         var held = 0
         for _ in 0..<2000 {
             if random.happens(percent: 45), held > 0 {

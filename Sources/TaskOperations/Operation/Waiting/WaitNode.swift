@@ -144,18 +144,18 @@ extension OperationRecord {
     private var lentPermits: [PermitNode] {
         guard let links else { return [] }
         let ofHost = links.permit == .lent ? host?.permit.map { [$0] } ?? [] : []
-        return links.limitUse == .lent ? ofHost + limits.map(\.limit.permit) : ofHost
+        return links.limitUse == .lent ? ofHost + limits.map(\.permit) : ofHost
     }
 
     /// Whether `rank` is above the ranks of all limits.
-    func ranksAboveLimits(at rank: Int) -> Bool { limits.allSatisfy { $0.limit.permit.rank.value < rank } }
+    func ranksAboveLimits(at rank: Int) -> Bool { limits.allSatisfy { $0.permit.rank.value < rank } }
 
     /// The limits; empty after the operation has ended.
-    private var limits: [LimitRequest] { links?.limits ?? [] }
+    private var limits: [AsyncSemaphore] { links?.limits ?? [] }
 
     /// The permits that the operation needs to start on a host.
     func permits(of host: Scheduler?) -> [PermitNode] {
         let ofHost = host?.permit.map { [$0] } ?? []
-        return hasLimits ? ofHost + limits.map(\.limit.permit) : ofHost
+        return hasLimits ? ofHost + limits.map(\.permit) : ofHost
     }
 }
