@@ -169,8 +169,8 @@ package final class ClockFace: Sendable {
 extension Duration {
     /// The nearest duration in the range that the library supports. The range ends at 2⁴⁰ seconds (about 35,000 years).
     /// Sums of such durations, and products with small numbers, do not overflow.
-    package var saturated: Duration {
-        let longest = Duration.seconds(1 << 40)
-        return min(max(self, .zero - longest), longest)
-    }
+    package var saturated: Duration { min(max(self, .zero - .longest), .longest) }
+
+    /// The longest duration that the library supports.
+    static var longest: Duration { .seconds(1 << 40) }
 }

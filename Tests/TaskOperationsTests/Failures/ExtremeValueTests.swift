@@ -72,18 +72,27 @@ struct ExtremeValueTests {
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test("a queue whose clock jumps to the last moment continues")
+    @Test("a queue whose clock jumps to the last moment continues, and waits for no later moment")
     func endOfTime() async throws {
+        let reads = ConcurrencyMeter()
         let queue = TaskOperationQueue(
             .init(
                 maxConcurrentOperationCount: 1, rate: .perSecond(1), ageing: .raise(after: longDurations[2]),
-                clock: clock))
+                clock: CountedClock(base: clock, reads: reads)))
         for _ in 0..<3 {
             queue.addOperation {}
             for _ in 0..<3 { clock.advance(by: longDurations[2]) }
         }
         #expect(clock.now.advanced(by: .zero - longDurations[2]).offset == .zero)
         #expect(ManualClock.Instant(offset: Duration(attoseconds: .min)).duration(to: clock.now) == longDurations[2])
+        // A queue that is woken again and again reads its clock each time.
+        var isIdle = false
+        for _ in 0..<1000 where !isIdle {
+            let count = reads.total
+            for _ in 0..<100 { await Task.yield() }
+            isIdle = reads.total == count
+        }
+        #expect(isIdle)
     }
 
     @Test("a delay until an instant that is long past")
@@ -210,6 +219,22 @@ struct ExtremeValueTests {
     func jobLimit() throws {
         let executor = SeededExecutor(seed: 1)
         for _ in 0..<2 { #expect(try executor.run(jobLimit: .max) { await Task.yield() } == ()) }
+    }
+}
+
+/// A manual clock that counts its reads.
+private struct CountedClock: Clock {
+    let base: ManualClock
+    let reads: ConcurrencyMeter
+
+    var now: ManualClock.Instant {
+        reads.enter()
+        return base.now
+    }
+    var minimumResolution: Duration { .zero }
+
+    func sleep(until deadline: ManualClock.Instant, tolerance: Duration?) async throws {
+        try await base.sleep(until: deadline, tolerance: tolerance)
     }
 }
 
