@@ -51,9 +51,9 @@ final class QueueClock: Sendable {
 
     /// Makes a queue compute its effects again when the clock's reading is `time`, if the queue still exists then.
     func wake(_ scheduler: Scheduler, at time: Duration) {
-        // No reading is later than the longest duration. A deadline there passes before the queue may start an operation,
-        // and the queue would request the next one forever.
-        if time < .longest { addDeadline(QueueWake(scheduler), time) }
+        // The longest duration is the last reading. A deadline would then pass at once, and the queue would request the
+        // next one, forever.
+        if face.now < .longest { addDeadline(QueueWake(scheduler), time) }
     }
 }
 
