@@ -17,6 +17,7 @@ let folder = "/"
 let film = 1
 let page = 1
 let report = 1
+let tenant = "a"
 let files = ["a"]
 
 let queue = TaskOperationQueue()
