@@ -252,8 +252,7 @@ struct HandOverTests {
 
     @Test("A worker of a scope does not leave the scope, and no other worker runs its operations")
     func scope() async throws {
-        let executor = PatientExecutor()
-        let (outer, gate, started) = (TaskOperationQueue(.init(executor: executor)), Gate(), Gate())
+        let (outer, gate) = (TaskOperationQueue(), Gate())
         let hasReturned = Recorder<Bool>()
         outer.addOperation {
             if await !eventually(within: .seconds(60), { !hasReturned.events.isEmpty }) { hasReturned.record(false) }
@@ -261,14 +260,10 @@ struct HandOverTests {
         }
         let first = TaskOperation {}
         let inside = try await $request.withValue("caller") {
-            try await withTaskOperationQueue(.init(executor: executor)) { scope in
+            try await withTaskOperationQueue { scope in
                 let operation = scope.addOperation(dependencies: [first]) { request }
                 // The end of `operation` has no other effect, because the scope is not empty.
-                scope.addOperation {
-                    started.open()
-                    await until { operation.isFinished }
-                }
-                await started.pass()
+                scope.addOperation { await until { operation.isFinished } }
                 outer.addOperation(dependencies: [operation]) { await gate.pass() }
                 try outer.addOperation(first)
                 return operation
