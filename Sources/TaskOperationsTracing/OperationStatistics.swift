@@ -32,6 +32,8 @@ public final class OperationStatistics: TaskOperationObserver {
         public internal(set) var cancelled = 0
         /// The number of operations that were dropped because the queue was full. They do not count as failed.
         public internal(set) var dropped = 0
+        /// The number of operations that were refused because of their expected waits. They do not count as failed.
+        public internal(set) var refused = 0
         /// The number of attempts after the first attempts of operations.
         public internal(set) var retries = 0
         /// The times for which operations were ready before they started.
@@ -109,6 +111,7 @@ extension OperationStatistics.Queue {
         failed += other.failed
         cancelled += other.cancelled
         dropped += other.dropped
+        refused += other.refused
         retries += other.retries
         waited.add(other.waited)
         executed.add(other.executed)
@@ -143,6 +146,7 @@ extension OperationStatistics.Entry {
         switch outcome {
         case .succeeded: statistics.succeeded += 1
         case .failed(TaskOperationError.dropped): statistics.dropped += 1
+        case .failed(TaskOperationError.overloaded): statistics.refused += 1
         case .failed: statistics.failed += 1
         case .cancelled: statistics.cancelled += 1
         }

@@ -139,8 +139,8 @@ extension Refusal {
         case .alreadyStarted: self = .alreadyStarted
         case .dependencyCycle: self = .dependencyCycle
         case .waitCycle: self = .waitCycle
-        case .notReady, .dependencyFailed, .queueShutDown, .queueFull, .dropped, .weightExceedsCapacity, .notStarted,
-            .timedOut:
+        case .notReady, .dependencyFailed, .queueShutDown, .queueFull, .dropped, .overloaded, .weightExceedsCapacity,
+            .notStarted, .timedOut:
             return nil
         }
     }

@@ -30,9 +30,12 @@ extension AnyTaskOperation {
     /// The number of permits that the body takes from its queue while it executes. See `OperationOptions.weight(_:)`.
     public var weight: Int { record.withLock { Int($0.weight) } }
 
-    /// The semaphores that limit the operation, in the order in which they were created. The operation takes one permit
+    /// The semaphores that limit the operation, in the order in which they were created. The operation takes permits
     /// of each semaphore. See `OperationOptions.limited(by:)`.
-    public var limits: [AsyncSemaphore] { record.withLock { $0.links?.limits ?? [] } }
+    public var limits: [AsyncSemaphore] { limitRequests.map(\.limit) }
+
+    /// The limits of the operation, in the order in which they are locked.
+    var limitRequests: [LimitRequest] { record.withLock { $0.links?.limits ?? [] } }
 
     /// The options of the operation, completed by the defaults of its queue.
     var completedOptions: OptionValues {
@@ -43,6 +46,9 @@ extension AnyTaskOperation {
     /// Starts the delays and limits that begin when the operation is added. Called when a queue has accepted the
     /// operation and cannot start it yet.
     func beginOptions() {
+        // Reading all options would add 900 instructions to an operation that only has limits.
+        let isNeeded = record.withLock { $0.hasTimedOptions || $0.host?.defaults != nil }
+        if !isNeeded { return }
         let options = completedOptions
         if options.surroundBody { surroundBody() }
         guard options.beginAtAddition, !isFinished else { return }
@@ -77,10 +83,11 @@ extension OperationRecord {
         }
         let lasting = added.lasting
         if lasting.isEmpty { return }
+        if values.surroundBody || values.beginAtAddition { hasTimedOptions = true }
         if let weight = values.weight { self.weight = UInt16(weight) }
         let sum = options?.adding(lasting)
         options = sum ?? lasting
-        if !values.limits.isEmpty { setLimits((sum?.values ?? values).orderedLimits) }
+        if !values.limits.isEmpty { setLimits((sum.map { $0.values.limits } ?? values.limits).ordered) }
     }
 
     /// Updates the weight, the limits and the priority from the operation's options. The defaults of a queue supply
@@ -90,11 +97,11 @@ extension OperationRecord {
     mutating func complete(by defaults: OperationOptions?) {
         let values = OptionValues(options, defaults: defaults)
         weight = UInt16(values.weight ?? 1)
-        if hasLimits || !values.limits.isEmpty { setLimits(values.orderedLimits) }
+        if hasLimits || !values.limits.isEmpty { setLimits(values.limits.ordered) }
         if !isPriorityGiven { level = values.priority.map { PriorityLevel($0) } ?? .medium }
     }
 
-    private mutating func setLimits(_ limits: [AsyncSemaphore]) {
+    private mutating func setLimits(_ limits: [LimitRequest]) {
         madeLinks().limits = limits
         hasLimits = !limits.isEmpty
     }

@@ -15,6 +15,8 @@ final class OperationLinks: @unchecked Sendable {
     @exclusivity(unchecked) var waiters = WaiterList()
     /// The levels that waiters and dependents pass to the operation.
     @exclusivity(unchecked) var contributions = LevelContributions()
+    /// The limits of the operation, in the order in which they are taken. The operation needs permits of each limit.
+    @exclusivity(unchecked) var limits: [LimitRequest] = []
     @exclusivity(unchecked) private var extras: Extras?
 
     /// The rare links. Like `OperationLinks`, they are accessed only under the record's lock.
@@ -27,7 +29,6 @@ final class OperationLinks: @unchecked Sendable {
         @exclusivity(unchecked) var executor: (any TaskExecutor)?
         @exclusivity(unchecked) var bindings: [TaskLocalBinding] = []
         @exclusivity(unchecked) var timers: OperationTimers?
-        @exclusivity(unchecked) var limits: [AsyncSemaphore] = []
         @exclusivity(unchecked) var limitUse = LimitUse.held
         @exclusivity(unchecked) var beginningWaitCount = 0
         @exclusivity(unchecked) var addedBodies: AddedBodies?
@@ -137,13 +138,6 @@ extension OperationLinks {
     var timers: OperationTimers? {
         get { extras?.timers }
         _modify { yield &madeExtras().timers }
-    }
-
-    /// The semaphores that limit the operation, in the order in which they are locked. The operation needs a permit of
-    /// each semaphore.
-    var limits: [AsyncSemaphore] {
-        get { extras?.limits ?? [] }
-        _modify { yield &madeExtras().limits }
     }
 
     /// The use of the limits' permits while the body executes.

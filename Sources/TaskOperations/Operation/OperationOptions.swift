@@ -22,8 +22,8 @@
 /// 1. `ending(within:)` covers everything from the addition to the end of the body.
 /// 2. `starting(within:)` covers the time from the addition to the start.
 /// 3. `delay(_:)` and `dependencies(_:)` hold the operation back before it competes for permits.
-/// 4. The operation takes its permits (`weight(_:)`, `limited(by:)`) and a token of the queue's rate in one step, and
-///    starts.
+/// 4. When the operation has the permits of its limits (`limited(by:)`), it takes the permits of its queue
+///    (`weight(_:)`) and a token of the queue's rate in one step, and starts.
 /// 5. `timeLimit(_:)` covers the body with all attempts and pauses.
 /// 6. `retry(_:)` repeats the next step. Between attempts, the operation lends its permits. Each attempt takes a token
 ///    of the rate.
@@ -109,9 +109,8 @@ extension OperationOptions {
 
     /// Adds semaphores that the operation shares with operations of any queue and with callers of `withPermit`.
     ///
-    /// The operation starts when its queue and all these semaphores have a free permit. It takes all permits in one
-    /// step. When its body has ended, the operation releases the permits of the semaphores. A semaphore of capacity 1
-    /// gives mutual exclusion.
+    /// The operation starts when it has a permit of its queue and of each of these semaphores. When its body has ended,
+    /// the operation releases the permits. A semaphore of capacity 1 gives mutual exclusion.
     ///
     /// ```swift
     /// let database = AsyncSemaphore(capacity: 1)
@@ -120,32 +119,79 @@ extension OperationOptions {
     /// try await database.withPermit { … }
     /// ```
     ///
-    /// A waiting operation holds no permit. The order of the limits therefore does not matter, and later operations
-    /// that need other permits can start. Operations and tasks receive permits by priority, then by arrival.
-    /// If operations of several queues wait, each queue in turn starts at most 16 of them.
+    /// While an operation waits for a limit, later operations of its queue that do not need this limit can start.
+    /// Operations and tasks receive permits by priority, then by arrival. If operations of several queues wait, the
+    /// queues take turns of one operation.
     ///
-    /// While an operation waits for one limit, other operations may overtake it at its other limits, at most 16 times.
-    /// Then the limits are kept free for it, in the order in which the semaphores were created.
+    /// Several limits are taken in the order in which the semaphores were created, regardless of their order here. All
+    /// operations of a queue with the same limits wait together: for them, the queue keeps at most the permits of one
+    /// operation while it waits for the next limit. It gives these permits back if a task waits for one of them, or if
+    /// they could cause a deadlock.
     ///
-    /// The operation takes the permits of its queue in the same step. The queue keeps no permit free for an operation
-    /// whose limits are taken. If the limits are free only while the queue is full, the operation keeps waiting. To
-    /// prevent this, add the operation to a separate queue, or increase the width of the queue.
+    /// The queue keeps no permit of its own for a waiting operation, and no permit of a limit while it is full or
+    /// suspended. If the limits are free only while the queue is full, the operation keeps waiting. To prevent this, add
+    /// the operation to a separate queue, or increase the width of the queue.
     ///
     /// A body keeps the permits of its limits during its waits, even if it lends the permit of its queue. During a
-    /// pause between attempts, the body lends the permits of its limits. It takes all of them back in one step before
-    /// the next attempt.
+    /// pause between attempts, the body lends the permits of its limits. It takes them back before the next
+    /// attempt.
     ///
     /// A body might await an operation that needs one of these limits, directly or through other operations. The wait
     /// then throws `TaskOperationError.waitCycle`. It throws even if the semaphore has more permits, because all of
     /// them may be taken when the operation needs one. The library does not know which task holds a permit by
     /// `withPermit`. If that task awaits an operation that needs the permit, both wait forever.
     ///
-    /// - Parameter limits: The semaphores. A semaphore that is listed twice has the effect of one.
+    /// - Parameter limits: The semaphores. If a semaphore is given several times, its last option applies.
     public static func limited(by limits: AsyncSemaphore...) -> OperationOptions { limited(by: limits) }
 
     /// Adds an array of semaphores that the operation shares with others. See `limited(by:)` with a list of arguments.
     public static func limited(by limits: [AsyncSemaphore]) -> OperationOptions {
-        OperationOptions(.limits(limits))
+        OperationOptions(.limits(limits.map { LimitRequest(limit: $0, key: nil, weight: 1) }))
+    }
+
+    /// Adds a semaphore from which the operation takes several permits. See `limited(by:)` with a list of arguments.
+    ///
+    /// ```swift
+    /// let memory = AsyncSemaphore(capacity: 512 << 20)  // bytes
+    /// queue.addOperation(.limited(by: memory, weight: size)) { … }
+    /// ```
+    ///
+    /// A weight above the capacity of the semaphore is served alone: when no other permit is taken. While an operation
+    /// waits for many permits, operations of the same or a lower priority do not overtake it. It therefore cannot
+    /// starve.
+    ///
+    /// - Parameters:
+    ///   - limit: The semaphore.
+    ///   - weight: The number of permits; at least 1. A smaller number stops the process with a message.
+    public static func limited(by limit: AsyncSemaphore, weight: Int = 1) -> OperationOptions {
+        limited(by: LimitRequest(limit: limit, key: nil, weight: weight))
+    }
+
+    /// Adds a semaphore from which the operation takes permits for a key. See `limited(by:)` with a list of arguments.
+    ///
+    /// ```swift
+    /// let hosts = AsyncSemaphore(capacity: 16, perKey: 2)
+    /// queue.addOperation(.limited(by: hosts, key: url.host)) { … }
+    /// ```
+    ///
+    /// At most `capacityPerKey` permits are taken for the key. An operation whose key has no free permit delays no
+    /// operation of another key. Among operations of one priority, keys receive permits in proportion to their shares;
+    /// see `AsyncSemaphore.setShare(_:for:)`.
+    ///
+    /// - Parameters:
+    ///   - limit: The semaphore.
+    ///   - key: The key. Keys of different types are different.
+    ///   - weight: The number of permits; at least 1. A weight above a capacity is served alone. A number below 1 stops
+    ///     the process with a message.
+    public static func limited(
+        by limit: AsyncSemaphore, key: some Hashable & Sendable, weight: Int = 1
+    ) -> OperationOptions {
+        limited(by: LimitRequest(limit: limit, key: limit.interned(key), weight: weight))
+    }
+
+    private static func limited(by request: LimitRequest) -> OperationOptions {
+        require(request.weight > 0, "weight is \(request.weight); it must be at least 1.")
+        return OperationOptions(.limits([request]))
     }
 
     /// Adds operations that must finish before this one starts, with any outcome.

@@ -32,6 +32,8 @@ struct OperationRecord: ~Copyable, Sendable {
     /// Whether the runner's task was cancelled or escalated for this operation, or soon will be. Such a task must not
     /// run another operation.
     var isRunnerWorn = false
+    /// Whether an option wraps the body, or starts a timer at the addition.
+    var hasTimedOptions = false
     /// Whether the operation has limits. They are in `links`.
     var hasLimits = false
     /// Whether the operation has its own priority, instead of the default of its queue.

@@ -5,7 +5,7 @@ enum OptionSetting: Sendable {
     /// the runtime for each property.
     case priority(rawValue: UInt8)
     case weight(Int)
-    case limits([AsyncSemaphore])
+    case limits([LimitRequest])
     case dependencies([AnyTaskOperation])
     case delay(TimeFromNow)
     case startLimit(TimeFromNow)
@@ -30,7 +30,7 @@ package struct OptionValues: Sendable {
     package private(set) var name: String?
     private var priorityRawValue: UInt8?
     private(set) var weight: Int?
-    private(set) var limits: [AsyncSemaphore] = []
+    private(set) var limits: [LimitRequest] = []
     private(set) var dependencies: [AnyTaskOperation] = []
     package private(set) var delay: TimeFromNow?
     private(set) var startLimit: TimeFromNow?
@@ -58,7 +58,7 @@ package struct OptionValues: Sendable {
         case .name(let name): self.name = name
         case .priority(let rawValue): priorityRawValue = rawValue
         case .weight(let weight): self.weight = weight
-        case .limits(let limits): self.limits += limits
+        case .limits(let limits): self.limits = self.limits.isEmpty ? limits : self.limits + limits
         case .dependencies(let dependencies): self.dependencies += dependencies
         case .delay(let delay): self.delay = delay
         case .startLimit(let limit): startLimit = limit
@@ -81,14 +81,6 @@ package struct OptionValues: Sendable {
 
     /// Whether an option wraps the body.
     var surroundBody: Bool { retry != nil || timeLimit != nil || attemptTimeLimit != nil || endLimit != nil }
-
-    /// The limits without duplicates, in the order in which the semaphores were created.
-    var orderedLimits: [AsyncSemaphore] {
-        if limits.count < 2 { return limits }
-        var ordered: [AsyncSemaphore] = []
-        for limit in limits.sorted(by: { $0.number < $1.number }) where ordered.last !== limit { ordered.append(limit) }
-        return ordered
-    }
 
     package var chosenClock: any Clock<Duration> { clock ?? ContinuousClock() }
 }

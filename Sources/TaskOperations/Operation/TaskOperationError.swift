@@ -36,6 +36,10 @@ public enum TaskOperationError: Error, Sendable {
     /// The queue was full, and dropped this operation to make room for a later one.
     case dropped(OperationLabel, queueName: String?)
 
+    /// The queue refused the operation when it was added, because the operation was not expected to start within the
+    /// time that `OperationOptions.starting(within:)` allows. See `TaskOperationQueue.Configuration.shedsLoad`.
+    case overloaded(OperationLabel, queueName: String?, expectedWait: Duration)
+
     /// A task needs more permits than a semaphore has ever had. `capacity` is the largest capacity so far.
     case weightExceedsCapacity(semaphoreName: String?, weight: Int, capacity: Int)
 
@@ -87,6 +91,11 @@ extension TaskOperationError: CustomStringConvertible {
             """
         case .dropped(let operation, let queueName):
             "\(operation) was dropped from \(Self.queue(queueName)), which was full, to make room for a later operation."
+        case .overloaded(let operation, let queueName, let wait):
+            """
+            \(operation) was refused by \(Self.queue(queueName)), which has too much other work: the operation would \
+            probably start after \(wait), too late for its `starting(within:)`.
+            """
         case .weightExceedsCapacity(let name, let weight, let capacity):
             """
             A task needs \(weight) permits of \(name.map { "semaphore \"\($0)\"" } ?? "a semaphore"), which has \

@@ -16,7 +16,7 @@ package struct OperationDetail: Sendable {
     private let dependencyList: DependencyList?
     private let waits: [OperationLinks.Wait]
     private let notes: [OpaqueWait]
-    private let limits: [AsyncSemaphore]
+    private let limits: [LimitRequest]
 
     package init(_ operation: AnyTaskOperation) {
         self = operation.record.withLock { OperationDetail($0) }
@@ -40,10 +40,10 @@ package struct OperationDetail: Sendable {
     /// The unfinished dependencies of the operation.
     package var dependencies: [AnyTaskOperation] { dependencyList?.unfinished ?? [] }
 
-    /// The descriptions of the limits that have no free permit. If every limit has a free permit, the descriptions of
-    /// all limits.
+    /// The descriptions of the limits that have too few free permits. If every limit has enough free permits, the
+    /// descriptions of all limits.
     package var limitDescriptions: [String] {
-        let full = limits.filter { $0.available == 0 }
+        let full = limits.filter { !$0.isFree }
         return (full.isEmpty ? limits : full).map(\.waitDescription)
     }
 

@@ -32,7 +32,19 @@ extension TaskOperationQueue {
         /// the order `firstInFirstOut`. It changes the order of operations, and not the priorities of their tasks.
         public var ageing: OperationAgeing?
 
-        /// The clock that measures the rate and ageing.
+        /// Whether the queue refuses an operation at its addition if the operation would probably not start within the
+        /// time that `OperationOptions.starting(within:)` allows. It requires the order `firstInFirstOut`.
+        ///
+        /// A refused operation fails at once with `TaskOperationError.overloaded`, so that the caller can respond while
+        /// there is time. Without this setting, it would fail when its time is over. Operations without
+        /// `starting(within:)` are never refused, and neither are barriers, delayed operations, operations with
+        /// unfinished dependencies, and operations that are added to a suspended queue.
+        ///
+        /// The queue estimates the wait from the times for which recent operations of the same priority were ready
+        /// before they started. An addition takes constant time.
+        public var shedsLoad: Bool
+
+        /// The clock that measures the rate, ageing and the expected waits.
         public var clock: any Clock<Duration>
 
         /// Whether the queue is suspended at first. A suspended queue starts no operation until it is resumed.
@@ -68,6 +80,7 @@ extension TaskOperationQueue {
             overflow: QueueOverflow = .reject,
             rate: OperationRate? = nil,
             ageing: OperationAgeing? = nil,
+            shedsLoad: Bool = false,
             clock: any Clock<Duration> = ContinuousClock(),
             isSuspended: Bool = false,
             whenReleased: ReleaseRule = .finish,
@@ -83,6 +96,7 @@ extension TaskOperationQueue {
             self.overflow = overflow
             self.rate = rate
             self.ageing = ageing
+            self.shedsLoad = shedsLoad
             self.clock = clock
             self.isSuspended = isSuspended
             self.whenReleased = whenReleased
@@ -137,7 +151,8 @@ extension PermitLending {
 extension TaskOperationQueue.Configuration {
     var policies: QueuePolicies {
         QueuePolicies(
-            order: order, queuedLimit: maxQueuedOperationCount, overflow: overflow, rate: rate, ageing: ageing)
+            order: order, queuedLimit: maxQueuedOperationCount, overflow: overflow, rate: rate, ageing: ageing,
+            shedsLoad: shedsLoad)
     }
 
     /// Stops the process if a value is invalid.
@@ -147,6 +162,9 @@ extension TaskOperationQueue.Configuration {
         require(
             ageing == nil || order == .firstInFirstOut,
             "ageing is set, but order is \(order). Ageing requires firstInFirstOut.")
+        require(
+            !shedsLoad || order == .firstInFirstOut,
+            "shedsLoad is set, but order is \(order). Load shedding requires firstInFirstOut.")
         let values = defaults.values
         require(
             values.name == nil,

@@ -1,31 +1,56 @@
-// Limits of operations. A limit is a semaphore from which an operation takes a permit when it starts. It releases the
-// permit when it has ended.
+// Limits of operations. A limit is a semaphore from which an operation takes permits when it starts. It releases the
+// permits when it has ended.
 
 /// The sets of semaphores that limit operations of a queue. The state numbers the sets.
-struct QueueLimits: Sendable {
-    fileprivate var claims: [Int: LimitClaim] = [:]
-    fileprivate var sets: [[ObjectIdentifier]: Int] = [:]
-    /// The effects on semaphores, to perform after the lock of the scheduler is released.
-    fileprivate var effects = SemaphoreEffects()
+final class QueueLimits: @unchecked Sendable {
+    // One queue owns this object, and accesses it only under the lock of its scheduler.
 
-    fileprivate mutating func forget(_ set: Int) {
-        guard let claim = claims.removeValue(forKey: set) else { return }
-        sets[claim.limits.map { ObjectIdentifier($0) }] = nil
-        claim.withdraw(&effects)
+    /// The claim of each set, by number.
+    @exclusivity(unchecked) fileprivate var claims: [LimitClaim?] = []
+    @exclusivity(unchecked) private var sets: [LimitRequest.List: Int] = [:]
+    /// The number of the set that was found last.
+    @exclusivity(unchecked) private var lastSet = 0
+    /// The effects on semaphores, to perform after the lock of the scheduler is released.
+    @exclusivity(unchecked) fileprivate var effects = SemaphoreEffects()
+
+    /// The number of the set of some requests; nil if there is no such set.
+    fileprivate func set(of requests: [LimitRequest]) -> Int? {
+        // Most operations have the same limits as the last one.
+        if let last = claim(of: lastSet), last.requests == requests { return lastSet }
+        guard let set = sets[LimitRequest.List(requests)] else { return nil }
+        lastSet = set
+        return set
     }
+
+    fileprivate func claim(of set: Int) -> LimitClaim? { set < claims.count ? claims[set] : nil }
+
+    fileprivate func insert(_ claim: LimitClaim) {
+        while claims.count <= claim.set { claims.append(nil) }
+        claims[claim.set] = claim
+        sets[LimitRequest.List(claim.requests)] = claim.set
+    }
+
+    fileprivate func forget(_ set: Int) {
+        guard let claim = claims[set].take() else { return }
+        sets[LimitRequest.List(claim.requests)] = nil
+        claim.withdraw(&effects)
+        effects.keep(claim)
+    }
+
+    fileprivate var isEmpty: Bool { sets.isEmpty }
 }
 
 extension Scheduler: LimitClaimant {
-    nonisolated func limitsWereOffered(to claim: LimitClaim) {
-        withCore { $0.noteOffer(to: claim) }
+    nonisolated func claimWasServed(_ claim: LimitClaim) {
+        withCore { $0.claimWasServed(claim) }
     }
 
     nonisolated func change(
         _ claim: LimitClaim, _ change: @escaping @Sendable (LimitClaim, inout SemaphoreEffects) -> Void
     ) {
         withCore { core in
-            if core.limits == nil { core.limits = Boxed(QueueLimits()) }
-            change(claim, &core.limits!.value.effects)
+            if core.limits == nil { core.limits = QueueLimits() }
+            change(claim, &core.limits!.effects)
         }
     }
 
@@ -46,70 +71,73 @@ extension Scheduler: LimitClaimant {
 extension SchedulerCore {
     /// Returns the number of an operation's set of limits. Creates the set if it does not exist.
     mutating func limitSet(of operation: AnyTaskOperation, claimedBy scheduler: Scheduler) -> Int {
-        let semaphores = operation.limits
-        let key = semaphores.map { ObjectIdentifier($0) }
-        if let set = limits?.value.sets[key] { return set }
+        let requests = operation.limitRequests
+        if limits == nil { limits = QueueLimits() }
+        if let set = limits!.set(of: requests) { return set }
         let set = state.makeLimitSet()
-        if limits == nil { limits = Boxed(QueueLimits()) }
-        limits!.value.claims[set] = LimitClaim(of: scheduler, set: set, limits: semaphores)
-        limits!.value.sets[key] = set
+        limits!.insert(LimitClaim(of: scheduler, set: set, requests))
         return set
     }
 
     /// Starts the next operation of a level in a queue with limits. Returns its slot; nil if no operation may start.
-    mutating func nextLimitedStart(at level: PriorityLevel) -> Int? {
-        withClaims(isTrial: false) { state, takeLimits in state.nextStart(at: level, takeLimits: takeLimits) }
+    mutating func nextLimitedStart(at level: PriorityLevel, in scheduler: Scheduler) -> Int? {
+        // A withdrawal must not follow a claim that the start makes.
+        updateLimits(of: scheduler)
+        let slot = withClaims { state, takeLimits in state.nextStart(at: level, takeLimits: takeLimits) }
+        if let slot, let set = state.limited?.set(of: slot) { limits!.claims[set]!.transfer() }
+        return slot
     }
 
     /// Calls a function with the state and with the way to take the limits of a set.
-    ///
-    /// - Parameter isTrial: Whether free permits stay where they are.
     private mutating func withClaims<Result>(
-        isTrial: Bool, _ body: (inout Scheduler.State, _ takeLimits: (Int, PriorityLevel) -> Bool) -> Result
+        _ body: (inout Scheduler.State, _ takeLimits: Scheduler.State.TakeLimits) -> Result
     ) -> Result {
-        let claims = limits!.value.claims
-        var effects = SemaphoreEffects()
-        swap(&effects, &limits!.value.effects)
-        defer { limits!.value.effects = effects }
-        return body(&state) { set, level in claims[set]!.take(at: level, isTrial: isTrial, &effects) }
+        let limits = limits!
+        return body(&state) { set, level in
+            let claim = limits.claims[set]!
+            return claim.take(at: level, &limits.effects) ? .taken : .waits(isKeeping: claim.isKeeping)
+        }
     }
 
-    mutating func noteOffer(to claim: LimitClaim) {
-        // The set may have been removed with its last operation.
-        if limits?.value.claims[claim.set] === claim { state.limitsWereOffered(claim.set) }
+    mutating func claimWasServed(_ claim: LimitClaim) {
+        // The set may have been removed with its last operation, or the claim withdrawn.
+        guard limits?.claim(of: claim.set) === claim, claim.isWaiting else { return }
+        let isTaken = claim.take(&limits!.effects)
+        state.claimWasServed(claim.set, isTaken ? .taken : .waits(isKeeping: claim.isKeeping))
     }
 
-    /// Changes semaphores as the state requests, and reports offers to the state.
+    /// Changes semaphores as the state requests, and tells the state which of its claims were served.
     mutating func updateLimits(of scheduler: Scheduler) {
         while true {
-            state.takeLimitChanges().forEach { perform($0) }
-            guard let claim = limits!.value.effects.nextOffer(to: scheduler) else { return }
-            noteOffer(to: claim)
+            if state.hasLimitChanges { state.takeLimitChanges().forEach { perform($0) } }
+            if limits!.effects.served.isEmpty { return }
+            guard let claim = limits!.effects.nextServed(of: scheduler) else { return }
+            claimWasServed(claim)
         }
     }
 
     private mutating func perform(_ change: LimitedOperations.Change) {
         switch change {
-        case .release(let set, let isNeededNext):
-            limits!.value.claims[set]!.release(isNeededNext: isNeededNext, &limits!.value.effects)
-        case .withdraw(let set): limits!.value.claims[set]!.withdraw(&limits!.value.effects)
-        case .forget(let set): if state.forgetLimitSet(set) { limits!.value.forget(set) }
+        case .release(let set): limits!.claims[set]!.release(&limits!.effects)
+        case .withdraw(let set): limits!.claims[set]!.withdraw(&limits!.effects)
+        case .forget(let set): if state.forgetLimitSet(set) { limits!.forget(set) }
         }
     }
 
-    /// Decides on the effects of a queue with limits. Declines the offers that the queue cannot use, and repeats,
-    /// because declined offers may cause new ones.
+    /// Decides on the effects of a queue with limits. Gives back the permits that the queue cannot use now, and repeats,
+    /// because another claim of the queue may receive these permits.
     ///
     /// - Returns: The effects on semaphores, to perform after unlocking; nil if there are none.
     mutating func computeEffectsWithLimits(of scheduler: Scheduler) -> SemaphoreEffects? {
         repeat {
             updateLimits(of: scheduler)
-            withClaims(isTrial: true) { state, areFree in state.parkBehindLimits(areFree) }
+            withClaims { state, takeLimits in state.takeLimitsOfNext(takeLimits) }
             state.computeEffects { $0.permitWasReturned() }
-        } while state.declineOffers()
-        defer {
-            if limits!.value.claims.isEmpty { limits = nil } else { limits!.value.effects = SemaphoreEffects() }
-        }
-        return limits!.value.effects.isEmpty ? nil : limits!.value.effects
+        } while state.giveBackLimits()
+        let limits = limits!
+        if limits.isEmpty { self.limits = nil }
+        if limits.effects.isEmpty { return nil }
+        defer { limits.effects = SemaphoreEffects() }
+        return limits.effects
     }
 }

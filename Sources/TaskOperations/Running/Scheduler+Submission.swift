@@ -61,6 +61,7 @@ extension Scheduler {
     nonisolated func insert(
         _ operation: AnyTaskOperation, isBarrier: Bool = false, onlyInOrder: Bool = false, in core: inout SchedulerCore
     ) -> Bool {
+        let excessiveWait = shedsLoad ? excessiveWait(of: operation, isBarrier: isBarrier, in: core) : nil
         if core.state.isFull || !core.state.acceptance.intake.accepts {
             // A finished operation needs no room.
             if core.state.acceptance.intake.accepts && operation.isFinished {
@@ -68,8 +69,9 @@ extension Scheduler {
                 return true
             }
             // Neither does an operation that must not start.
-            let isLate = core.state.acceptance.intake.accepts && operation.snapshot.isLate
-            guard isLate || core.state.accepts(operation) else { return true }
+            let mustNotStart =
+                core.state.acceptance.intake.accepts && (excessiveWait != nil || operation.snapshot.isLate)
+            guard mustNotStart || core.state.accepts(operation) else { return true }
         }
         let slot = core.state.nextSlot
         let place = nextPlace(for: CollectionOfOne(operation), isBarrier: isBarrier, in: &core)
@@ -77,8 +79,21 @@ extension Scheduler {
         if snapshot.hasLimits { core.state.setLimits(core.limitSet(of: operation, claimedBy: self), of: slot) }
         core.state.insert(operation, snapshot.newcomer(isBarrier: isBarrier), at: slot)
         if snapshot.hasEnded { core.state.remove(slot) }
-        if snapshot.isLate { core.state.dropLate(slot) }
+        if snapshot.isLate {
+            core.state.dropLate(slot)
+        } else if let excessiveWait, !snapshot.hasEnded {
+            core.state.shed(slot, expectedWait: excessiveWait)
+        }
         return true
+    }
+
+    /// The expected wait of an operation if it exceeds the time that `starting(within:)` allows; otherwise nil.
+    private nonisolated func excessiveWait(
+        of operation: AnyTaskOperation, isBarrier: Bool, in core: borrowing SchedulerCore
+    ) -> Duration? {
+        let (snapshot, allowance) = operation.record.withLock { ($0.snapshot, $0.links?.timers?.timeToStart) }
+        if snapshot.hasEnded { return nil }
+        return core.state.excessiveWait(of: snapshot.newcomer(isBarrier: isBarrier), allowance: allowance)
     }
 }
 

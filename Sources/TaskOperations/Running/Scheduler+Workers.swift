@@ -96,10 +96,10 @@ extension Scheduler {
     @inline(never)
     private nonisolated func handOver(_ worker: Worker, to readied: Readied, _ effects: Effects) {
         var (readied, effects) = (readied, effects)
-        let offer = effects.takeLastOffer()
-        let last = offer == nil && effects.isEmpty ? readied.popLast() : nil
+        let served = effects.takeLastServed()
+        let last = served == nil && effects.isEmpty ? readied.popLast() : nil
         tell(readied, effects)
-        if let offer { offer.host.take(worker, from: self) { $0.noteOffer(to: offer.claim) } }
+        if let served { served.host.take(worker, from: self) { $0.claimWasServed(served.claim) } }
         if let last { last.host.take(worker, from: self) { $0.updateReadiness(of: last.operation) } }
     }
 
@@ -181,7 +181,7 @@ extension Scheduler {
     /// Starts the next operation on a worker if the operation has the worker's level.
     private nonisolated func start(_ worker: Worker, _ core: inout SchedulerCore) -> WorkerStep {
         while let slot = core.limits == nil
-            ? core.state.nextStart(at: worker.level) : core.nextLimitedStart(at: worker.level)
+            ? core.state.nextStart(at: worker.level) : core.nextLimitedStart(at: worker.level, in: self)
         {
             let operation = core.state.records[slot].element
             switch operation.start(on: worker, level: worker.level) {

@@ -41,6 +41,8 @@ package actor Scheduler {
     private nonisolated let hasClock = Atomic(false)
     /// Makes the clock of a rate that is set later; nil for the continuous clock.
     private nonisolated let makeClock: (@Sendable () -> QueueClock)?
+    /// Whether the queue refuses operations because of their expected waits.
+    nonisolated let shedsLoad: Bool
     /// Whether an addition may drop another operation.
     nonisolated let dropsQueued: Bool
     /// True once a barrier was added.
@@ -74,6 +76,7 @@ package actor Scheduler {
         self.permit = permit
         self.place = place
         dropsQueued = policies.overflow.drops
+        shedsLoad = policies.shedsLoad
         self.taskLocals = taskLocals
         if case .executor(let executor as any SliceDecidingExecutor) = place {
             sliceDecider = executor
@@ -183,11 +186,11 @@ extension Scheduler {
         @inline(__always)
         var isEmpty: Bool { state == nil && semaphores == nil }
 
-        /// Removes the last offer of a permit to a queue. Returns nil if the effects are more than such offers.
-        mutating func takeLastOffer() -> (claim: LimitClaim, host: Scheduler)? {
+        /// Removes the last claim of a queue that was served. Returns nil if the effects are more than such claims.
+        mutating func takeLastServed() -> (claim: LimitClaim, host: Scheduler)? {
             if state != nil { return nil }
             defer { if let semaphores, semaphores.isEmpty { self.semaphores = nil } }
-            return semaphores?.takeLastOffer()
+            return semaphores?.takeLastServed()
         }
 
         /// Removes the operations whose floor may have changed, which the caller updates itself.
@@ -259,6 +262,8 @@ extension Scheduler {
         case .full: operation.endBeforeStart(.queueFull(label, queueName: queueName))
         case .dropped: operation.endBeforeStart(.dropped(label, queueName: queueName))
         case .late: operation.endLate()
+        case .overloaded(let wait):
+            operation.endBeforeStart(.overloaded(label, queueName: queueName, expectedWait: wait))
         }
     }
 }

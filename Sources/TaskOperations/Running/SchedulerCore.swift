@@ -2,7 +2,7 @@
 struct SchedulerCore: ~Copyable, Sendable {
     var state: Scheduler.State
     /// The semaphores that are limits of operations; nil if there are none.
-    var limits: Boxed<QueueLimits>?
+    var limits: QueueLimits?
     /// The number of bodies that wait for the queue to be empty.
     var awaitingBodyCount = 0
     /// The objects to notify when the queue is suspended or resumed.

@@ -115,6 +115,25 @@ extension SchedulerState {
         drop(slot, .late)
     }
 
+    /// The expected wait of a new operation if it exceeds the allowed time; otherwise nil.
+    ///
+    /// - Parameter allowance: The time within which the operation must start; nil without a limit.
+    func excessiveWait(of newcomer: Newcomer, allowance: Duration?) -> Duration? {
+        guard let allowance, newcomer.isReady, !newcomer.isBarrier, !isHalted, width.capacity > 0,
+            let policies = admission.policies?.value
+        else { return nil }
+        let freePermits = policies.pace.startableCount(atMost: 1) == 0 ? 0 : max(0, width.available)
+        let wait = policies.pace.wait(at: newcomer.level, freePermits: freePermits)
+        return wait > allowance ? wait : nil
+    }
+
+    /// Drops an operation that was just added, because it would start too late.
+    mutating func shed(_ slot: Slot, expectedWait: Duration) {
+        let entry = entry(slot)
+        admission.policies?.value.dropOrder?.remove(entry)
+        drop(slot, .overloaded(expectedWait: expectedWait))
+    }
+
     /// Drops a queued operation. The effects end it. Until then it stays in the queue, uncounted.
     private mutating func drop(_ slot: Slot, _ reason: Rejection.Reason) {
         acceptance.droppedCount += 1

@@ -9,7 +9,7 @@ struct AdmissionPolicies: Sendable {
     var dropOrder: DropOrder?
 
     init(_ policies: QueuePolicies) {
-        pace = QueuePace(rate: policies.rate, ageing: policies.ageing)
+        pace = QueuePace(rate: policies.rate, ageing: policies.ageing, shedsLoad: policies.shedsLoad)
         limited = LimitedOperations(order: policies.order)
         if policies.overflow.drops { dropOrder = DropOrder(policies.overflow) }
     }
@@ -23,9 +23,10 @@ struct QueuePolicies: Sendable {
     var overflow = QueueOverflow.reject
     var rate: OperationRate?
     var ageing: OperationAgeing?
+    var shedsLoad = false
 
     /// Whether the queue needs a clock.
-    var needTime: Bool { rate != nil || ageing != nil }
+    var needTime: Bool { rate != nil || ageing != nil || shedsLoad }
 
     /// Whether the queue needs `AdmissionPolicies`. The order needs no `AdmissionPolicies`, because `ReadyQueue`
     /// applies it.
@@ -53,6 +54,7 @@ extension Admission {
             policies!.value.limited.unpark(entry, at: level)
         } else {
             ready.remove(entry, at: level)
+            policies!.value.limited.noteUnready(entry.slot, set)
         }
         unparkFirst(of: set)
         return true
@@ -79,18 +81,22 @@ extension Admission {
         policies!.value.limited.park(entry, at: level)
     }
 
-    /// Makes the first operation with a set of limits ready again, unless a claim waits for these limits. With ageing,
-    /// does so for each level, because an operation of any level may start next.
-    mutating func unparkFirst(of set: Int) {
-        if policies!.value.limited.isClaimed(set) { return }
+    /// Makes the first operation with a set of limits ready again, and returns its slot; nil if a claim waits for these
+    /// limits, or if no operation is parked. With ageing, does so for each level, because an operation of any level may
+    /// start next.
+    @discardableResult
+    mutating func unparkFirst(of set: Int) -> Int? {
+        if policies!.value.limited.isClaimed(set) { return nil }
         if policies!.value.pace.hasAgeing {
-            for level in PriorityLevel.allCases { unparkFirst(of: set, at: level) }
-        } else if let level = policies!.value.limited.highestLevel(of: set) {
-            unparkFirst(of: set, at: level)
+            return PriorityLevel.allCases.reduce(nil) { slot, level in unparkFirst(of: set, at: level) ?? slot }
         }
+        return policies!.value.limited.highestLevel(of: set).flatMap { unparkFirst(of: set, at: $0) }
     }
 
-    mutating func unparkFirst(of set: Int, at level: PriorityLevel) {
-        if let entry = policies!.value.limited.unparkFirst(of: set, at: level) { ready.insert(entry, at: level) }
+    @discardableResult
+    mutating func unparkFirst(of set: Int, at level: PriorityLevel) -> Int? {
+        guard let entry = policies!.value.limited.unparkFirst(of: set, at: level) else { return nil }
+        ready.insert(entry, at: level)
+        return entry.slot
     }
 }

@@ -12,9 +12,8 @@
 ///    lacks permits of its key blocks only the entries of its key.
 /// 6. Entries without a key have one tag together, and only the capacity in total.
 ///
-/// An entry is either a task or a claim. A task receives its permits and leaves the line. A claim belongs to a queue
-/// whose operations are limited by the semaphore. The semaphore offers one permit to the claim. The claim stays in line
-/// until the queue takes the permit or withdraws the claim.
+/// An entry is either a task, or a claim of a queue whose operations are limited by the semaphore. Both are served in
+/// the same way: the entry receives its permits and leaves the line.
 ///
 /// The algorithm is that of P. Goyal, H. M. Vin and H. Cheng, "Start-Time Fair Queueing: A Scheduling Algorithm for
 /// Integrated Services Packet Switching Networks", IEEE/ACM Transactions on Networking 5, 1997. Deficit round robin
@@ -30,7 +29,6 @@ struct LimitState<Waiter: Sendable>: Sendable {
         let key: Key?
         var level: PriorityLevel
         let isClaim: Bool
-        var isOffered = false
     }
 
     /// Identifies an entry in line. After the entry has left the line, the ticket identifies no entry.
@@ -86,12 +84,14 @@ private struct Turns: Sendable {
     struct Turn: Sendable, HeapElement {
         let level: PriorityLevel
         let tag: UInt128
+        /// The arrival of the first entry.
+        let arrival: UInt64
         let number: UInt64
         let key: Int?
 
         func isBefore(_ other: Turn) -> Bool {
             if level != other.level { return level > other.level }
-            return tag == other.tag ? number < other.number : tag < other.tag
+            return tag == other.tag ? arrival < other.arrival : tag < other.tag
         }
     }
 
@@ -150,10 +150,17 @@ extension LimitState {
 extension LimitState {
     /// Takes permits if enough permits are free in total and for the key, and no entry that could use them waits.
     /// Returns false if it takes no permits.
-    mutating func tryAcquire(_ weight: Int, for key: Key? = nil, level: PriorityLevel = .medium) -> Bool {
-        guard permits.fits(weight), turns.count == 0 else { return false }
+    ///
+    /// - Parameter mayBeAlone: Whether a weight above a capacity is served alone, as it is served in line.
+    mutating func tryAcquire(
+        _ weight: Int, for key: Key? = nil, level: PriorityLevel = .medium, mayBeAlone: Bool = false
+    ) -> Bool {
+        guard turns.count == 0, mayBeAlone ? permits.admits(weight) : permits.fits(weight) else { return false }
         let capacity = capacity(of: key)
-        guard read(key, { $0.line.isEmpty && weight <= capacity - $0.taken }) else { return false }
+        let isFree = read(key) { line in
+            line.line.isEmpty && (mayBeAlone ? line.admits(weight, of: capacity) : weight <= capacity - line.taken)
+        }
+        if !isFree { return false }
         permits.take(weight)
         note(weight, takenFor: key, at: level)
         return true
@@ -198,7 +205,7 @@ extension LimitState {
     ///
     /// - Parameters:
     ///   - arrival: The arrival, which decides the order within a level.
-    ///   - isClaim: Whether the entry is a claim. A claim receives an offer instead of a permit.
+    ///   - isClaim: Whether the entry is a claim, which `waitingCount` does not include.
     mutating func wait(
         _ waiter: Waiter, weight: Int, for key: Key? = nil, level: PriorityLevel, arrival: LineArrival,
         isClaim: Bool = false
@@ -253,7 +260,8 @@ extension LimitState {
         return record
     }
 
-    private func isWaiting(_ ticket: Ticket) -> Bool {
+    /// Whether an entry is still in line.
+    func isWaiting(_ ticket: Ticket) -> Bool {
         records.holds(ticket.entry.slot) && records[ticket.entry.slot].entry == ticket.entry
     }
 }
@@ -261,17 +269,11 @@ extension LimitState {
 // MARK: - Turns
 
 extension LimitState {
-    /// Serves the next entry if enough permits are free. A task receives its permits and leaves the line. A claim
-    /// receives an offer of one permit and stays in line.
+    /// Serves the next entry if enough permits are free: the entry receives its permits and leaves the line.
     ///
-    /// - Returns: The served waiter. Nil if no entry can be served, or if the first entry already has an offer.
+    /// - Returns: The served waiter; nil if no entry can be served.
     mutating func next() -> Waiter? {
         guard let (slot, key) = first(), permits.admits(records[slot].weight) else { return nil }
-        if records[slot].isClaim {
-            if records[slot].isOffered { return nil }
-            records[slot].isOffered = true
-            return records[slot].waiter
-        }
         let record = removeRecord(slot)
         permits.take(record.weight)
         note(record.weight, takenFor: key, at: record.level)
@@ -308,7 +310,7 @@ extension LimitState {
     /// Gives a turn at the level of the first entry to a key. If it has no entries, ends its turn.
     private mutating func renewTurn(_ key: Key?) {
         endTurn(key)
-        guard let level = read(key, { $0.line.highestLevel }) else { return }
+        guard let (entry, level) = read(key, { $0.line.first }) else { return }
         turns.lastNumber += 1
         turns.count += 1
         let (number, served) = (turns.lastNumber, turns.served[level])
@@ -316,7 +318,7 @@ extension LimitState {
             line.turn = number
             return max(line.tags[level], served)
         }
-        turns.heap.insert(.init(level: level, tag: tag, number: number, key: key))
+        turns.heap.insert(.init(level: level, tag: tag, arrival: entry.arrival, number: number, key: key))
         if turns.heap.count > 2 * turns.count + 64 {
             turns.heap = Heap(turns.heap.elements.filter { isCurrent($0) })
         }
@@ -328,27 +330,6 @@ extension LimitState {
             return line.turn != 0
         }
         if hadTurn { turns.count -= 1 }
-    }
-}
-
-// MARK: - Claims
-
-extension LimitState {
-    var hasLine: Bool { records.count > 0 }
-
-    /// Whether a permit is free for an entry of this level and arrival, and no entry is ahead of it. The entry need not
-    /// be in line.
-    mutating func admits(at level: PriorityLevel, arrival: LineArrival) -> Bool {
-        guard permits.fits(1) else { return false }
-        guard let (slot, key) = first() else { return true }
-        let head = records[slot]
-        return head.level < level || (head.level == level && key == nil && head.entry.arrival >= arrival.first)
-    }
-
-    /// Takes one permit after `admits` has returned true.
-    mutating func takeAdmitted(at level: PriorityLevel) {
-        permits.take(1)
-        note(1, takenFor: nil, at: level)
     }
 }
 

@@ -1,12 +1,15 @@
-/// The state of a queue's rate and ageing, which depends on time.
+/// The state of a queue's rate, ageing and load shedding, which depends on time.
 struct QueuePace: Sendable {
     private(set) var time = QueueTime()
     private(set) var rate: TokenBucket?
     private(set) var ages: Ages?
+    /// Nil if the queue accepts operations regardless of their expected waits.
+    private(set) var expectedWait: ExpectedWait?
 
-    init(rate: OperationRate?, ageing: OperationAgeing?) {
+    init(rate: OperationRate?, ageing: OperationAgeing?, shedsLoad: Bool = false) {
         self.rate = rate.map { TokenBucket($0) }
         ages = ageing.map { Ages($0) }
+        if shedsLoad { expectedWait = ExpectedWait() }
     }
 
     mutating func advance(to now: Duration, mayBeOld: Bool) { time.advance(to: now, mayBeOld: mayBeOld) }
@@ -26,12 +29,15 @@ extension QueuePace {
     @inline(__always)
     func startableCount(atMost count: Int) -> Int { rate.map { $0.count(at: time.now, atMost: count) } ?? count }
 
-    mutating func noteStart() { rate?.take(at: time.now) }
+    mutating func noteStart(_ slot: Int) {
+        rate?.take(at: time.now)
+        expectedWait?.started(slot, at: time.now)
+    }
 
     /// Uses a token for another attempt of an operation that has started. Returns the time at which the token is
     /// available; nil without a rate.
     mutating func reserveStart() -> Duration? {
-        defer { noteStart() }
+        defer { rate?.take(at: time.now) }
         return rate?.nextStart
     }
 
@@ -50,6 +56,23 @@ extension QueuePace {
     }
 }
 
+// MARK: - Load shedding
+
+extension QueuePace {
+    mutating func becameReady(_ slot: Int, _ level: PriorityLevel) {
+        expectedWait?.becameReady(slot, level, at: time.now)
+    }
+
+    mutating func becameUnready(_ slot: Int) { expectedWait?.left(slot) }
+
+    mutating func noteResumption() { expectedWait?.resumed(at: time.now) }
+
+    /// The expected wait of an operation that would become ready now; zero without load shedding.
+    func wait(at level: PriorityLevel, freePermits: Int) -> Duration {
+        expectedWait?.wait(at: level, freePermits: freePermits, time.now) ?? .zero
+    }
+}
+
 // MARK: - Ageing
 
 extension QueuePace {
@@ -58,7 +81,10 @@ extension QueuePace {
 
     mutating func arrive(_ slot: Int) { ages?.arrive(slot, at: time.now) }
 
-    mutating func leave(_ slot: Int) { ages?.leave(slot) }
+    mutating func leave(_ slot: Int) {
+        ages?.leave(slot)
+        expectedWait?.left(slot)
+    }
 
     /// The level at which an operation competes now. It is `level`, or a higher level because of the operation's age.
     func orderLevel(of slot: Int, _ level: PriorityLevel) -> PriorityLevel {

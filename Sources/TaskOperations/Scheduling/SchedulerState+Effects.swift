@@ -44,6 +44,8 @@ extension SchedulerState {
             case dropped
             /// A time limit of the operation passed before the operation was added.
             case late
+            /// The operation would have started too late.
+            case overloaded(expectedWait: Duration)
         }
 
         let element: Element

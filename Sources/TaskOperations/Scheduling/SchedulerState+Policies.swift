@@ -25,6 +25,9 @@ extension SchedulerState {
 // MARK: - Selection
 
 extension SchedulerState {
+    /// Takes the limits of a set for the next operation, which competes at a level.
+    typealias TakeLimits = (_ set: Int, PriorityLevel) -> LimitedOperations.Attempt
+
     typealias Selection = (slot: Slot, level: PriorityLevel, set: Int?, taskLevel: PriorityLevel)
 
     /// The next operation; nil if no operation may start.
@@ -32,6 +35,11 @@ extension SchedulerState {
     /// A level at its limit is skipped. An operation that is too heavy for the free permits of the queue is not
     /// skipped.
     var selection: Selection? {
+        if !permits.hasCaps, !hasAgeing {
+            return admission.ready.highestLevel.flatMap { level in
+                admission.first(of: level).flatMap { selected($0.slot, level, $0.set) }
+            }
+        }
         if hasAgeing {
             for (slot, level, set) in firstOfLevels {
                 if permits.isOpen(level, for: records[slot].weight) { return selected(slot, level, set) }
@@ -72,14 +80,14 @@ extension SchedulerState {
 
     /// Like `nextStart`, in a queue with policies.
     mutating func startByPolicies(
-        at level: PriorityLevel, _ takeLimits: (_ set: Int, PriorityLevel) -> Bool
+        at level: PriorityLevel, _ takeLimits: TakeLimits
     ) -> Slot? {
         guard startableCount > 0, let (slot, ownLevel, set, _) = firstWithLimits(at: level, takeLimits) else {
             return nil
         }
         admission.popFirst(of: ownLevel, set)
         start(slot, taking: records[slot].weight, at: ownLevel)
-        admission.policies!.value.pace.noteStart()
+        admission.policies!.value.pace.noteStart(slot)
         let entry = ReadyQueue.Entry(arrival: number(of: slot), slot: slot)
         admission.policies!.value.dropOrder?.remove(entry)
         return slot
@@ -90,7 +98,7 @@ extension SchedulerState {
     ///
     /// Parks at most 64 operations, because the caller holds a lock. The next worker continues.
     private mutating func firstWithLimits(
-        at level: PriorityLevel, _ takeLimits: (_ set: Int, PriorityLevel) -> Bool
+        at level: PriorityLevel, _ takeLimits: TakeLimits
     ) -> Selection? {
         for _ in 0..<64 {
             guard let next = selection, next.taskLevel == level else { return nil }
@@ -104,15 +112,22 @@ extension SchedulerState {
         return nil
     }
 
-    /// Parks the operations at the head whose limits are not free, so that no worker starts for them.
-    ///
-    /// - Parameter areFree: Returns whether each semaphore of a set has a free permit. If a semaphore has none, enters
-    ///   its line.
-    mutating func parkBehindLimits(_ areFree: (_ set: Int, PriorityLevel) -> Bool) {
-        guard startableCount > 0, let next = selection, startableCount > starting[next.taskLevel], let set = next.set,
-            !admission.policies!.value.limited.isOffered(set)
-        else { return }
-        _ = firstWithLimits(at: next.taskLevel, areFree)
+    /// The level of the next operation if another worker would start the operation and its limits must be taken first;
+    /// otherwise nil.
+    private var levelToTakeLimits: PriorityLevel? {
+        let count = min(startableCount, workerLimit)
+        guard count > 0, let next = selection, count > starting[next.taskLevel], let set = next.set,
+            !admission.policies!.value.limited.isHeld(set)
+        else { return nil }
+        return next.taskLevel
+    }
+
+    /// Takes the limits of the next operation if another worker would start it. Parks the operations at the head whose
+    /// limits are not free, so that no worker starts for them.
+    mutating func takeLimitsOfNext(_ takeLimits: TakeLimits) {
+        guard let level = levelToTakeLimits else { return }
+        guard let first = firstWithLimits(at: level, takeLimits), let set = first.set else { return }
+        admission.policies!.value.limited.hold(set, for: first.slot)
     }
 
     mutating func undoStartByPolicies(_ slot: Slot) {
@@ -136,11 +151,9 @@ extension SchedulerState {
     var limited: LimitedOperations? { admission.policies?.value.limited }
 
     /// Takes the limits of a set. If the limits are not free, records a claim. Returns whether the limits were taken.
-    private mutating func take(
-        _ set: Int, at level: PriorityLevel, _ takeLimits: (_ set: Int, PriorityLevel) -> Bool
-    ) -> Bool {
-        if takeLimits(set, level) { return true }
-        admission.policies!.value.limited.claim(set, at: level)
+    private mutating func take(_ set: Int, at level: PriorityLevel, _ takeLimits: TakeLimits) -> Bool {
+        guard case .waits(let isKeeping) = takeLimits(set, level) else { return true }
+        admission.policies!.value.limited.claim(set, at: level, isKeeping: isKeeping)
         return false
     }
 
@@ -172,23 +185,46 @@ extension SchedulerState {
         admission.policies!.value.limited.setLent(isLent, slot)
     }
 
-    mutating func limitsWereOffered(_ set: Int) {
-        admission.policies!.value.limited.noteOffer(set)
-        admission.unparkFirst(of: set)
+    /// Records the result of another attempt of a waiting claim.
+    mutating func claimWasServed(_ set: Int, _ attempt: LimitedOperations.Attempt) {
+        if case .waits(let isKeeping) = attempt {
+            return admission.policies!.value.limited.noteKept(set, isKeeping: isKeeping)
+        }
+        admission.policies!.value.limited.noteTaken(set)
+        if let slot = admission.unparkFirst(of: set) {
+            admission.policies!.value.limited.hold(set, for: slot)
+        } else {
+            admission.policies!.value.limited.decline(set)
+        }
     }
 
-    /// Declines every offer of limits, except the offer to the operation that starts next. Otherwise, a limit could be
-    /// kept free for an operation that cannot start. Returns whether an offer was declined.
-    mutating func declineOffers() -> Bool {
-        guard let offered = admission.policies?.value.limited.offered, !offered.isEmpty else { return false }
-        let next = nextLevel == nil ? nil : selection?.set
-        let declined = offered.filter { $0 != next }
-        for set in declined {
+    /// Gives back the limits of every claim whose permits the queue cannot use now. Returns whether there was such a
+    /// claim.
+    mutating func giveBackLimits() -> Bool {
+        guard let holding = admission.policies?.value.limited.holding, !holding.isEmpty else { return false }
+        let mayStart = mayStartLimited
+        let useless = holding.filter { !mayStart || !canUseLimits(of: $0) }
+        for set in useless {
             admission.policies!.value.limited.decline(set)
             admission.unparkFirst(of: set)
         }
-        return !declined.isEmpty
+        return !useless.isEmpty
     }
+
+    /// Whether the queue could start an operation if the limits of the operation were free.
+    private var mayStartLimited: Bool {
+        if isHalted || permits.isAwaitedBack || width.available == 0 || isRateReached { return false }
+        return admission.ready.isEmpty || selection != nil
+    }
+
+    /// Whether the level of the operation for which a claim holds the limits has free permits. True if the claim still
+    /// waits.
+    private func canUseLimits(of set: Int) -> Bool {
+        guard case .held(let slot) = admission.policies!.value.limited.sets[set].availability else { return true }
+        return permits.isOpen(records[slot].level, for: records[slot].weight)
+    }
+
+    var hasLimitChanges: Bool { admission.policies?.value.limited.hasChanges ?? false }
 
     mutating func takeLimitChanges() -> TinyArray<LimitedOperations.Change> {
         admission.policies == nil ? TinyArray() : admission.policies!.value.limited.takeChanges()
@@ -220,7 +256,7 @@ extension SchedulerState {
     private var hasAgeing: Bool { admission.policies?.value.pace.hasAgeing ?? false }
 
     /// Whether the rate prevents every start now.
-    var isRateReached: Bool { pace.startableCount(atMost: 1) == 0 }
+    var isRateReached: Bool { admission.policies.map { $0.value.pace.startableCount(atMost: 1) == 0 } ?? false }
 
     mutating func advance(to now: Duration, mayBeOld: Bool = false) {
         admission.policies?.value.pace.advance(to: now, mayBeOld: mayBeOld)

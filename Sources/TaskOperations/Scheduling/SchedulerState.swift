@@ -102,7 +102,10 @@ extension SchedulerState {
         let entry = ReadyQueue.Entry(arrival: arrivals, slot: slot)
         if newcomer.weight != 1 || admission.policies != nil { arriveWithPolicies(entry) }
         if newcomer.isBarrier || admission.barriers != nil { arriveBehindBarriers(entry, newcomer) }
-        if newcomer.isReady { admission.insert(entry, at: newcomer.level, isBarrier: newcomer.isBarrier) }
+        if newcomer.isReady {
+            if admission.policies != nil { admission.policies!.value.pace.becameReady(slot, newcomer.level) }
+            admission.insert(entry, at: newcomer.level, isBarrier: newcomer.isBarrier)
+        }
         if changes.isObserved { reportArrival(element, isReady: newcomer.isReady) }
     }
 
@@ -124,11 +127,13 @@ extension SchedulerState {
 
     private mutating func makeReady(_ slot: Slot) {
         let (entry, level, isBarrier) = setStatus(slot, .ready)
+        if admission.policies != nil { admission.policies!.value.pace.becameReady(slot, level) }
         admission.insert(entry, at: level, isBarrier: isBarrier)
     }
 
     mutating func makeWait(_ slot: Slot) {
         let (entry, level, isBarrier) = setStatus(slot, .waiting)
+        if admission.policies != nil { admission.policies!.value.pace.becameUnready(slot) }
         admission.remove(entry, at: level, isBarrier: isBarrier)
     }
 
@@ -226,12 +231,10 @@ extension SchedulerState {
     /// Starts the next operation, which takes its permits. Returns nil if no operation may start, or if the task of the
     /// next operation needs another level.
     ///
-    /// - Parameter takeLimits: Takes a permit of each semaphore of a set. If a semaphore has no permit, enters its line
-    ///   and returns false. The next operation is then tried.
+    /// - Parameter takeLimits: Takes the permits of each semaphore of a set. If a semaphore has too few permits, waits
+    ///   in its line. The next operation is then tried.
     @inline(__always)
-    mutating func nextStart(
-        at level: PriorityLevel, takeLimits: (_ set: Int, PriorityLevel) -> Bool = { _, _ in true }
-    ) -> Slot? {
+    mutating func nextStart(at level: PriorityLevel, takeLimits: TakeLimits = { _, _ in .taken }) -> Slot? {
         if admission.policies != nil { return startByPolicies(at: level, takeLimits) }
         guard startableCount > 0, firstLevel == level else { return nil }
         let ownLevel = admission.ready.highestLevel!
@@ -282,6 +285,7 @@ extension SchedulerState {
     }
 
     mutating func setSuspended(_ isSuspended: Bool) {
+        if self.isSuspended, !isSuspended { admission.policies?.value.pace.noteResumption() }
         self.isSuspended = isSuspended && !isDraining
     }
 

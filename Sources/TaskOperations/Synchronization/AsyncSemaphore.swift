@@ -394,6 +394,8 @@ extension AsyncSemaphore {
                         level: wait.level(at: Task.currentPriority), arrival: LineArrival(Rank.next()))
                     wait.ticket.withLock { $0 = ticket }
                 }
+                // A claim that keeps permits could wait for a permit that this task has.
+                permit.stopKeeping()
                 if Task.isCancelled || wait.isTimeUp.isSet { leave(wait) }
             }
         }

@@ -1,10 +1,70 @@
 import Synchronization
 
+/// The permits that an operation needs from one limit. Requests are equal if their limits and keys are the same objects.
+struct LimitRequest: Equatable, Sendable {
+    let limit: AsyncSemaphore
+    /// The key for which the permits are taken; nil without a key.
+    let key: LimitKey?
+    let weight: Int
+
+    static func == (one: LimitRequest, other: LimitRequest) -> Bool {
+        one.limit === other.limit && one.key === other.key && one.weight == other.weight
+    }
+
+    /// Whether enough permits are free in total and for the key.
+    var isFree: Bool {
+        limit.storage.withLock { storage in
+            let ofKey = key.map { storage.state.capacityPerKey - storage.state.takenCount(of: $0.number) } ?? .max
+            return storage.state.permits.fits(weight) && weight <= ofKey
+        }
+    }
+
+    /// The limit, the key and the use of the permits.
+    var waitDescription: String { key?.waitDescription ?? limit.waitDescription }
+
+    /// Requests by the identities of their limits and keys.
+    struct List: Hashable, Sendable {
+        private struct Element: Hashable, Sendable {
+            let limit: ObjectIdentifier
+            let key: Int?
+            let weight: Int
+
+            init(_ request: LimitRequest) {
+                limit = ObjectIdentifier(request.limit)
+                key = request.key?.number
+                weight = request.weight
+            }
+        }
+
+        /// Nil if there are no requests, because the operation has ended.
+        private let first: Element?
+        private let others: [Element]
+
+        init(_ requests: [LimitRequest]) {
+            first = requests.first.map { Element($0) }
+            others = requests.count < 2 ? [] : requests.dropFirst().map { Element($0) }
+        }
+    }
+}
+
+extension [LimitRequest] {
+    /// The last request for each limit, in the order in which the semaphores were created.
+    var ordered: [LimitRequest] {
+        if count < 2 { return self }
+        var ordered: [LimitRequest] = []
+        // Equal numbers keep their order, because the sort is stable.
+        for request in sorted(by: { $0.limit.number < $1.limit.number }) {
+            if ordered.last?.limit === request.limit { ordered.removeLast() }
+            ordered.append(request)
+        }
+        return ordered
+    }
+}
+
 /// The owner of a claim. An owner is a queue, or a body that takes back the permits of its limits.
 protocol LimitClaimant: AnyObject, Sendable {
-    /// Reports that a limit has a free permit, and that the claim is first in the line of this limit. Called with no
-    /// lock held.
-    func limitsWereOffered(to claim: LimitClaim)
+    /// Reports that a limit has served the claim, so that `take` may continue. Called with no lock held.
+    func claimWasServed(_ claim: LimitClaim)
 
     /// Takes the owner's lock and calls a function that changes a claim. The caller holds no lock.
     func change(_ claim: LimitClaim, _ change: @escaping @Sendable (LimitClaim, inout SemaphoreEffects) -> Void)
@@ -15,12 +75,11 @@ enum SemaphoreWaiter: Sendable {
     case task(WaitContinuation<Bool>)
     case claim(LimitClaim)
 
-    /// Resumes a task that has received its permits, or tells the owner of a claim that a permit is free. Called with
-    /// no lock held.
+    /// Tells a waiter that it has received its permits. Called with no lock held.
     func serve() {
         switch self {
         case .task(let continuation): continuation.resume(returning: true)
-        case .claim(let claim): claim.owner.limitsWereOffered(to: claim)
+        case .claim(let claim): claim.owner.claimWasServed(claim)
         }
     }
 }
@@ -28,12 +87,19 @@ enum SemaphoreWaiter: Sendable {
 /// The effects of changes to semaphores. The caller performs these effects after releasing all locks.
 struct SemaphoreEffects: Sendable {
     fileprivate(set) var served = TinyArray<SemaphoreWaiter>()
-    fileprivate var keptFree: [LimitClaim.KeptFree] = []
+    fileprivate var keptPermits: [LimitClaim.KeptPermits] = []
+    /// Claims that may have the last references to keys, which are user code.
+    private var forgotten: [LimitClaim] = []
 
-    var isEmpty: Bool { served.isEmpty && keptFree.isEmpty }
+    var isEmpty: Bool { served.isEmpty && keptPermits.isEmpty && forgotten.isEmpty }
+
+    /// Keeps a claim with keys until the effects are performed.
+    mutating func keep(_ claim: LimitClaim) {
+        if claim.requests.contains(where: { $0.key != nil }) { forgotten.append(claim) }
+    }
 
     /// Removes a claim of an owner from `served`, and returns it; nil if there is none.
-    mutating func nextOffer(to owner: any LimitClaimant) -> LimitClaim? {
+    mutating func nextServed(of owner: any LimitClaimant) -> LimitClaim? {
         for (index, waiter) in served.enumerated() {
             guard case .claim(let claim) = waiter, claim.owner === owner else { continue }
             served.remove(at: index)
@@ -42,10 +108,10 @@ struct SemaphoreEffects: Sendable {
         return nil
     }
 
-    /// Removes the last offer, and returns it with its queue. Returns nil if the effects are more than offers to claims
-    /// of queues.
-    mutating func takeLastOffer() -> (claim: LimitClaim, host: Scheduler)? {
-        guard keptFree.isEmpty, let last = served.last, case .claim(let claim) = last,
+    /// Removes the last served claim, and returns it with its queue. Returns nil if the effects are more than served
+    /// claims of queues.
+    mutating func takeLastServed() -> (claim: LimitClaim, host: Scheduler)? {
+        guard keptPermits.isEmpty, let last = served.last, case .claim(let claim) = last,
             let host = claim.owner as? Scheduler
         else { return nil }
         served.remove(at: served.count - 1)
@@ -54,104 +120,138 @@ struct SemaphoreEffects: Sendable {
 
     func perform() {
         for waiter in served { waiter.serve() }
-        for keptFree in keptFree { keptFree.claim.insertEdge(for: keptFree) }
+        for keptPermits in keptPermits { keptPermits.claim.insertEdges(for: keptPermits) }
     }
 }
 
-/// A claim to one permit from each limit of a set. A queue has one claim for all its operations that have exactly
-/// these limits. See `LimitPlaces`.
+/// A claim to permits of each limit of a set. A queue has one claim for all its operations that have exactly these
+/// limits, with the same keys and weights. See `ClaimState`.
 ///
-/// A permit of a limit may be kept free while the claim waits for another limit. Operations that need the kept permit
-/// then indirectly wait for that other limit. In the wait graph, this wait is an edge between the permits of the two
-/// limits. If the edge would close a cycle, the permit is not kept free.
+/// The claim may keep permits of a limit while it waits for another limit. Operations that need the kept permits then
+/// indirectly wait for that other limit. In the wait graph, this wait is an edge between the permits of the two limits.
+/// If the edge would close a cycle, or if a task waits for the kept permits, the claim stops keeping permits. The wait
+/// graph does not contain tasks that are not bodies of operations.
 final class LimitClaim: @unchecked Sendable {
-    // `places` is accessed only under the lock of `owner`. All other properties are constant.
+    // `state` and `edges` are accessed only under the lock of `owner`, and need no exclusivity check at run time. All other
+    // properties are constant.
+
+    /// Permits that a claim keeps while it waits.
+    struct KeptPermits: Sendable {
+        let claim: LimitClaim
+        /// The number of limits whose permits are kept. These are the first limits of the claim.
+        let count: Int
+        /// The index of the limit for which the claim waits.
+        let awaited: Int
+    }
 
     let owner: any LimitClaimant
     /// The owner's number for this set of limits.
     let set: Int
-    /// The limits, in the order in which they are locked.
-    let limits: [AsyncSemaphore]
-    private var places: LimitPlaces<SemaphoreWaiter>
+    /// The limits, in the order in which they are taken.
+    let requests: [LimitRequest]
+    @exclusivity(unchecked) private var state: ClaimState<SemaphoreWaiter>
+    /// The edges for kept permits; nil if there are none.
+    @exclusivity(unchecked) private var edges: (count: Int, awaited: Int)?
 
-    /// - Parameter limits: The limits, in the order in which they are locked.
-    init(of owner: any LimitClaimant, set: Int, limits: [AsyncSemaphore]) {
+    /// - Parameter requests: The limits, in the order in which they are taken.
+    init(of owner: any LimitClaimant, set: Int, _ requests: [LimitRequest]) {
         self.owner = owner
         self.set = set
-        self.limits = limits
-        places = LimitPlaces(count: limits.count)
+        self.requests = requests
+        state = ClaimState(requests.map { .init(weight: $0.weight, key: $0.key?.number) })
     }
 
-    /// Takes a permit of each limit, or enters the line of the first limit that has no free permit. Returns whether the
-    /// permits were taken. Called under the owner's lock.
+    /// Whether the claim waits in a line, or was served there since the last call of `take`.
+    var isWaiting: Bool { state.place != nil }
+
+    /// Whether the claim keeps permits while it waits.
+    var isKeeping: Bool { isWaiting && state.heldCount > 0 }
+
+    /// Takes the permits of each limit, or waits in the line of the first limit that has too few free permits. Returns
+    /// whether the claim holds all permits. Called under the owner's lock.
     ///
-    /// - Parameter isTrial: Whether free permits stay where they are.
-    func take(at level: PriorityLevel, isTrial: Bool = false, _ effects: inout SemaphoreEffects) -> Bool {
-        let attempt = places.take(
-            at: level, arrival: LineArrival(Rank.next()), isTrial: isTrial, .claim(self), access: access)
-        serve(attempt.unserved, &effects)
-        guard let lacking = attempt.lacking else { return true }
-        for index in attempt.kept { effects.keptFree.append(KeptFree(claim: self, index: index, lacking: lacking)) }
-        return false
+    /// - Parameter level: The level of the claim; nil if it does not change.
+    func take(at level: PriorityLevel? = nil, _ effects: inout SemaphoreEffects) -> Bool {
+        if state.isComplete { return true }
+        let isTaken = state.take(at: level, arrival: LineArrival(Rank.next()), .claim(self)) { index, change in
+            self.change(index, &effects, change)
+        }
+        updateEdges(&effects)
+        return isTaken
     }
 
-    /// Stops waiting for all limits. Called under the owner's lock.
+    /// Transfers all permits to an operation. Called under the owner's lock.
+    func transfer() { state.transfer() }
+
+    /// Leaves the line and gives all permits back. Called under the owner's lock.
     func withdraw(_ effects: inout SemaphoreEffects) {
-        serve(places.withdraw(access: access), &effects)
+        state.withdraw { change($0, &effects, $1) }
+        updateEdges(&effects)
     }
 
-    /// Releases a permit of each limit. Called under the owner's lock.
-    ///
-    /// - Parameter isNeededNext: Whether the owner may take the permits again at once. Its turn then lasts.
-    func release(isNeededNext: Bool, _ effects: inout SemaphoreEffects) {
-        places.prepareRelease(isNeededNext: isNeededNext, .claim(self), access: access)
-        for limit in limits { limit.storage.withLock { $0.state.release(1) } }
-        serve(limits.indices, &effects)
-    }
-
-    /// Serves the first waiters of the limits at `indices`. If the claim no longer waits for such a limit, also removes
-    /// the edge for the permit that was kept free.
-    private func serve(_ indices: some Collection<Int>, _ effects: inout SemaphoreEffects) {
-        for index in indices {
-            if !places.isInLine(at: index) { limits[index].permit.removeEdge(of: self) }
-            limits[index].storage.withLock { $0.serve(&effects.served) }
+    /// Releases the permits of an operation. Called under the owner's lock.
+    func release(_ effects: inout SemaphoreEffects) {
+        for (index, request) in requests.enumerated() {
+            change(index, &effects) { $0.release(request.weight, for: request.key?.number) }
         }
     }
 
-    private var access: LimitPlaces<SemaphoreWaiter>.Access {
-        { [limits] index, change in limits[index].storage.withLock { change(&$0.state) } }
+    private func change(
+        _ index: Int, _ effects: inout SemaphoreEffects, _ change: (inout AsyncSemaphore.State) -> Void
+    ) {
+        requests[index].limit.storage.withLock { storage in
+            change(&storage.state)
+            storage.serve(&effects.served)
+        }
     }
 }
 
-// MARK: - Limits that are kept free
+// MARK: - Kept permits
 
 extension LimitClaim: PermitKeeper {
-    /// Records that a permit of the limit at `index` is kept free while the claim waits for the limit at `lacking`.
-    struct KeptFree: Sendable {
-        let claim: LimitClaim
-        let index: Int
-        let lacking: Int
+    private func updateEdges(_ effects: inout SemaphoreEffects) {
+        let current = isKeeping ? (state.heldCount, state.place!.index) : nil
+        if current == nil, edges == nil { return }
+        if let current, let edges, current == edges { return }
+        if let edges { removeEdges(edges.count, edges.awaited) }
+        edges = current
+        if let current { effects.keptPermits.append(.init(claim: self, count: current.0, awaited: current.1)) }
     }
 
-    /// Adds the edge for a permit that is kept free. If the edge would close a cycle, stops keeping permits free for
-    /// the claim. Called with no lock held.
-    fileprivate func insertEdge(for keptFree: KeptFree) {
-        let (node, target) = (limits[keptFree.index].permit, limits[keptFree.lacking].permit)
-        let cycle = WaitOrder.insert(from: .permit(node), to: [.permit(target)]) {
-            node.insertEdge(of: self, to: target)
+    /// Adds the edges for kept permits. Called with no lock held.
+    fileprivate func insertEdges(for kept: KeptPermits) {
+        let target = requests[kept.awaited].limit.permit
+        var closesCycle = false
+        for request in requests.prefix(kept.count) where !closesCycle {
+            let node = request.limit.permit
+            let cycle = WaitOrder.insert(from: .permit(node), to: [.permit(target)]) {
+                node.insertEdge(of: self, to: target)
+            }
+            closesCycle = cycle != nil
         }
-        owner.change(self) { claim, effects in
-            if cycle != nil { claim.leaveKept(&effects) }
-            // The claim may have left the line meanwhile.
-            if !claim.places.isInLine(at: keptFree.index) { node.removeEdge(of: claim) }
+        owner.change(self) { [closesCycle] claim, effects in
+            let isCurrent = claim.edges.map { $0 == (kept.count, kept.awaited) } ?? false
+            if !isCurrent { return claim.removeEdges(kept.count, kept.awaited) }
+            // A task that begins to wait after this check finds the edges.
+            if closesCycle || claim.isAwaitedByTask(kept.count) { claim.stopKeeping(&effects) }
         }
+    }
+
+    private func isAwaitedByTask(_ count: Int) -> Bool {
+        requests.prefix(count).contains { $0.limit.storage.withLock { $0.state.waitingCount > 0 } }
+    }
+
+    private func removeEdges(_ count: Int, _ awaited: Int) {
+        let target = requests[awaited].limit.permit
+        for request in requests.prefix(count) { request.limit.permit.removeEdges(of: self, to: target) }
     }
 
     func stopKeeping() {
-        owner.change(self) { claim, effects in claim.leaveKept(&effects) }
+        owner.change(self) { claim, effects in claim.stopKeeping(&effects) }
     }
 
-    private func leaveKept(_ effects: inout SemaphoreEffects) {
-        serve(places.leaveKept(access: access), &effects)
+    private func stopKeeping(_ effects: inout SemaphoreEffects) {
+        state.stopKeeping { change($0, &effects, $1) }
+        updateEdges(&effects)
     }
 }

@@ -129,6 +129,7 @@ private struct Rounds: Sendable {
         switch result {
         case .failure(TaskOperationError.queueFull(let label, _)) where label.isLabel(of: round): return false
         case .failure(TaskOperationError.dropped(let label, _)) where label.isLabel(of: round): return false
+        case .failure(TaskOperationError.overloaded(let label, _, _)) where label.isLabel(of: round): return false
         default: try result.get()
         }
         return true

@@ -25,6 +25,18 @@ struct LimitExplorationTests {
         .init(
             operations: [(0, [0, 1]), (0, [0, 1]), (0, [1])], tasks: [[1]], levels: [.low, .high, .medium],
             agedIntervals: 2),
+        .init(operations: [(0, [0]), (1, [0]), (0, [0])], capacities: [2, 1], weights: [2, 1, 1], mayCancel: true),
+        .init(operations: [(0, [0]), (1, [0]), (1, [0, 1])], tasks: [[0]], capacities: [2, 2], weights: [2, 1, 2]),
+        .init(operations: [(0, [0]), (1, [0])], tasks: [[0]], capacities: [2, 1], weights: [3, 1], mayCancel: true),
+        .init(
+            operations: [(0, [0]), (0, [0]), (1, [0]), (1, [0])], widths: [2, 2], capacities: [2, 1], perKey: 1,
+            keys: [0, 0, 0, 1]),
+        .init(
+            operations: [(0, [0]), (1, [0]), (1, [0])], capacities: [2, 1], perKey: 1, keys: [0, 0, nil],
+            mayCancel: true),
+        .init(
+            operations: [(0, [0, 1]), (1, [0]), (1, [1])], tasks: [[1]], capacities: [2, 1], perKey: 1,
+            keys: [0, 0, nil], maySuspend: true),
     ]
 
     @Test("Permits are conserved, everything gets its turn, and ages decide the order", arguments: plans.indices)
@@ -46,14 +58,14 @@ struct LimitExplorationTests {
         var (started, workers, calls) = (nil as Int?, 0, 0)
         while started == nil {
             let parkedBefore = state.limitedOperations.sets[set].parked.count
-            state.parkBehindLimits { _, _ in false }
+            state.takeLimitsOfNext { _, _ in .waits(isKeeping: false) }
             state.computeEffects()
             let requested = state.takeEffects().workers
             if requested.isEmpty { break }
             for level in requested { state.workerBegan(at: level) }
             started = state.nextStart(at: .medium) { _, _ in
                 calls += 1
-                return false
+                return .waits(isKeeping: false)
             }
             workers += 1
             #expect(state.limitedOperations.sets[set].parked.count - parkedBefore <= 2 * 64)

@@ -3,7 +3,7 @@
 /// Queues and semaphores as one value to explore. Operations need the semaphores as limits, and tasks acquire them.
 ///
 /// The value calls the states as the engine does. Every step before which another thread could run is a separate event.
-/// For example, a queue learns of an offer of a permit in a later event.
+/// For example, a queue learns in a later event that a limit has served one of its claims.
 struct SmallLimits {
     struct Plan: Sendable {
         /// The queue and the limits of each operation.
@@ -12,6 +12,11 @@ struct SmallLimits {
         var tasks: [[Int]] = []
         var widths = [1, 1]
         var capacities = [1, 1]
+        /// The capacity for each key of the first semaphore, and the key of each operation there; no keys if empty.
+        var perKey = Int.max
+        var keys: [Int?] = []
+        /// The number of permits that each operation takes from each of its limits; 1 if empty.
+        var weights: [Int] = []
         /// The level of each operation; empty if all operations have the same level.
         var levels: [PriorityLevel] = []
         /// The number of times that a clock advances by the interval of ageing; 0 if the queues have no ageing.
@@ -36,7 +41,8 @@ struct SmallLimits {
         let queue: Int
         let set: Int
         let limits: [Int]
-        var places: LimitPlaces<Int>
+        let needs: [ClaimState<Int>.Need]
+        var state: ClaimState<Int>
         /// True once no operation has these limits.
         var isForgotten = false
     }
@@ -51,7 +57,7 @@ struct SmallLimits {
     var isWaiting: [Bool]
     /// Waiting tasks in the order of arrival.
     var waitingOrder: [Int] = []
-    /// Claims that were offered a permit, if their queue has not learnt of the offer.
+    /// Claims that were served, if their queue has not learnt of it.
     var messages: [Int] = []
     /// The number of messages before this event. Other threads pass them on.
     var oldMessages = 0
@@ -65,7 +71,8 @@ struct SmallLimits {
         self.plan = plan
         let ageing = plan.agedIntervals > 0 ? OperationAgeing.raise(after: .seconds(1)) : nil
         queues = plan.widths.map { SchedulerState(width: $0, policies: QueuePolicies(ageing: ageing)) }
-        semaphores = plan.capacities.map { LimitState(capacity: $0) }
+        semaphores = plan.capacities.map { LimitState(capacity: $0, perKey: plan.perKey) }
+        for _ in 0..<(plan.keys.compactMap(\.self).max() ?? -1) + 1 { _ = semaphores[0].addKey() }
         phases = plan.operations.map { _ in .made }
         slots = plan.operations.map { _ in nil }
         held = plan.tasks.map { _ in 0 }
@@ -80,42 +87,47 @@ extension SmallLimits {
         claims.firstIndex { $0.queue == queue && $0.set == set && !$0.isForgotten }!
     }
 
-    /// Changes a claim under the locks of its semaphores.
+    /// Changes a claim, and serves the lines of the limits that it changes.
     private mutating func change<Result>(
-        _ number: Int, _ body: (inout LimitPlaces<Int>, @escaping LimitPlaces<Int>.Access) -> Result
+        _ number: Int, _ body: (inout ClaimState<Int>, ClaimState<Int>.Access) -> Result
     ) -> Result {
-        let boxes = claims[number].limits.map { Box(semaphores[$0]) }
-        let result = body(&claims[number].places) { index, change in change(&boxes[index].semaphore) }
-        for (limit, box) in zip(claims[number].limits, boxes) { semaphores[limit] = box.semaphore }
+        let limits = claims[number].limits
+        var (copy, state) = (self, claims[number].state)
+        let result = body(&state) { index, change in
+            change(&copy.semaphores[limits[index]])
+            copy.serve([limits[index]])
+        }
+        self = copy
+        claims[number].state = state
         return result
     }
 
-    private final class Box {
-        var semaphore: LimitState<Int>
-
-        init(_ semaphore: LimitState<Int>) { self.semaphore = semaphore }
-    }
-
-    private mutating func take(_ number: Int, at level: PriorityLevel, isTrial: Bool = false) -> Bool {
+    private mutating func take(_ number: Int, at level: PriorityLevel? = nil) -> LimitedOperations.Attempt {
+        if claims[number].state.isComplete { return .taken }
         arrivals += 1
         let (arrival, waiter) = (LineArrival(arrivals), plan.tasks.count + number)
-        let attempt = change(number) {
-            $0.take(at: level, arrival: arrival, isTrial: isTrial, waiter, access: $1)
-        }
-        serve(attempt.unserved.map { claims[number].limits[$0] })
-        return attempt.lacking == nil
+        let isTaken = change(number) { $0.take(at: level, arrival: arrival, waiter, access: $1) }
+        return isTaken ? .taken : .waits(isKeeping: claims[number].state.heldCount > 0)
     }
 
     private mutating func withdraw(_ number: Int) {
-        let unserved = change(number) { $0.withdraw(access: $1) }
-        serve(unserved.map { claims[number].limits[$0] })
+        change(number) { $0.withdraw(access: $1) }
+    }
+
+    /// The numbers of the claims that keep a permit for which a task waits.
+    private var claimsToStop: [Int] {
+        claims.indices.filter { number in
+            let state = claims[number].state
+            guard state.place != nil else { return false }
+            return claims[number].limits.prefix(state.heldCount).contains { semaphores[$0].waitingCount > 0 }
+        }
     }
 
     private mutating func serve(_ limits: [Int]) {
         for limit in limits {
             while let waiter = semaphores[limit].next() {
                 if waiter >= plan.tasks.count {
-                    messages.append(waiter - plan.tasks.count)
+                    send(waiter - plan.tasks.count)
                 } else {
                     isWaiting[waiter] = false
                     held[waiter] += 1
@@ -125,32 +137,44 @@ extension SmallLimits {
         }
     }
 
+    /// Tells a claim that it was served. An earlier message has no further effect.
+    private mutating func send(_ claim: Int) {
+        if let earlier = messages.firstIndex(of: claim) {
+            messages.remove(at: earlier)
+            if earlier < oldMessages { oldMessages -= 1 }
+        }
+        messages.append(claim)
+    }
+
     private mutating func release(_ limits: [Int]) {
         for limit in limits { semaphores[limit].release(1) }
         serve(limits)
     }
 
-    /// Performs the changes that a queue requests of its semaphores, and passes the offers of this event to the queue.
+    private mutating func release(_ claim: Claim) {
+        for (limit, need) in zip(claim.limits, claim.needs) { semaphores[limit].release(need.weight, for: need.key) }
+        serve(claim.limits)
+    }
+
+    /// Performs the changes that a queue requests of its semaphores, and tells the queue which of its claims were served in this event.
     private mutating func updateLimits(of queue: Int) {
         while true {
             for change in queues[queue].takeLimitChanges() { perform(change, queue) }
-            let offer = messages[oldMessages...].firstIndex { claims[$0].queue == queue }
-            guard let offer else { return }
-            learn(messages.remove(at: offer))
+            let served = messages[oldMessages...].firstIndex { claims[$0].queue == queue }
+            guard let served else { return }
+            learn(messages.remove(at: served))
         }
     }
 
     private mutating func learn(_ claim: Int) {
-        if !claims[claim].isForgotten { queues[claims[claim].queue].limitsWereOffered(claims[claim].set) }
+        if claims[claim].isForgotten || claims[claim].state.place == nil { return }
+        let attempt = take(claim)
+        queues[claims[claim].queue].claimWasServed(claims[claim].set, attempt)
     }
 
     private mutating func perform(_ change: LimitedOperations.Change, _ queue: Int) {
         switch change {
-        case .release(let set, let isNeededNext):
-            let number = claim(of: queue, set)
-            let waiter = plan.tasks.count + number
-            self.change(number) { $0.prepareRelease(isNeededNext: isNeededNext, waiter, access: $1) }
-            release(claims[number].limits)
+        case .release(let set): release(claims[claim(of: queue, set)])
         case .withdraw(let set): withdraw(claim(of: queue, set))
         case .forget(let set):
             if !queues[queue].forgetLimitSet(set) { return }
@@ -163,16 +187,12 @@ extension SmallLimits {
     private mutating func settle(_ queue: Int) {
         repeat {
             updateLimits(of: queue)
-            parkBehindLimits(queue)
+            withCopy(of: queue) { state, copy in
+                state.takeLimitsOfNext { set, level in copy.take(copy.claim(of: queue, set), at: level) }
+            }
             queues[queue].computeEffects()
             _ = queues[queue].takeEffects()
-        } while queues[queue].declineOffers()
-    }
-
-    private mutating func parkBehindLimits(_ queue: Int) {
-        withCopy(of: queue) { state, copy in
-            state.parkBehindLimits { set, level in copy.take(copy.claim(of: queue, set), at: level, isTrial: true) }
-        }
+        } while queues[queue].giveBackLimits()
     }
 
     /// Changes a queue whose event changes the semaphores.
@@ -181,7 +201,8 @@ extension SmallLimits {
     ) -> Result {
         var copy = self
         let result = body(&queues[queue], &copy)
-        (semaphores, claims, messages, arrivals) = (copy.semaphores, copy.claims, copy.messages, copy.arrivals)
+        (semaphores, claims, arrivals) = (copy.semaphores, copy.claims, copy.arrivals)
+        (messages, oldMessages) = (copy.messages, copy.oldMessages)
         (isWaiting, held, waitingOrder) = (copy.isWaiting, copy.held, copy.waitingOrder)
         return result
     }
@@ -202,8 +223,10 @@ extension SmallLimits: Explorable {
         case setSuspended(queue: Int, Bool)
         /// The clock of all queues advances by the interval of ageing.
         case advance
-        /// A queue learns that one of its claims was offered a permit.
+        /// A queue learns that one of its claims was served.
         case learn(claim: Int)
+        /// A claim gives back the permits that it keeps, because a task waits for one of them.
+        case stopKeeping(claim: Int)
         case acquire(task: Int)
         case release(task: Int)
     }
@@ -214,7 +237,7 @@ extension SmallLimits: Explorable {
 
     func isProgress(_ event: Event) -> Bool {
         switch event {
-        case .add, .start, .finish, .makeReady, .learn, .acquire, .release, .setSuspended(_, false): true
+        case .add, .start, .finish, .makeReady, .learn, .stopKeeping, .acquire, .release, .setSuspended(_, false): true
         case .cancel, .refuseStart, .setSuspended, .advance: false
         }
     }
@@ -236,6 +259,7 @@ extension SmallLimits: Explorable {
         }
         if intervals < plan.agedIntervals { events.append(.advance) }
         for message in messages { events.append(.learn(claim: message)) }
+        for claim in claimsToStop { events.append(.stopKeeping(claim: claim)) }
         for task in held.indices where !isWaiting[task] {
             if held[task] < plan.tasks[task].count { events.append(.acquire(task: task)) }
             if held[task] == plan.tasks[task].count { events.append(.release(task: task)) }
@@ -278,6 +302,9 @@ extension SmallLimits: Explorable {
             oldMessages -= 1
             learn(number)
             settle(claims[number].queue)
+        case .stopKeeping(let number):
+            change(number) { $0.stopKeeping(access: $1) }
+            settle(claims[number].queue)
         case .acquire(let task):
             let limit = plan.tasks[task][held[task]]
             if semaphores[limit].tryAcquire(1) {
@@ -300,11 +327,14 @@ extension SmallLimits: Explorable {
         let (queue, limits) = plan.operations[number]
         let slot = queues[queue].nextSlot
         if !limits.isEmpty {
-            let known = claims.first { $0.queue == queue && $0.limits == limits && !$0.isForgotten }?.set
+            let needs = needs(of: number)
+            let known = claims.first { claim in
+                claim.queue == queue && claim.limits == limits && claim.needs == needs && !claim.isForgotten
+            }?.set
             let set = known ?? queues[queue].makeLimitSet()
             if known == nil {
                 claims.append(
-                    Claim(queue: queue, set: set, limits: limits, places: LimitPlaces(count: limits.count)))
+                    Claim(queue: queue, set: set, limits: limits, needs: needs, state: ClaimState(needs)))
             }
             queues[queue].setLimits(set, of: slot)
         }
@@ -315,13 +345,21 @@ extension SmallLimits: Explorable {
         settle(queue)
     }
 
+    private func needs(of number: Int) -> [ClaimState<Int>.Need] {
+        let weight = plan.weights.isEmpty ? 1 : plan.weights[number]
+        let key = plan.keys.isEmpty ? nil : plan.keys[number]
+        return plan.operations[number].limits.map { .init(weight: weight, key: $0 == 0 ? key : nil) }
+    }
+
     /// Starts the next operation if its limits have permits.
     private mutating func start(_ queue: Int, at level: PriorityLevel) -> Int? {
         queues[queue].workerBegan(at: level)
+        updateLimits(of: queue)
         let slot = withCopy(of: queue) { state, copy in
             state.nextStart(at: level) { set, level in copy.take(copy.claim(of: queue, set), at: level) }
         }
         guard let slot else { return nil }
+        if let set = queues[queue].limitedOperations.set(of: slot) { claims[claim(of: queue, set)].state.transfer() }
         checkOrder(of: slot, in: queues[queue])
         return queues[queue].records[slot].element
     }
@@ -348,19 +386,55 @@ extension SmallLimits: Explorable {
 
     private mutating func check() {
         for limit in semaphores.indices {
-            let executing = phases.indices.count {
+            let holders = phases.indices.filter {
                 phases[$0] == .executing && plan.operations[$0].limits.contains(limit)
             }
+            let executing = holders.reduce(0) { $0 + needs(of: $1)[0].weight }
             let tasks = held.indices.count { task in
                 held[task] <= plan.tasks[task].count && plan.tasks[task].prefix(held[task]).contains(limit)
             }
+            let claimed = claims.map { permits(of: limit, for: $0) }.filter { $0 > 0 }
             let taken = semaphores[limit].permits.taken
-            if taken != executing + tasks {
-                violations.append("\(taken) of \(limit) taken: \(executing) execute, \(tasks) tasks")
+            if taken != executing + tasks + claimed.reduce(0, +) {
+                violations.append("\(taken) of \(limit) taken: \(executing) executing, \(tasks) tasks, \(claimed)")
             }
-            if taken > plan.capacities[limit] { violations.append("\(taken) of \(limit) are taken") }
+            if taken > plan.capacities[limit], holders.count + tasks + claimed.count > 1 {
+                violations.append("\(taken) of \(limit) are taken")
+            }
+            for key in Set(plan.keys.compactMap(\.self)) where limit == 0 {
+                let ofKey = holders.filter { plan.keys[$0] == key }
+                let claimed = claims.filter { $0.needs.first?.key == key }.map { permits(of: 0, for: $0) }
+                let taken = ofKey.reduce(claimed.reduce(0, +)) { $0 + needs(of: $1)[0].weight }
+                if semaphores[0].takenCount(of: key) != taken { violations.append("other permits of key \(key)") }
+                if taken > plan.perKey, ofKey.count + claimed.count(where: { $0 > 0 }) > 1 {
+                    violations.append("\(taken) of key \(key) are taken")
+                }
+            }
         }
-        for queue in queues.indices { violations += queues[queue].violations }
+        for queue in queues.indices {
+            violations += queues[queue].violations
+            for set in queues[queue].limitedOperations.sets.slots { check(set, of: queue) }
+        }
+    }
+
+    /// A queue and its claim must agree on the permits of the claim.
+    private mutating func check(_ set: Int, of queue: Int) {
+        let state = claims[claim(of: queue, set)].state
+        let isRight =
+            switch queues[queue].limitedOperations.sets[set].availability {
+            case .unknown: state.place == nil && state.heldCount == 0
+            case .claimed(_, let isKeeping): state.place != nil && (isKeeping || state.heldCount == 0)
+            case .held: state.isComplete
+            }
+        if !isRight { violations.append("a claim does not have the availability of set \(set)") }
+        let mayStart = !queues[queue].isHalted && queues[queue].width.available > 0
+        if !mayStart, state.heldCount > 0 { violations.append("a queue that can start nothing keeps permits") }
+    }
+
+    /// The permits of a limit that a claim holds.
+    private func permits(of limit: Int, for claim: Claim) -> Int {
+        guard let index = claim.limits.firstIndex(of: limit) else { return 0 }
+        return claim.state.holds(index, of: semaphores[limit]) ? claim.needs[index].weight : 0
     }
 
     struct Key: Hashable {
@@ -378,15 +452,18 @@ extension SmallLimits: Explorable {
             for set in queue.limitedOperations.sets.all {
                 switch set.availability {
                 case .unknown: key.numbers.append(0)
-                case .claimed(let level): key.numbers.append(Int(level.rawValue) + 2)
-                case .offered: key.numbers.append(1)
+                case .claimed(let level, let isKeeping): key.numbers += [Int(level.rawValue) + 2, isKeeping ? 1 : 0]
+                case .held(let slot): key.numbers += [1, slot]
                 }
             }
             key.numbers.append(-2)
         }
         for semaphore in semaphores { key.numbers += [semaphore.permits.taken] + semaphore.waitersInOrder + [-3] }
         for claim in claims {
-            key.numbers += claim.isForgotten ? [-1] : [claim.places.passedCount, claim.places.takenCount]
+            let state = claim.state
+            key.numbers +=
+                claim.isForgotten
+                ? [-1] : [state.heldCount, state.place?.index ?? -1, state.keepsNothing ? 1 : 0]
         }
         key.numbers += messages.sorted()
         return key

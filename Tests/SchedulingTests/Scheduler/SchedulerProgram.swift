@@ -50,6 +50,7 @@ struct SchedulerProgram {
                 policies.order = .firstInFirstOut
             }
         }
+        policies.shedsLoad = mix.time > 0 && seed.isMultiple(of: 2)
         if let limits = mix.queuedLimits {
             policies.queuedLimit = Int.random(in: limits, using: &random)
             policies.overflow = [.reject, .dropOldest, .dropNewest][seed % 5 % 3]

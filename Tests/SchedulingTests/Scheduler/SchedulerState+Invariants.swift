@@ -47,6 +47,9 @@ extension SchedulerState {
         check(
             acceptance.intake != .closing || !isEmpty || !acceptance.producers.isEmpty,
             "an empty queue was not shut")
+        let readyCount = records.all.count { $0.status == .ready }
+        let measured = pace.expectedWait?.count
+        check(measured == nil || measured == readyCount, "the waits of \(measured ?? 0) of \(readyCount) are measured")
         checkRoom(check)
     }
 
@@ -92,7 +95,7 @@ extension SchedulerState {
             let parked = members.count { limitedOperations.isParked($0) }
             checkLine("of set \(set)", limitedOperations.sets[set].parked, holds: parked, check)
             check(limitedOperations.sets[set].operationCount == members.count, "set \(set) counts wrong")
-            if case .claimed(let level) = limitedOperations.sets[set].availability {
+            if case .claimed(let level, _) = limitedOperations.sets[set].availability {
                 // With ageing, the claim has the level at which an operation of the set competed when it tried last.
                 let isRight = pace.hasAgeing || limitedOperations.sets[set].parked.highestLevel == level
                 check(isRight, "set \(set) claims at \(level)")

@@ -90,7 +90,7 @@ extension SchedulerState {
             setWidth(100)
             while records[slot].status != .returning, nextReturn() != nil {}
         case .level: for level in PriorityLevel.allCases { setCap(100, at: level) }
-        case .limits: limitedOperations.set(of: slot).map { limitsWereOffered($0) }
+        case .limits: limitedOperations.set(of: slot).map { claimWasServed($0, .taken) }
         case .rate: advance(to: pace.time.told + max(.zero, pace.rate!.nextStart - pace.time.now))
         case .worker: break
         }

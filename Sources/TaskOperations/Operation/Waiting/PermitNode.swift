@@ -9,8 +9,7 @@ final class PermitNode: Sendable {
     private struct State: Sendable {
         /// The bodies that keep a permit during a wait.
         var holders = OperationList<Void>()
-        /// The waiters for which a permit of this node is kept free. Each waiter waits for a permit of another node,
-        /// its target.
+        /// The waiters that keep permits of this node. Each of them waits for a permit of another node, its target.
         var keepers: [(keeper: any PermitKeeper, target: PermitNode)] = []
     }
 
@@ -113,17 +112,17 @@ extension OperationLinks {
     fileprivate var keepsLimits: Bool { !waits.isEmpty || beginningWaitCount > 0 }
 }
 
-// MARK: - Permits that are kept free
+// MARK: - Permits that waiters keep
 
-/// A waiter for which a permit is kept free while the waiter waits for another permit.
+/// A waiter that keeps permits while it waits for another permit.
 protocol PermitKeeper: AnyObject, Sendable {
-    /// Stops keeping a permit free for this waiter. Called with no lock held.
+    /// Gives the kept permits back. Called with no lock held.
     func stopKeeping()
 }
 
 extension PermitNode {
-    /// Records that a permit is kept free for a waiter that waits for a permit of `target`. If `target` has the same
-    /// rank as this node or a higher rank, returns false and does nothing.
+    /// Records that a waiter keeps a permit while it waits for a permit of `target`. If `target` has the same rank as
+    /// this node or a higher rank, returns false and does nothing.
     func insertEdge(of keeper: any PermitKeeper, to target: PermitNode) -> Bool {
         state.withLock { state in
             if target.rank.value >= rank.value { return false }
@@ -132,18 +131,22 @@ extension PermitNode {
         }
     }
 
-    func removeEdge(of keeper: any PermitKeeper) {
+    func removeEdges(of keeper: any PermitKeeper, to target: PermitNode) {
         let removed = state.withLock { state in
-            defer { state.keepers.removeAll { $0.keeper === keeper } }
+            defer { state.keepers.removeAll { $0.keeper === keeper && $0.target === target } }
             return state.keepers
         }
         extendLifetime(removed)
     }
 
-    /// Stops keeping permits free for the waiters that wait for a permit of `target`. Returns false if there is no such
-    /// waiter.
-    func stopKeeping(for target: PermitNode) -> Bool {
-        let keepers = state.withLock { $0.keepers.filter { $0.target === target } }
+    /// Makes the waiters that keep permits of this node give them back. Returns false if there is no such waiter.
+    ///
+    /// - Parameter target: The node for whose permits the waiters wait; nil for all waiters.
+    @discardableResult
+    func stopKeeping(for target: PermitNode? = nil) -> Bool {
+        let keepers = state.withLock { state in
+            target == nil ? state.keepers : state.keepers.filter { $0.target === target }
+        }
         for (keeper, _) in keepers { keeper.stopKeeping() }
         return !keepers.isEmpty
     }

@@ -6,8 +6,8 @@ import Synchronization
 /// - An operation waits for its dependencies, the targets that its body awaits, the barriers before it, and the permits
 ///   that it lacks. A barrier also waits for all operations before it.
 /// - The end of a queue waits for all operations of the queue.
-/// - A permit waits for the bodies that keep one during their waits. If the permit is kept free for a waiter, it also
-///   waits for the other permit that this waiter lacks.
+/// - A permit waits for the bodies that keep one during their waits. It also waits for the permits that the claims
+///   lack which keep one.
 enum WaitNode: Sendable {
     case operation(AnyTaskOperation)
     /// The end of all operations of a queue.
@@ -144,18 +144,18 @@ extension OperationRecord {
     private var lentPermits: [PermitNode] {
         guard let links else { return [] }
         let ofHost = links.permit == .lent ? host?.permit.map { [$0] } ?? [] : []
-        return links.limitUse == .lent ? ofHost + limits.map(\.permit) : ofHost
+        return links.limitUse == .lent ? ofHost + limits.map(\.limit.permit) : ofHost
     }
 
     /// Whether `rank` is above the ranks of all limits.
-    func ranksAboveLimits(at rank: Int) -> Bool { limits.allSatisfy { $0.permit.rank.value < rank } }
+    func ranksAboveLimits(at rank: Int) -> Bool { limits.allSatisfy { $0.limit.permit.rank.value < rank } }
 
     /// The limits; empty after the operation has ended.
-    private var limits: [AsyncSemaphore] { links?.limits ?? [] }
+    private var limits: [LimitRequest] { links?.limits ?? [] }
 
     /// The permits that the operation needs to start on a host.
     func permits(of host: Scheduler?) -> [PermitNode] {
         let ofHost = host?.permit.map { [$0] } ?? []
-        return hasLimits ? ofHost + limits.map(\.permit) : ofHost
+        return hasLimits ? ofHost + limits.map(\.limit.permit) : ofHost
     }
 }

@@ -1,4 +1,4 @@
-// During a pause between attempts, a body lends the permits of its limits. It takes all of them back in one step.
+// During a pause between attempts, a body lends the permits of its limits, and then takes them back.
 
 import Synchronization
 
@@ -13,8 +13,8 @@ extension AnyTaskOperation {
         guard let operation = awaiting, let scheduler = operation.schedulerToLendLimits() else { return await work() }
         scheduler.setLimitsLent(true, of: operation)
         await work()
-        guard await LimitReturn(limits: operation.limits, level: PriorityLevel(operation.effectivePriority)).wait()
-        else { return }
+        let level = PriorityLevel(operation.effectivePriority)
+        guard await LimitReturn(operation.limitRequests, level: level).wait() else { return }
         operation.limitsWereReturned()
         scheduler.setLimitsLent(false, of: operation)
     }
@@ -52,7 +52,7 @@ extension AnyTaskOperation {
     }
 }
 
-/// A task that waits until it can take one permit of each of several limits.
+/// A task that waits until it can take the permits of several limits.
 private final class LimitReturn: LimitClaimant {
     private struct State: Sendable {
         var level: PriorityLevel
@@ -61,11 +61,11 @@ private final class LimitReturn: LimitClaimant {
         var wait: (claim: LimitClaim, continuation: WaitContinuation<Bool>)?
     }
 
-    private let limits: [AsyncSemaphore]
+    private let requests: [LimitRequest]
     private let state: Lock<State>
 
-    init(limits: [AsyncSemaphore], level: PriorityLevel) {
-        self.limits = limits
+    init(_ requests: [LimitRequest], level: PriorityLevel) {
+        self.requests = requests
         state = Lock(State(level: level))
     }
 
@@ -76,7 +76,7 @@ private final class LimitReturn: LimitClaimant {
         } end: {
             update { $0.isCancelled = true }
         } register: { continuation in
-            let claim = LimitClaim(of: self, set: 0, limits: limits)
+            let claim = LimitClaim(of: self, set: 0, requests)
             update { state in
                 // Read under the lock, so that the claim never has a level below the priority of the task.
                 state.level = max(state.level, PriorityLevel(Task.currentPriority))
@@ -104,7 +104,7 @@ private final class LimitReturn: LimitClaimant {
         ended?.continuation.resume(returning: ended!.isTaken)
     }
 
-    func limitsWereOffered(to claim: LimitClaim) {
+    func claimWasServed(_ claim: LimitClaim) {
         update { _ in }
     }
 

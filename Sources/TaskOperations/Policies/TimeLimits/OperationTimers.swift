@@ -5,7 +5,7 @@ final class OperationTimers: Sendable {
     /// Records whether the limit `ending(within:)` has passed; nil if the operation does not have this limit.
     let endLimit: OperationTimeLimit?
     private let options: OptionValues
-    private let timeToStart: Duration?
+    let timeToStart: Duration?
     private let timeToEnd: Duration?
     private let timers = Lock<[TimeLimit]>([])
 

@@ -1,0 +1,214 @@
+import TaskOperationsDiagnosis
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@testable import TaskOperations
+
+@Suite("Limits of operations with keys and weights", .inTurns, .timeLimit(.minutes(10)))
+struct LimitKeyTests {
+    @Test("No key and no total exceeds its capacity, across queues and with tasks", .seeds(20))
+    func capacities() async throws {
+        let hosts = AsyncSemaphore(capacity: 5, perKey: 2)
+        let all = ConcurrencyMeter()
+        let perHost = (0..<4).map { _ in ConcurrencyMeter() }
+        let queues = (0..<2).map { _ in TaskOperationQueue(.init(maxConcurrentOperationCount: 6, executor: .seeded)) }
+        @Sendable func load(_ host: Int) async {
+            await all.measure { await perHost[host].measure { for _ in 0..<3 { await Task.yield() } } }
+        }
+        for number in 0..<80 {
+            queues[number / 4 % 2].addOperation(.limited(by: hosts, key: "host \(number % 4)")) {
+                await load(number % 4)
+            }
+        }
+        for number in 0..<8 { try await hosts.withPermit(key: "host \(number % 4)") { await load(number % 4) } }
+        for queue in queues { try await queue.waitUntilAllOperationsAreFinished() }
+        #expect(all.total == 88 && all.most == 5)
+        #expect(perHost.allSatisfy { $0.total == 22 && $0.most == 2 })
+        #expect(hosts.available == 5 && queues.allSatisfy { $0.claimCount == 0 })
+    }
+
+    @Test("Weights of operations are never more than the capacity, and none starves", .seeds(20))
+    func weights() async throws {
+        let memory = AsyncSemaphore(capacity: 100)
+        let (used, most) = (Recorder<Int>(), Recorder<Int>())
+        let queues = (0..<2).map { _ in TaskOperationQueue(.init(maxConcurrentOperationCount: 8, executor: .seeded)) }
+        for number in 0..<60 {
+            let weight = number.isMultiple(of: 10) ? 100 : number % 7 + 1
+            queues[number % 2].addOperation(.limited(by: memory, weight: weight)) {
+                most.record(100 - memory.available)
+                await Task.yield()
+                used.record(weight)
+            }
+        }
+        for queue in queues { try await queue.waitUntilAllOperationsAreFinished() }
+        #expect(used.events.count == 60 && most.events.max()! <= 100)
+        #expect(memory.available == 100)
+    }
+
+    @Test("An operation that is heavier than the capacity runs alone", .seeds(20))
+    func excessiveWeight() async throws {
+        let memory = AsyncSemaphore(capacity: 3)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 4, executor: .seeded))
+        let meter = ConcurrencyMeter()
+        for weight in [1, 5, 2] {
+            queue.addOperation(.limited(by: memory, weight: weight)) {
+                await meter.measure {
+                    await Task.yield()
+                    if weight == 5 { #expect(meter.now == 1) }
+                }
+            }
+        }
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(memory.available == 3 && meter.total == 3)
+    }
+
+    @Test("An operation whose key has no free permit delays no operation of another key", .seeds(20))
+    func blockedKey() async throws {
+        let hosts = AsyncSemaphore(capacity: 4, perKey: 1)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 3, executor: .seeded))
+        let gate = Gate()
+        let holder = queue.addOperation(.limited(by: hosts, key: "a")) { await gate.pass() }
+        let waiting = (0..<20).map { _ in queue.addOperation(.limited(by: hosts, key: "a")) {} }
+        #expect(try await queue.addOperation(.limited(by: hosts, key: "b")) { 1 }.value == 1)
+        #expect(!waiting[0].isFinished)
+        gate.open()
+        try await holder.value
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test("Queues that share a limit take turns of one operation", .seeds(5))
+    func turns() async throws {
+        let limit = AsyncSemaphore(capacity: 1)
+        let queues = (0..<3).map { _ in TaskOperationQueue(.init(maxConcurrentOperationCount: 4, executor: .seeded)) }
+        let order = Recorder<Int>()
+        try await limit.acquire()
+        for number in 0..<2 {
+            for _ in 0..<50 { queues[number].addOperation(.limited(by: limit)) { order.record(number) } }
+        }
+        queues[2].addOperation(.limited(by: limit)) { order.record(2) }
+        for _ in 0..<50 { await Task.yield() }
+        limit.release()
+        for queue in queues { try await queue.waitUntilAllOperationsAreFinished() }
+        #expect(order.events.prefix(3).contains(2))
+        var longest = 0
+        for (index, number) in order.events.prefix(90).enumerated() where number != 2 {
+            let run = order.events[index...].prefix { $0 == number }.count
+            longest = max(longest, run)
+        }
+        #expect(longest <= 2)
+    }
+
+    @Test("Tenants of one queue share a limit fairly if the queue is wider than the limit", .seeds(5))
+    func tenants() async throws {
+        let tenants = AsyncSemaphore(capacity: 2)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 4, isSuspended: true, executor: .seeded))
+        let order = Recorder<String>()
+        for name in ["noisy", "quiet"] {
+            for _ in 0..<(name == "noisy" ? 200 : 10) {
+                queue.addOperation(.limited(by: tenants, key: name)) {
+                    order.record(name)
+                    await Task.yield()
+                }
+            }
+        }
+        queue.isSuspended = false
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(order.events.prefix(30).count(where: { $0 == "quiet" }) == 10)
+    }
+
+    @Test("If a semaphore is given several times, its last option applies", .seeds(5))
+    func lastOption() async throws {
+        let (limit, other) = (AsyncSemaphore(capacity: 9, perKey: 4), AsyncSemaphore(capacity: 1))
+        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let options: OperationOptions = [
+            .limited(by: limit, key: "a"), .limited(by: other), .limited(by: limit, key: "b", weight: 3),
+        ]
+        let operation = queue.addOperation(options) { (limit.takenCount(for: "a"), limit.takenCount(for: "b")) }
+        #expect(operation.limits.count == 2)
+        #expect(try await operation.value == (0, 3))
+        #expect(limit.available == 9)
+    }
+
+    @Test("A waiting reason names the limit, the key and the use of its permits", .seeds(5))
+    func reasons() async throws {
+        let hosts = AsyncSemaphore(capacity: 16, perKey: 2, name: "hosts")
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 8, executor: .seeded))
+        let gate = Gate()
+        for _ in 0..<2 { queue.addOperation(.limited(by: hosts, key: "example.com")) { await gate.pass() } }
+        await gate.waitForArrivals(2)
+        let waiting = queue.addOperation(.limited(by: hosts, key: "example.com")) {}
+        for _ in 0..<20 { await Task.yield() }
+        let texts = waiting.waitingReasons.map(\.description)
+        #expect(texts == ["waits for semaphore \"hosts\", key example.com, 2 of 2"])
+        gate.open()
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test("A retry lends the permits of its key in a pause", .seeds(5))
+    func retry() async throws {
+        struct Failure: Error {}
+        let clock = ManualClock(on: .seeded)
+        let hosts = AsyncSemaphore(capacity: 4, perKey: 1)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: .seeded))
+        let failing = queue.addOperation([
+            .limited(by: hosts, key: "a"), .clock(clock), .retry(.exponential(initial: .seconds(1), attempts: 2)),
+        ]) {
+            if RetryPolicy.attempt == 1 { throw Failure() }
+            return hosts.takenCount(for: "a")
+        }
+        await clock.waitForSleepers(1)
+        #expect(hosts.takenCount(for: "a") == 0)
+        try await queue.addOperation(.limited(by: hosts, key: "a")) {}.value
+        clock.advance(by: .seconds(10))
+        #expect(try await failing.value == 1)
+        #expect(hosts.available == 4)
+    }
+
+    @Test("Cancellation storms lose no permit of any key", arguments: 0..<4)
+    func storm(seed: UInt64) async throws {
+        let hosts = AsyncSemaphore(capacity: 4, perKey: 2)
+        let memory = AsyncSemaphore(capacity: 10)
+        let queues = (0..<3).map { TaskOperationQueue(maxConcurrentOperationCount: $0 + 1) }
+        var random = SeededGenerator(seed: seed)
+        var operations: [AnyTaskOperation] = []
+        for number in 0..<1000 {
+            let key = random.number(below: 5)
+            let operation = queues[number % 3].addOperation([
+                .priority(number.isMultiple(of: 7) ? .high : .medium), .limited(by: hosts, key: key),
+                .limited(by: memory, weight: random.number(below: 6) + 1),
+            ]) {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+            operations.append(operation)
+            if random.happens(percent: 30) { operations.randomElement(using: &random)!.cancel() }
+            if number == 300 { queues[2].isSuspended = true }
+            if number == 400 { hosts.capacityPerKey = 1 }
+            if number == 500 { memory.capacity = 3 }
+            if number == 600 { hosts.setShare(3, for: 2) }
+            if number == 700 { hosts.capacity = 2 }
+        }
+        queues[2].isSuspended = false
+        for queue in queues { try await queue.waitUntilAllOperationsAreFinished() }
+        #expect(await eventually { hosts.available == 2 && memory.available == 3 })
+        #expect((0..<5).allSatisfy { hosts.takenCount(for: $0) == 0 } && queues.allSatisfy { $0.claimCount == 0 })
+    }
+
+    @Test("A key of an operation is released after its end")
+    func memory() async throws {
+        final class Host: Hashable, Sendable {
+            static func == (one: Host, other: Host) -> Bool { one === other }
+            func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+        }
+        let hosts = AsyncSemaphore(capacity: 4, perKey: 1)
+        let queue = TaskOperationQueue()
+        weak var released: Host?
+        do {
+            let host = Host()
+            released = host
+            try await queue.addOperation(.limited(by: hosts, key: host)) {}.value
+        }
+        #expect(await eventually { released == nil })
+    }
+}
