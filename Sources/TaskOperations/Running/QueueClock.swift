@@ -1,17 +1,17 @@
 import Synchronization
 
-/// The clock of a queue with a rate or ageing. It measures the queue's time and wakes the queue.
+/// The clock of a queue or a semaphore, its user. It measures the time of the user, and wakes the user.
 final class QueueClock: Sendable {
-    /// A reading of the clock that was taken before the queue was locked.
+    /// A reading of the clock that was taken before the user was locked.
     struct Reading: Sendable {
         let time: Duration
         fileprivate let number: Int
     }
 
-    /// The number of readings that were reported to the queue.
+    /// The number of readings that were reported to the user.
     private let toldCount = Atomic(0)
     private let face: ClockFace
-    private let addDeadline: @Sendable (QueueWake, Duration) -> Void
+    private let addDeadline: @Sendable (ClockWake, Duration) -> Void
 
     init<C: Clock>(_ clock: C) where C.Duration == Duration {
         let start = clock.now
@@ -22,7 +22,7 @@ final class QueueClock: Sendable {
         }
     }
 
-    /// Returns a function that makes a queue's clock; nil for a continuous clock, which is the default.
+    /// Returns a function that makes the clock of a user; nil for a continuous clock, which is the default.
     static func maker(_ clock: any Clock<Duration>) -> (@Sendable () -> QueueClock)? {
         if clock is ContinuousClock { return nil }
         return { @Sendable in QueueClock(clock) }
@@ -35,11 +35,11 @@ final class QueueClock: Sendable {
         return Reading(time: face.now, number: number)
     }
 
-    /// Reports a reading to the queue. Call it under the lock of the queue. If another thread has reported a reading
-    /// since this one was taken, this reading may be older, even if the clock was never set back.
+    /// Reports a reading to the state of the user. Call it under the lock of the user. If another thread has reported a
+    /// reading since this one was taken, this reading may be older, even if the clock was never set back.
     // Not inlined, because each of 60 events would contain a copy.
     @inline(never)
-    func tell(_ reading: Reading, to state: inout Scheduler.State) {
+    func tell(_ reading: Reading, to state: inout some Timed) {
         state.advance(to: reading.time, mayBeOld: toldCount.load(ordering: .relaxed) != reading.number)
         toldCount.add(1, ordering: .releasing)
     }
@@ -49,27 +49,71 @@ final class QueueClock: Sendable {
         if time > face.now { await face.sleep(until: time) }
     }
 
-    /// Makes a queue compute its effects again when the clock's reading is `time`, if the queue still exists then.
-    func wake(_ scheduler: Scheduler, at time: Duration) {
-        // The longest duration is the last reading. A deadline would then pass at once, and the queue would request the
+    /// Wakes the user when the clock's reading is `time`, if the user still exists then.
+    func wake(_ user: any ClockUser, at time: Duration) {
+        // The longest duration is the last reading. A deadline would then pass at once, and the user would request the
         // next one, forever.
-        if face.now < .longest { addDeadline(QueueWake(scheduler), time) }
+        if face.now < .longest { addDeadline(ClockWake(user), time) }
     }
 }
 
-/// A deadline after which a queue decides again which operations may start. If several wakes of a queue are pending,
-/// only the last one has an effect.
-final class QueueWake: DeadlineTarget, @unchecked Sendable {
-    // `deadlinePlace` is accessed only under the lock of `Deadlines`. `scheduler` is set once, in the initialiser.
+/// A pure state with a time.
+protocol Timed {
+    /// Reports a reading of the clock.
+    ///
+    /// - Parameter mayBeOld: Whether another thread may have reported a later reading before this call.
+    mutating func advance(to now: Duration, mayBeOld: Bool)
+}
+
+extension SchedulerState: Timed {}
+
+extension LimitState: Timed {}
+
+/// A queue or a semaphore that has a `QueueClock`.
+protocol ClockUser: AnyObject, Sendable {
+    /// Decides again, because the time of a planned wake has passed. Called with no lock held.
+    func wake()
+}
+
+extension Scheduler: ClockUser {
+    nonisolated func wake() { withCore { $0.state.noteWake() } }
+}
+
+/// A deadline after which a clock wakes its user. If several wakes of a user are pending, only the last one has an
+/// effect.
+private final class ClockWake: DeadlineTarget, @unchecked Sendable {
+    // `deadlinePlace` is accessed only under the lock of `Deadlines`. `user` is set once, in the initialiser.
 
     var deadlinePlace: DeadlinePlace?
-    private weak var scheduler: Scheduler?
+    private weak var user: (any ClockUser)?
 
-    fileprivate init(_ scheduler: Scheduler) {
-        self.scheduler = scheduler
+    init(_ user: any ClockUser) {
+        self.user = user
     }
 
-    func deadlinePassed() {
-        scheduler?.withCore { $0.state.noteWake() }
+    func deadlinePassed() { user?.wake() }
+}
+
+/// The clock of a user that may never need one.
+struct OptionalClock: ~Copyable, Sendable {
+    private let stored = Lock<QueueClock?>(nil)
+    /// Whether `stored` has a value, so that users without a clock only read this flag.
+    private let isMade = Atomic(false)
+    /// Makes the clock; nil for the continuous clock.
+    private let make: (@Sendable () -> QueueClock)?
+
+    init(_ make: (@Sendable () -> QueueClock)?) {
+        self.make = make
+    }
+
+    /// Nil if the clock was never needed.
+    var clock: QueueClock? { isMade.load(ordering: .sequentiallyConsistent) ? stored.withLock { $0 } : nil }
+
+    /// Makes the clock if it does not exist. Call it before the user gets a rate.
+    func prepare() {
+        if isMade.load(ordering: .sequentiallyConsistent) { return }
+        let clock = make?() ?? QueueClock(ContinuousClock())
+        stored.withLock { if $0 == nil { $0 = clock } }
+        isMade.store(true, ordering: .sequentiallyConsistent)
     }
 }

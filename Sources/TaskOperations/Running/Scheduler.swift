@@ -36,11 +36,7 @@ package actor Scheduler {
     nonisolated let end = Rank(.max)
     /// The permits of the queue as a node of the wait graph; nil if operations of the queue never wait for a permit.
     nonisolated let permit: PermitNode?
-    private nonisolated let storedClock = Lock<QueueClock?>(nil)
-    /// Whether `storedClock` has a value, so that queues without a clock only read this flag.
-    private nonisolated let hasClock = Atomic(false)
-    /// Makes the clock of a rate that is set later; nil for the continuous clock.
-    private nonisolated let makeClock: (@Sendable () -> QueueClock)?
+    private nonisolated let optionalClock: OptionalClock
     /// Whether the queue refuses operations because of their expected waits.
     nonisolated let shedsLoad: Bool
     /// Whether an addition may drop another operation.
@@ -70,7 +66,7 @@ package actor Scheduler {
     ) {
         self.defaults = defaults
         self.failures = failures
-        self.makeClock = makeClock
+        optionalClock = OptionalClock(makeClock)
         identity = QueueIdentity(name: queueName)
         self.scopeWorkers = scopeWorkers
         self.permit = permit
@@ -85,21 +81,14 @@ package actor Scheduler {
         }
         core = SchedulerCore(
             State(width: width, isSuspended: isSuspended, policies: policies, workerLimit: processorCount))
-        if policies.needTime { prepareClock() }
+        if policies.needTime { optionalClock.prepare() }
     }
 
     /// The clock of the rate and of ageing; nil if the queue never had either.
-    nonisolated var clock: QueueClock? {
-        hasClock.load(ordering: .sequentiallyConsistent) ? storedClock.withLock { $0 } : nil
-    }
+    nonisolated var clock: QueueClock? { optionalClock.clock }
 
     /// Makes the clock if the queue has none. Call it before the queue gets a rate.
-    nonisolated func prepareClock() {
-        if hasClock.load(ordering: .sequentiallyConsistent) { return }
-        let clock = makeClock?() ?? QueueClock(ContinuousClock())
-        storedClock.withLock { if $0 == nil { $0 = clock } }
-        hasClock.store(true, ordering: .sequentiallyConsistent)
-    }
+    nonisolated func prepareClock() { optionalClock.prepare() }
 
     nonisolated var hasRate: Bool { clock != nil && withCore { $0.state.pace.rate != nil } }
 

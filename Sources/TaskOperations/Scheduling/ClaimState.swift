@@ -89,7 +89,7 @@ struct ClaimState<Waiter: Sendable>: Sendable {
         let (need, level) = (needs[index], level)
         var isTaken = false
         access(index) { limit in
-            isTaken = limit.tryAcquire(need.weight, for: need.key, level: level, mayBeAlone: true)
+            isTaken = limit.tryAcquire(need.weight, for: need.key, level: level, isClaim: true)
             if isTaken { return }
             var arrival = arrival ?? newArrival()
             arrival.renew()
@@ -111,7 +111,7 @@ struct ClaimState<Waiter: Sendable>: Sendable {
     mutating func withdraw(access: Access) {
         if let (index, ticket) = place {
             access(index) { [need = needs[index]] limit in
-                if limit.leave(ticket) == nil { limit.release(need.weight, for: need.key) }
+                if limit.leave(ticket) == nil { limit.release(need.weight, for: need.key, isUnused: true) }
             }
         }
         for index in 0..<heldCount { giveBack(index, access) }
@@ -126,7 +126,7 @@ struct ClaimState<Waiter: Sendable>: Sendable {
     }
 
     private func giveBack(_ index: Int, _ access: Access) {
-        access(index) { $0.release(needs[index].weight, for: needs[index].key) }
+        access(index) { $0.release(needs[index].weight, for: needs[index].key, isUnused: true) }
     }
 }
 

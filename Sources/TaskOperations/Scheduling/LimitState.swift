@@ -11,6 +11,8 @@
 /// 5. An entry that lacks permits in total blocks all entries behind it, and therefore cannot starve. An entry that
 ///    lacks permits of its key blocks only the entries of its key.
 /// 6. Entries without a key have one tag together, and only the capacity in total.
+/// 7. Each service uses one token of the rate in total, and one token of the rate of its key. An entry that lacks a
+///    token waits like an entry that lacks permits. `LimitRates` counts the tokens.
 ///
 /// An entry is either a task, or a claim of a queue whose operations are limited by the semaphore. Both are served in
 /// the same way: the entry receives its permits and leaves the line.
@@ -46,6 +48,8 @@ struct LimitState<Waiter: Sendable>: Sendable {
     private var keys = SlotMap<KeyLine>()
     /// The order of the lines; not used if there are no keys.
     private var turns = Turns()
+    /// Nil if the limit never had a rate.
+    private var rates: Boxed<LimitRates>?
 
     init(capacity: Int, perKey: Int = .max) {
         permits = Permits(capacity: capacity)
@@ -72,6 +76,8 @@ private struct KeyLine: Sendable {
     var tags = PerLevel<UInt128>(0)
     /// The number of the key's turn; 0 if the key has no turn.
     var turn: UInt64 = 0
+    /// Whether an alarm is planned for the next token of the key.
+    var isWatched = false
 
     /// Whether the permits of the key suffice for a weight.
     func admits(_ weight: Int, of capacity: Int) -> Bool {
@@ -151,23 +157,25 @@ extension LimitState {
     /// Takes permits if enough permits are free in total and for the key, and no entry that could use them waits.
     /// Returns false if it takes no permits.
     ///
-    /// - Parameter mayBeAlone: Whether a weight above a capacity is served alone, as it is served in line.
+    /// - Parameter isClaim: Whether a claim calls. If its weight is above a capacity, it is served alone. If there is a
+    ///   rate, it always waits: the time may be old, because a queue cannot read a clock under its lock.
     mutating func tryAcquire(
-        _ weight: Int, for key: Key? = nil, level: PriorityLevel = .medium, mayBeAlone: Bool = false
+        _ weight: Int, for key: Key? = nil, level: PriorityLevel = .medium, isClaim: Bool = false
     ) -> Bool {
-        guard turns.count == 0, mayBeAlone ? permits.admits(weight) : permits.fits(weight) else { return false }
+        guard turns.count == 0, isClaim ? permits.admits(weight) : permits.fits(weight) else { return false }
         let capacity = capacity(of: key)
         let isFree = read(key) { line in
-            line.line.isEmpty && (mayBeAlone ? line.admits(weight, of: capacity) : weight <= capacity - line.taken)
+            line.line.isEmpty && (isClaim ? line.admits(weight, of: capacity) : weight <= capacity - line.taken)
         }
-        if !isFree { return false }
+        if !isFree || (rates != nil && (isClaim && isTimed || !hasToken(for: key))) { return false }
         permits.take(weight)
         note(weight, takenFor: key, at: level)
         return true
     }
 
-    /// Raises the tag of a key by the permits that it takes.
+    /// Uses a token of the rates, and raises the tag of a key by the permits that it takes.
     private mutating func note(_ weight: Int, takenFor key: Key?, at level: PriorityLevel) {
+        if rates != nil { rates!.value.take(for: key) }
         if !hasKeys { return }
         let served = turns.served[level]
         let tag = update(key) { line in
@@ -180,8 +188,10 @@ extension LimitState {
         turns.served[level] = tag
     }
 
-    mutating func release(_ weight: Int, for key: Key? = nil) {
+    /// - Parameter isUnused: Whether the permits were not used, so that their token is put back.
+    mutating func release(_ weight: Int, for key: Key? = nil, isUnused: Bool = false) {
         permits.giveBack(weight)
+        if isUnused { rates?.value.giveBack(for: key) }
         if !hasKeys { return }
         if key != nil { update(key) { $0.taken -= weight } }
         giveTurn(key)
@@ -273,7 +283,9 @@ extension LimitState {
     ///
     /// - Returns: The served waiter; nil if no entry can be served.
     mutating func next() -> Waiter? {
-        guard let (slot, key) = first(), permits.admits(records[slot].weight) else { return nil }
+        guard let (slot, key) = first(), permits.admits(records[slot].weight),
+            rates == nil || rates!.value.hasTokenInTotal
+        else { return nil }
         let record = removeRecord(slot)
         permits.take(record.weight)
         note(record.weight, takenFor: key, at: record.level)
@@ -282,14 +294,16 @@ extension LimitState {
         return record.waiter
     }
 
-    /// The entry that is served first, and its key; nil if every entry lacks permits of its key.
+    /// The entry that is served first, and its key; nil if every entry lacks permits or a token of its key.
     private mutating func first() -> (slot: Int, key: Key?)? {
         if !hasKeys { return keyless.line.first.map { ($0.entry.slot, nil) } }
         while let turn = turns.heap.first {
             if isCurrent(turn) {
                 let slot = read(turn.key) { $0.line.first!.entry.slot }
                 let (weight, capacity) = (records[slot].weight, capacity(of: turn.key))
-                if read(turn.key, { $0.admits(weight, of: capacity) }) { return (slot, turn.key) }
+                if read(turn.key, { $0.admits(weight, of: capacity) }) {
+                    if let key = turn.key, lacksToken(key) { watch(key) } else { return (slot, turn.key) }
+                }
                 endTurn(turn.key)
             }
             turns.heap.removeFirst()
@@ -330,6 +344,75 @@ extension LimitState {
             return line.turn != 0
         }
         if hadTurn { turns.count -= 1 }
+    }
+}
+
+// MARK: - Rates
+
+extension LimitState {
+    /// Whether there is a rate, so that the time decides about services.
+    var isTimed: Bool { rates?.value.isLimiting ?? false }
+
+    var rate: OperationRate? { rates?.value.total?.rate }
+
+    var ratePerKey: OperationRate? { rates?.value.ratePerKey }
+
+    mutating func setRate(_ rate: OperationRate?) {
+        prepareRates()
+        rates!.value.setTotal(rate)
+    }
+
+    /// Sets the rate for each key. Takes linear time in the number of keys.
+    mutating func setRatePerKey(_ rate: OperationRate?) {
+        prepareRates()
+        rates!.value.setPerKey(rate)
+        for key in keys.slots {
+            keys.update(key) { $0.isWatched = false }
+            giveTurn(key)
+        }
+    }
+
+    private mutating func prepareRates() {
+        if rates == nil { rates = Boxed(LimitRates()) }
+    }
+
+    /// Whether the rates have a token in total and for a key.
+    func hasToken(for key: Key?) -> Bool {
+        guard let rates else { return true }
+        return rates.value.hasTokenInTotal && (key.map { rates.value.hasToken(for: $0) } ?? true)
+    }
+
+    private func lacksToken(_ key: Key) -> Bool { rates.map { !$0.value.hasToken(for: key) } ?? false }
+
+    private mutating func watch(_ key: Key) {
+        if keys.read(key, { $0.isWatched }) { return }
+        keys.update(key) { $0.isWatched = true }
+        rates!.value.watch(key)
+    }
+
+    /// Reports a reading of the clock. See `QueueTime.advance(to:mayBeOld:)`.
+    mutating func advance(to now: Duration, mayBeOld: Bool = false) {
+        if rates == nil { return }
+        rates!.value.advance(to: now, mayBeOld: mayBeOld)
+        while let key = rates!.value.nextWatched() {
+            if !keys.holds(key) { continue }
+            keys.update(key) { $0.isWatched = false }
+            giveTurn(key)
+        }
+    }
+
+    mutating func noteWake() { rates?.value.noteWake() }
+
+    /// Plans to wake the limit when an entry may have a token. Returns the clock's reading at that time; nil if no wake
+    /// is necessary, or if an earlier wake is planned.
+    mutating func nextWake() -> Duration? { rates?.value.nextWake(hasEntries: records.count > 0) }
+
+    /// Whether tokens of a key are used. The key must then exist until its bucket is full.
+    func hasBucket(_ key: Key) -> Bool { rates?.value.hasBucket(key) ?? false }
+
+    /// Removes and returns the keys whose buckets have become full.
+    mutating func takeFullKeys() -> [Key] {
+        rates == nil || rates!.value.fullKeys.isEmpty ? [] : rates!.value.takeFullKeys()
     }
 }
 

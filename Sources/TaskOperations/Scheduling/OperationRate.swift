@@ -1,4 +1,4 @@
-/// The rate at which the operations of a queue start. After a pause, `burst` operations may start at once. Then one
+/// The rate at which operations of a queue start, or at which a semaphore gives permits. After a pause, `burst` operations may start at once. Then one
 /// operation may start after each interval.
 public struct OperationRate: Hashable, Sendable {
     /// The time after which one more operation may start.
@@ -63,6 +63,9 @@ struct TokenBucket: Hashable, Sendable {
     func nextStart(after count: Int, at time: Duration) -> Duration {
         count == 0 ? nextStart : max(next, time) + interval * (count + 1) - fillTime
     }
+
+    /// The time at which the bucket is full if no more tokens are used.
+    var fullTime: Duration { next }
 
     /// Whether the bucket is full.
     func isFull(at time: Duration) -> Bool { next <= time }

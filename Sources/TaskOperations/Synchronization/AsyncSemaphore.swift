@@ -21,7 +21,13 @@ import Synchronization
 ///
 /// Among waiting tasks of one priority, each key receives the same number of permits. The method `setShare(_:for:)`
 /// gives a key more. The permits that a key does not use go to the other keys. A key uses memory only while a task has
-/// or awaits its permits, and while its share is not 1.
+/// or awaits its permits, while tokens of its rate are used, and while its share is not 1.
+///
+/// A semaphore can also limit the number of times that permits are given, per unit of time:
+///
+/// ```swift
+/// let interface = AsyncSemaphore(capacity: 16, rate: .perSecond(100), ratePerKey: .perSecond(20))
+/// ```
 public final class AsyncSemaphore: Sendable {
     typealias State = LimitState<SemaphoreWaiter>
 
@@ -39,6 +45,7 @@ public final class AsyncSemaphore: Sendable {
     let storage: Lock<Storage>
     /// The node for the permits of the semaphore in the wait graph.
     let permit = PermitNode(.limit)
+    private let optionalClock: OptionalClock
 
     /// The name of the semaphore in messages; nil if it has no name.
     public let name: String?
@@ -48,14 +55,23 @@ public final class AsyncSemaphore: Sendable {
     /// - Parameters:
     ///   - capacity: The number of permits; not negative. If it is 0, all tasks wait until the capacity is raised.
     ///   - perKey: The number of permits for each key; not negative. Nil if keys only share the permits fairly.
+    ///   - rate: The rate at which permits are given; nil for no rate. See `rate`.
+    ///   - ratePerKey: The rate at which permits of each key are given; nil for no rate.
+    ///   - clock: The clock that measures the rates.
     ///   - name: The name of the semaphore in messages, such as the messages of TaskOperationsDiagnosis.
-    public init(capacity: Int, perKey: Int? = nil, name: String? = nil) {
+    public init(
+        capacity: Int, perKey: Int? = nil, rate: OperationRate? = nil, ratePerKey: OperationRate? = nil,
+        clock: any Clock<Duration> = ContinuousClock(), name: String? = nil
+    ) {
         Self.checkCapacity(capacity)
         let perKey = Self.checkedCapacityPerKey(perKey)
         self.name = name
+        optionalClock = OptionalClock(QueueClock.maker(clock))
         storage = Lock(
             Storage(
                 state: State(capacity: capacity, perKey: perKey), peakCapacity: capacity, peakCapacityPerKey: perKey))
+        if let rate { self.rate = rate }
+        if let ratePerKey { self.ratePerKey = ratePerKey }
     }
 
     /// The number of all permits, both taken and free.
@@ -88,6 +104,32 @@ public final class AsyncSemaphore: Sendable {
                 storage.peakCapacityPerKey = max(storage.peakCapacityPerKey, capacity)
             }
         }
+    }
+
+    /// The rate at which permits are given; nil for no rate.
+    ///
+    /// Each acquisition, and each start or attempt of an operation, uses one token, regardless of its weight. An
+    /// acquisition that finds no token waits in line. Without a rate per key, a lack of tokens delays all tasks and
+    /// operations alike. The rate can be changed at any time. Used tokens remain used.
+    public var rate: OperationRate? {
+        get { storage.withLock { $0.state.rate } }
+        set { setRate { $0.setRate(newValue) } }
+    }
+
+    /// The rate at which permits of each key are given; nil for no rate.
+    ///
+    /// A lack of tokens of a key delays only the tasks and operations of this key. A change takes O(*n*) time with *n*
+    /// keys in use.
+    public var ratePerKey: OperationRate? {
+        get { storage.withLock { $0.state.ratePerKey } }
+        set { setRate { $0.setRatePerKey(newValue) } }
+    }
+
+    var hasRate: Bool { optionalClock.clock != nil && storage.withLock { $0.state.isTimed } }
+
+    private func setRate(_ change: (inout State) -> Void) {
+        optionalClock.prepare()
+        apply { change(&$0.state) }
     }
 
     /// The number of free permits.
@@ -232,7 +274,7 @@ extension AsyncSemaphore {
     /// - Returns: True if the permits were taken; otherwise false.
     public func tryAcquire(_ weight: Int = 1) -> Bool {
         checkWeight(weight)
-        return storage.withLock { $0.state.tryAcquire(weight) }
+        return withStorage { $0.state.tryAcquire(weight) }
     }
 
     private func acquire(_ request: SemaphoreRequest) async throws {
@@ -267,7 +309,7 @@ extension AsyncSemaphore {
         checkWeight(weight)
         // Only the tags of keys need the level.
         let level = key == nil ? .medium : PriorityLevel(request.priority ?? Task.currentPriority)
-        let (isTaken, peak) = storage.withLock { storage in
+        let (isTaken, peak) = withStorage { storage in
             let peak = key == nil ? storage.peakCapacity : min(storage.peakCapacity, storage.peakCapacityPerKey)
             return (storage.state.tryAcquire(weight, for: key?.number, level: level), peak)
         }
@@ -286,7 +328,10 @@ extension AsyncSemaphore {
 
     private func release(_ weight: Int, for key: LimitKey?) {
         checkWeight(weight)
-        apply { $0.state.release(weight, for: key?.number) }
+        apply { storage in
+            storage.state.release(weight, for: key?.number)
+            if let key { storage.keepForTokens(key) }
+        }
         extendLifetime(key)
     }
 
@@ -339,8 +384,9 @@ extension AsyncSemaphore: AwaitedSubject {
     var label: String { name.map { "semaphore \"\($0)\"" } ?? "a semaphore" }
 
     package var waitDescription: String {
-        let (capacity, available) = storage.withLock { ($0.state.permits.capacity, $0.state.permits.available) }
-        return "\(label), \(available) of whose \(capacity) permits are left"
+        let (permits, hasToken) = storage.withLock { ($0.state.permits, $0.state.hasToken(for: nil)) }
+        let text = "\(label), \(permits.available) of whose \(permits.capacity) permits are left"
+        return hasToken ? text : "\(text), without a token of its rate"
     }
 }
 
@@ -415,7 +461,7 @@ extension AsyncSemaphore {
     /// Applies a change, and then serves the first waiters in the line.
     private func apply<Result: Sendable>(_ event: (inout Storage) -> Result) -> Result {
         var served = TinyArray<SemaphoreWaiter>()
-        let result = storage.withLock { storage in
+        let result = withStorage { storage in
             let result = event(&storage)
             storage.serve(&served)
             return result
@@ -423,6 +469,31 @@ extension AsyncSemaphore {
         for waiter in served { waiter.serve() }
         return result
     }
+
+    /// Reads the clock, and serves the first waiters in the line. Called with no lock held.
+    func serve() { apply { _ in } }
+
+    /// Applies a change at the time of the clock, and plans the next wake.
+    @inline(__always)
+    private func withStorage<Result: Sendable>(_ event: (inout Storage) -> Result) -> Result {
+        guard let clock = optionalClock.clock else { return storage.withLock { event(&$0) } }
+        // Read before locking, because the clock may be user code.
+        let reading = clock.read()
+        let (result, wakeTime, full) = storage.withLock { storage in
+            clock.tell(reading, to: &storage.state)
+            let full = storage.state.takeFullKeys().compactMap { storage.keys.stopKeepingForTokens($0) }
+            let result = event(&storage)
+            return (result, storage.state.nextWake(), full)
+        }
+        if let wakeTime { clock.wake(self, at: wakeTime) }
+        // The keys may be the last references, and are released after unlocking.
+        extendLifetime(full)
+        return result
+    }
+}
+
+extension AsyncSemaphore: ClockUser {
+    func wake() { apply { $0.state.noteWake() } }
 }
 
 extension AsyncSemaphore.Storage {
@@ -430,5 +501,10 @@ extension AsyncSemaphore.Storage {
     /// call `serve` on each waiter, with no lock held.
     mutating func serve(_ served: inout TinyArray<SemaphoreWaiter>) {
         while let waiter = state.next() { served.append(waiter) }
+    }
+
+    /// Keeps a key until all its tokens are free again.
+    mutating func keepForTokens(_ key: LimitKey) {
+        if state.hasBucket(key.number) { keys.keepForTokens(key) }
     }
 }

@@ -11,11 +11,12 @@ struct LimitRequest: Equatable, Sendable {
         one.limit === other.limit && one.key === other.key && one.weight == other.weight
     }
 
-    /// Whether enough permits are free in total and for the key.
+    /// Whether enough permits are free in total and for the key, and the rates have a token.
     var isFree: Bool {
         limit.storage.withLock { storage in
             let ofKey = key.map { storage.state.capacityPerKey - storage.state.takenCount(of: $0.number) } ?? .max
             return storage.state.permits.fits(weight) && weight <= ofKey
+                && storage.state.hasToken(for: key?.number)
         }
     }
 
@@ -88,10 +89,12 @@ enum SemaphoreWaiter: Sendable {
 struct SemaphoreEffects: Sendable {
     fileprivate(set) var served = TinyArray<SemaphoreWaiter>()
     fileprivate var keptPermits: [LimitClaim.KeptPermits] = []
+    /// Semaphores with a rate, which must read their clocks and serve their lines.
+    fileprivate var timed = TinyArray<AsyncSemaphore>()
     /// Claims that may have the last references to keys, which are user code.
     private var forgotten: [LimitClaim] = []
 
-    var isEmpty: Bool { served.isEmpty && keptPermits.isEmpty && forgotten.isEmpty }
+    var isEmpty: Bool { served.isEmpty && keptPermits.isEmpty && timed.isEmpty && forgotten.isEmpty }
 
     /// Keeps a claim with keys until the effects are performed.
     mutating func keep(_ claim: LimitClaim) {
@@ -111,7 +114,7 @@ struct SemaphoreEffects: Sendable {
     /// Removes the last served claim, and returns it with its queue. Returns nil if the effects are more than served
     /// claims of queues.
     mutating func takeLastServed() -> (claim: LimitClaim, host: Scheduler)? {
-        guard keptPermits.isEmpty, let last = served.last, case .claim(let claim) = last,
+        guard keptPermits.isEmpty, timed.isEmpty, let last = served.last, case .claim(let claim) = last,
             let host = claim.owner as? Scheduler
         else { return nil }
         served.remove(at: served.count - 1)
@@ -120,6 +123,7 @@ struct SemaphoreEffects: Sendable {
 
     func perform() {
         for waiter in served { waiter.serve() }
+        for semaphore in timed { semaphore.serve() }
         for keptPermits in keptPermits { keptPermits.claim.insertEdges(for: keptPermits) }
     }
 }
@@ -199,10 +203,17 @@ final class LimitClaim: @unchecked Sendable {
     private func change(
         _ index: Int, _ effects: inout SemaphoreEffects, _ change: (inout AsyncSemaphore.State) -> Void
     ) {
-        requests[index].limit.storage.withLock { storage in
+        let request = requests[index]
+        let isTimed = request.limit.storage.withLock { storage in
             change(&storage.state)
+            if storage.state.isTimed {
+                if let key = request.key { storage.keepForTokens(key) }
+                return true
+            }
             storage.serve(&effects.served)
+            return false
         }
+        if isTimed { effects.timed.append(request.limit) }
     }
 }
 

@@ -24,10 +24,12 @@ class LimitKey: AwaitedSubject, @unchecked Sendable {
     /// The semaphore, the key and the use of its permits.
     var waitDescription: String {
         guard let semaphore else { return "key \(text)" }
-        let (taken, capacity) = semaphore.storage.withLock {
-            ($0.state.takenCount(of: number), min($0.state.capacityPerKey, $0.state.permits.capacity))
+        let (taken, capacity, hasToken) = semaphore.storage.withLock { storage in
+            let capacity = min(storage.state.capacityPerKey, storage.state.permits.capacity)
+            return (storage.state.takenCount(of: number), capacity, storage.state.hasToken(for: number))
         }
-        return "\(semaphore.label), key \(text), \(taken) of \(capacity)"
+        let use = "\(semaphore.label), key \(text), \(taken) of \(capacity)"
+        return hasToken ? use : "\(use), without a token of its rate"
     }
 
     // Every owner of a key releases it with no lock held.
@@ -62,6 +64,8 @@ struct LimitKeys: Sendable {
     private var references: [Int: TinyArray<Reference>] = [:]
     /// The keys whose share is not 1, by number.
     private var kept: [Int: LimitKey] = [:]
+    /// The keys of which tokens are used, by number.
+    private var keptForTokens: [Int: LimitKey] = [:]
 
     /// The keys with a hash value. The caller keeps them until it holds no lock.
     fileprivate func all(_ hash: Int) -> [LimitKey] {
@@ -81,6 +85,12 @@ struct LimitKeys: Sendable {
             references = references.filter { _ in true }
         }
     }
+
+    /// Keeps a key until `stopKeepingForTokens`.
+    mutating func keepForTokens(_ key: LimitKey) { keptForTokens[key.number] = key }
+
+    /// Stops keeping a key. Returns the key, which the caller releases after unlocking.
+    mutating func stopKeepingForTokens(_ number: Int) -> LimitKey? { keptForTokens.removeValue(forKey: number) }
 
     /// Keeps a key, or stops keeping it if `key` is nil. Returns the key that was kept, which the caller releases after
     /// unlocking.

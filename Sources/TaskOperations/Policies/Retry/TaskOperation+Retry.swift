@@ -24,13 +24,14 @@ extension TaskOperation {
 }
 
 extension AnyTaskOperation {
-    /// Waits until a pause is over and the rate of the queue allows an attempt. During this wait, the body lends its
+    /// Waits until a pause is over and the rates of the queue and its limits allow an attempt. During this wait, the body lends its
     /// permits. If the task is cancelled, the body does not take the permits back, and must end.
     static func waitLendingPermit<C: Clock>(
         for pause: Duration, before attempt: Int, clock: C
     ) async where C.Duration == Duration {
-        let host = executing?.record.withLock { $0.host }
-        if pause <= .zero, host?.hasRate != true { return }
+        let (host, limits) = executing?.record.withLock { ($0.host, $0.links?.limits ?? []) } ?? (nil, [])
+        let hasRate = host?.hasRate == true || limits.contains { $0.limit.hasRate }
+        if pause <= .zero, !hasRate { return }
         let face = ClockFace(clock)
         let end = face.moment(after: pause)
         await lendingPermit(for: .pause(attempt: attempt, length: pause), continues: { !Task.isCancelled }) {

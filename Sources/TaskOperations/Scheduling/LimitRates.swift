@@ -1,0 +1,121 @@
+/// The rates of a limit: the tokens in total, and the tokens of each key. It is a pure value.
+///
+/// A key uses memory only until its bucket is full again.
+struct LimitRates: Sendable {
+    typealias Key = Int
+
+    /// A time at which something changes for a key.
+    private struct Alarm: Sendable, HeapElement {
+        let time: Duration
+        let key: Key
+        /// Whether the first entry of the key then has a token. Otherwise, the bucket of the key may then be full.
+        let isForEntry: Bool
+
+        func isBefore(_ other: Alarm) -> Bool { time < other.time }
+    }
+
+    private(set) var time = QueueTime()
+    private(set) var total: TokenBucket?
+    private(set) var ratePerKey: OperationRate?
+    /// The buckets that are not full, each with one alarm.
+    private var buckets: [Key: TokenBucket] = [:]
+    private var alarms = Heap<Alarm>()
+    /// The keys whose buckets have become full.
+    private(set) var fullKeys: [Key] = []
+
+    /// Whether there is a rate.
+    var isLimiting: Bool { total != nil || ratePerKey != nil }
+
+    func hasBucket(_ key: Key) -> Bool { buckets[key] != nil }
+
+    mutating func takeFullKeys() -> [Key] {
+        defer { fullKeys = [] }
+        return fullKeys
+    }
+}
+
+// MARK: - Rates
+
+extension LimitRates {
+    /// Changes the rate in total. Used tokens remain used.
+    mutating func setTotal(_ rate: OperationRate?) {
+        total = rate.map { total?.changed(to: $0, at: time.now) ?? TokenBucket($0) }
+    }
+
+    /// Changes the rate for each key. Used tokens remain used. Takes linear time in the number of keys.
+    mutating func setPerKey(_ rate: OperationRate?) {
+        ratePerKey = rate
+        let keys = buckets.keys
+        if let rate {
+            for key in keys { buckets[key] = buckets[key]!.changed(to: rate, at: time.now) }
+        } else {
+            fullKeys += keys
+            buckets = [:]
+        }
+        alarms = Heap(buckets.map { Alarm(time: $1.fullTime, key: $0, isForEntry: false) })
+    }
+}
+
+// MARK: - Tokens
+
+extension LimitRates {
+    /// Whether the rate in total has a token.
+    var hasTokenInTotal: Bool { total.map { $0.count(at: time.now, atMost: 1) > 0 } ?? true }
+
+    func hasToken(for key: Key) -> Bool { buckets[key].map { $0.count(at: time.now, atMost: 1) > 0 } ?? true }
+
+    /// Uses a token in total and for a key.
+    mutating func take(for key: Key?) {
+        total?.take(at: time.now)
+        guard let key, let ratePerKey else { return }
+        var bucket = buckets[key] ?? TokenBucket(ratePerKey)
+        bucket.take(at: time.now)
+        if buckets.updateValue(bucket, forKey: key) == nil {
+            alarms.insert(Alarm(time: bucket.fullTime, key: key, isForEntry: false))
+        }
+    }
+
+    /// Puts an unused token back.
+    mutating func giveBack(for key: Key?) {
+        total?.giveBack()
+        if let key { buckets[key]?.giveBack() }
+    }
+
+    /// Plans an alarm for the time at which a key has a token.
+    mutating func watch(_ key: Key) {
+        alarms.insert(Alarm(time: buckets[key]!.nextStart, key: key, isForEntry: true))
+    }
+}
+
+// MARK: - Time
+
+extension LimitRates {
+    mutating func advance(to now: Duration, mayBeOld: Bool) { time.advance(to: now, mayBeOld: mayBeOld) }
+
+    mutating func noteWake() { time.noteWake() }
+
+    /// Removes the alarms up to the current time. Returns the next key whose first entry may have a token; nil if there
+    /// is none.
+    mutating func nextWatched() -> Key? {
+        while let alarm = alarms.first, alarm.time <= time.now {
+            alarms.removeFirst()
+            if alarm.isForEntry { return alarm.key }
+            guard let bucket = buckets[alarm.key] else { continue }
+            if bucket.isFull(at: time.now) {
+                buckets[alarm.key] = nil
+                fullKeys.append(alarm.key)
+            } else {
+                alarms.insert(Alarm(time: bucket.fullTime, key: alarm.key, isForEntry: false))
+            }
+        }
+        return nil
+    }
+
+    /// Plans to wake the limit, and returns the clock's reading at that time; nil if no wake is necessary, or if an
+    /// earlier wake is planned.
+    mutating func nextWake(hasEntries: Bool) -> Duration? {
+        var earliest = alarms.first?.time
+        if hasEntries, let total, !hasTokenInTotal { earliest = min(earliest ?? total.nextStart, total.nextStart) }
+        return earliest.flatMap { time.wake(at: $0) }
+    }
+}
