@@ -34,7 +34,20 @@ extension AnyTaskOperation {
     /// of each semaphore. See `OperationOptions.limited(by:)`.
     public var limits: [AsyncSemaphore] { limitRequests.map(\.limit) }
 
-    /// The limits of the operation, in the order in which they are locked.
+    /// Whether the operation takes permits of a key of a semaphore. False if the operation has ended.
+    ///
+    /// ```swift
+    /// for operation in queue.operations where operation.isLimited(by: hosts, key: "example.com") {
+    ///     operation.cancel()
+    /// }
+    /// ```
+    public func isLimited(by limit: AsyncSemaphore, key: some Hashable & Sendable) -> Bool {
+        let key = limit.interned(key)
+        defer { extendLifetime(key) }
+        return limitRequests.contains { $0.limit === limit && $0.key === key }
+    }
+
+    /// The limits of the operation, in the order in which they are taken.
     var limitRequests: [LimitRequest] { record.withLock { $0.links?.limits ?? [] } }
 
     /// The options of the operation, completed by the defaults of its queue.

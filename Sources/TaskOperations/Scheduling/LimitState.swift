@@ -1,7 +1,8 @@
 /// Makes all decisions of a limit, which is an `AsyncSemaphore`. It is a pure value.
 ///
-/// 1. At most `capacity` permits are taken in total, and at most `capacityPerKey` permits for each key. If a weight is
-///    above a capacity, it is served alone: when no other permit is taken in total, or for the key.
+/// 1. At most `capacity` permits are taken in total, and at most `capacityPerKey` permits for each key, unless the key
+///    has its own capacity. If a weight is above a capacity, it is served alone: when no other permit is taken in total,
+///    or for the key.
 /// 2. Higher levels are served first.
 /// 3. Within a level, keys are served by start-time fair queueing. Each key has a tag. Serving an entry raises the tag
 ///    of its key by weight / share, and the key with the lowest tag is served first. A key that was not waiting for a
@@ -72,6 +73,8 @@ private struct KeyLine: Sendable {
     /// The number of permits that are taken for the key.
     var taken = 0
     var share = 1
+    /// The number of permits of this key; nil for the number of every key.
+    var capacity: Int?
     /// The tag of the key at each level.
     var tags = PerLevel<UInt128>(0)
     /// The number of the key's turn; 0 if the key has no turn.
@@ -135,6 +138,15 @@ extension LimitState {
         keys.update(key) { $0.share = share }
     }
 
+    /// Sets the number of permits for a key; nil for the number of every key.
+    mutating func setCapacity(_ capacity: Int?, of key: Key) {
+        keys.update(key) { $0.capacity = capacity }
+        giveTurn(key)
+    }
+
+    /// Whether a key has a share other than 1, or its own capacity.
+    func hasSettings(_ key: Key) -> Bool { keys.read(key) { $0.share != 1 || $0.capacity != nil } }
+
     private var hasKeys: Bool { keys.count > 0 }
 
     @inline(__always)
@@ -148,7 +160,7 @@ extension LimitState {
     }
 
     /// The number of permits for each key, or for the entries without a key.
-    private func capacity(of key: Key?) -> Int { key == nil ? .max : capacityPerKey }
+    func capacity(of key: Key?) -> Int { key.map { keys.read($0) { $0.capacity } ?? capacityPerKey } ?? .max }
 }
 
 // MARK: - Permits

@@ -165,13 +165,33 @@ extension AsyncSemaphore {
     ///   - key: The key. Keys of different types are different.
     public func setShare(_ share: Int, for key: some Hashable & Sendable) {
         require((1...65_536).contains(share), "share is \(share); it must be from 1 to 65,536.")
-        let key = interned(key)
-        // Released after unlocking.
-        var former: LimitKey?
-        storage.withLock { storage in
-            storage.state.setShare(share, of: key.number)
-            former = storage.keys.setKept(share == 1 ? nil : key, key.number)
+        set(interned(key)) { $0.state.setShare(share, of: $1) }
+    }
+
+    /// Sets the number of permits for one key, instead of `capacityPerKey`.
+    ///
+    /// A capacity of 0 suspends the key: its tasks and operations wait. They continue when the capacity is changed.
+    ///
+    /// The semaphore keeps the capacity until it is nil again. Such a key uses memory also while no task uses it.
+    ///
+    /// - Parameters:
+    ///   - capacity: The number of permits; not negative. Nil for the capacity of every key.
+    ///   - key: The key. Keys of different types are different.
+    public func setCapacity(_ capacity: Int?, for key: some Hashable & Sendable) {
+        let checked = Self.checkedCapacityPerKey(capacity)
+        set(interned(key)) { storage, number in
+            storage.state.setCapacity(capacity, of: number)
+            storage.peakCapacityPerKey = max(storage.peakCapacityPerKey, checked)
         }
+    }
+
+    /// Changes a setting of a key. Keeps the key while it has settings other than the defaults.
+    private func set(_ key: LimitKey, _ change: (inout Storage, _ number: Int) -> Void) {
+        let former = apply { storage in
+            change(&storage, key.number)
+            return storage.keys.setKept(storage.state.hasSettings(key.number) ? key : nil, key.number)
+        }
+        // Released after unlocking.
         extendLifetime(former)
     }
 

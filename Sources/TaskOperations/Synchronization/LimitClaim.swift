@@ -14,8 +14,10 @@ struct LimitRequest: Equatable, Sendable {
     /// Whether enough permits are free in total and for the key, and the rates have a token.
     var isFree: Bool {
         limit.storage.withLock { storage in
-            let ofKey = key.map { storage.state.capacityPerKey - storage.state.takenCount(of: $0.number) } ?? .max
-            return storage.state.permits.fits(weight) && weight <= ofKey
+            let ofKey = key.map { key in
+                storage.state.capacity(of: key.number) - storage.state.takenCount(of: key.number)
+            }
+            return storage.state.permits.fits(weight) && weight <= ofKey ?? .max
                 && storage.state.hasToken(for: key?.number)
         }
     }

@@ -25,7 +25,7 @@ class LimitKey: AwaitedSubject, @unchecked Sendable {
     var waitDescription: String {
         guard let semaphore else { return "key \(text)" }
         let (taken, capacity, hasToken) = semaphore.storage.withLock { storage in
-            let capacity = min(storage.state.capacityPerKey, storage.state.permits.capacity)
+            let capacity = min(storage.state.capacity(of: number), storage.state.permits.capacity)
             return (storage.state.takenCount(of: number), capacity, storage.state.hasToken(for: number))
         }
         let use = "\(semaphore.label), key \(text), \(taken) of \(capacity)"
@@ -62,7 +62,7 @@ struct LimitKeys: Sendable {
     }
 
     private var references: [Int: TinyArray<Reference>] = [:]
-    /// The keys whose share is not 1, by number.
+    /// The keys that have a share other than 1, or their own capacity, by number.
     private var kept: [Int: LimitKey] = [:]
     /// The keys of which tokens are used, by number.
     private var keptForTokens: [Int: LimitKey] = [:]

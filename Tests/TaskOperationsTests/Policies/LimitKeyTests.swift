@@ -195,6 +195,40 @@ struct LimitKeyTests {
         #expect((0..<5).allSatisfy { hosts.takenCount(for: $0) == 0 } && queues.allSatisfy { $0.claimCount == 0 })
     }
 
+    @Test("A key with a capacity of 0 is suspended, and continues when its capacity is changed", .seeds(10))
+    func suspendedKey() async throws {
+        let hosts = AsyncSemaphore(capacity: 9, perKey: 2)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 4, executor: .seeded))
+        hosts.setCapacity(0, for: "a")
+        let (meter, gate) = (ConcurrencyMeter(), Gate())
+        let suspended = (0..<6).map { _ in
+            queue.addOperation(.limited(by: hosts, key: "a")) { await meter.measure { await gate.pass() } }
+        }
+        try await queue.addOperation(.limited(by: hosts, key: "b")) {}.value
+        await letOthersRun()
+        #expect(meter.total == 0)
+        hosts.setCapacity(3, for: "a")
+        await gate.waitForArrivals(3)
+        await letOthersRun()
+        #expect(meter.now == 3)
+        hosts.setCapacity(nil, for: "a")
+        gate.open()
+        for operation in suspended { try await operation.value }
+        #expect(await eventually { hosts.storage.withLock { $0.state.keyCount } == 0 })
+    }
+
+    @Test("The operations of one key can be cancelled")
+    func cancelledKey() async throws {
+        let hosts = AsyncSemaphore(capacity: 2)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
+        let operations = (0..<6).map { queue.addOperation(.limited(by: hosts, key: $0 % 2)) {} }
+        for operation in queue.operations where operation.isLimited(by: hosts, key: 1) { operation.cancel() }
+        queue.isSuspended = false
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(operations.map(\.isCancelled) == [false, true, false, true, false, true])
+        #expect(!operations[0].isLimited(by: hosts, key: 0))
+    }
+
     @Test("A key of an operation is released after its end")
     func memory() async throws {
         final class Host: Hashable, Sendable {
