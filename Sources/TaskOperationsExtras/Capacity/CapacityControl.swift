@@ -13,15 +13,16 @@ struct CapacityWindow: Hashable, Sendable {
 /// The capacity always is within the bounds. All numbers remain finite, because latencies enter quotients only, whose
 /// range is limited.
 package struct CapacityControl: Sendable {
-    /// A measurement of the latency without load.
+    /// A measurement of the latency without load, in a window with a lower capacity than `above`.
     private struct Probe: Sendable {
         /// The latency at the capacity `above`.
         let latency: Double
         let above: Double
-        /// The capacity during the measurement, which is less than `above`.
-        let limit: Double
-        /// The number of windows of the measurement, with this one.
-        let step: Int
+        /// The largest capacity from which the latency has not decreased in the windows before this one; nil if it has
+        /// decreased in the last one, or if this is the first window.
+        var steadyFrom: Double?
+        /// Whether the latency has decreased in an earlier window.
+        var wasLoaded = false
     }
 
     private let rule: CapacityRule
@@ -43,7 +44,7 @@ package struct CapacityControl: Sendable {
     }
 
     /// The number of operations that may execute in the next window.
-    package var capacity: Int { wholeCapacity(probe?.limit ?? limit) }
+    package var capacity: Int { wholeCapacity(probe.map { lowered($0.above) } ?? limit) }
 
     /// Whether the next window measures the latency without load.
     package var isProbing: Bool { probe != nil }
@@ -83,48 +84,63 @@ package struct CapacityControl: Sendable {
 
 extension CapacityControl {
     private mutating func follow(_ latency: Double, peak: Int, _ gradient: CapacityRule.Gradient) {
-        guard let baseline else { return beginProbe(latency, peak: peak) }
+        // A capacity above the number of operations has no effect, so a measurement begins at this number.
+        func measure() { lower(Probe(latency: latency, above: min(limit, Double(peak))), gradient) }
+        guard let baseline else { return measure() }
         // The other system has become faster.
-        if latency < 0.7 * baseline { return beginProbe(latency, peak: peak) }
+        if latency < 0.7 * baseline { return measure() }
         let factor = min(max(baseline / latency, 0.5), 1)
-        let change = limit * (factor + gradient.headroom - 1)
+        let change = limit * (factor * (1 + gradient.headroom) - 1)
         if change < 0 || peak >= capacity { setLimit(limit + gradient.smoothing * change) }
         windowsSinceProbe += 1
-        if windowsSinceProbe >= gradient.probeInterval || limit < 0.6 * limitAtProbe {
-            beginProbe(latency, peak: peak)
+        if windowsSinceProbe >= gradient.probeInterval || limit < 0.6 * limitAtProbe { measure() }
+    }
+
+    private func lowered(_ limit: Double) -> Double { max(Double(bounds.lowerBound), limit * 0.7) }
+
+    /// Lowers the capacity for a window. If that is impossible, the last latency is the result.
+    private mutating func lower(_ probe: Probe, _ gradient: CapacityRule.Gradient) {
+        if wholeCapacity(lowered(probe.above)) >= wholeCapacity(probe.above) {
+            return end(probe, latency: probe.latency, gradient)
         }
+        self.probe = probe
     }
 
-    /// Begins to measure the latency without load. If the capacity cannot be lowered, `latency` is the result.
-    private mutating func beginProbe(_ latency: Double, peak: Int) {
-        // A capacity above the number of operations has no effect, so the first step begins at this number.
-        lower(from: min(limit, Double(peak)), latency, step: 1)
-    }
-
-    private mutating func lower(from above: Double, _ latency: Double, step: Int) {
-        let lowered = max(Double(bounds.lowerBound), above * 0.7)
-        if wholeCapacity(lowered) >= wholeCapacity(above) { return endProbe(latency) }
-        probe = Probe(latency: latency, above: above, limit: lowered, step: step)
-    }
-
-    /// Ends a measurement if the latency has not fallen with the capacity; otherwise lowers the capacity again.
+    /// Ends a measurement if the latency has not decreased with the capacity; otherwise lowers the capacity again.
     private mutating func advance(_ probe: Probe, _ latency: Double, _ gradient: CapacityRule.Gradient) {
-        let ratio = Double(wholeCapacity(probe.limit)) / Double(wholeCapacity(probe.above))
+        let limit = lowered(probe.above)
+        let ratio = Double(wholeCapacity(limit)) / Double(wholeCapacity(probe.above))
+        var next = Probe(latency: latency, above: limit, wasLoaded: probe.wasLoaded)
         // If operations wait in the other system, the latency is proportional to the capacity. If the latency has risen
         // instead, the load has changed during the measurement.
-        let isSteady = latency / probe.latency >= (1 + ratio) / 2 && latency / probe.latency <= 1.15
-        if !isSteady { return lower(from: probe.limit, latency, step: probe.step + 1) }
-        if probe.step > 1 { setLimit(min(limit, probe.above * (1 + gradient.headroom))) }
-        endProbe(latency)
+        if latency / probe.latency < (1 + ratio) / 2 || latency / probe.latency > 1.15 {
+            next.wasLoaded = true
+            return lower(next, gradient)
+        }
+        next.steadyFrom = probe.steadyFrom ?? probe.above
+        if probe.steadyFrom != nil { return end(next, latency: (probe.latency + latency) / 2, gradient) }
+        if isNearBaseline(latency) { return end(next, latency: latency, gradient) }
+        // If the load began in the window before the measurement, the queue of the other system was short for a part of
+        // that window. The latency was then lower than the one that belongs to the capacity, and seems not to decrease.
+        // The next comparison does not contain that window.
+        lower(next, gradient)
     }
 
-    private mutating func endProbe(_ latency: Double) {
-        if let baseline, latency / baseline > 0.75, latency / baseline < 1.33 {
+    private func isNearBaseline(_ latency: Double) -> Bool {
+        guard let baseline else { return false }
+        return latency / baseline > 0.75 && latency / baseline < 1.33
+    }
+
+    private mutating func end(_ probe: Probe, latency: Double, _ gradient: CapacityRule.Gradient) {
+        if let baseline, isNearBaseline(latency) {
             self.baseline = (baseline + latency) / 2
         } else {
             baseline = latency
         }
-        probe = nil
+        if probe.wasLoaded, let steadyFrom = probe.steadyFrom {
+            setLimit(min(limit, steadyFrom * (1 + gradient.headroom)))
+        }
+        self.probe = nil
         windowsSinceProbe = 0
         limitAtProbe = limit
     }

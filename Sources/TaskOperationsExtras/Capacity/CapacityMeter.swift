@@ -74,7 +74,7 @@ package struct CapacityMeter: Sendable {
 
     private func isOver(at time: Double) -> Bool {
         // The latency without load affects many later windows, so it is measured with more operations.
-        let count = max(1, rule.sampleCount).multipliedReportingOverflow(by: control.isProbing ? 2 : 1)
+        let count = max(1, rule.sampleCount).multipliedReportingOverflow(by: control.isProbing ? 4 : 1)
         guard !count.overflow, completed + refused >= count.partialValue, let begin else { return false }
         let window = max(0, rule.window.inSeconds)
         return time - begin >= max(window, min(4 * (control.baseline ?? 0), 8 * window))

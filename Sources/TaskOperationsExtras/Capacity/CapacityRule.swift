@@ -33,7 +33,7 @@ public struct CapacityRule: Hashable, Sendable {
     public var window = Duration.milliseconds(500)
 
     /// The number of operations that must end in a window; at least 1. A window with fewer operations continues.
-    /// A measurement of the latency without load takes twice as many.
+    /// A measurement of the latency without load takes four times as many.
     public var sampleCount = 50
 
     /// The factor for the capacity after a window with refusals, from 0.1 to 0.99.
@@ -58,20 +58,21 @@ extension CapacityRule {
     /// Keeps the latency near the latency without load. It needs no refusals and no configured latency.
     ///
     /// If the latency is *n* times the latency without load, one of *n* operations is executed and the others wait in the
-    /// other system. The rule multiplies the capacity by this gradient 1/*n*, but at least by 0.5. It adds a part of the
-    /// capacity, the headroom, so that the capacity can increase. Without noise, the capacity becomes the true capacity,
-    /// divided by 1 − `headroom`. Netflix's concurrency-limits (`Gradient2Limit`) and the adaptive concurrency filter of
-    /// Envoy use such a gradient.
+    /// other system. The rule multiplies the capacity by this gradient 1/*n*, but at least by 0.5, and by 1 + `headroom`,
+    /// so that the capacity can increase. Without noise, the capacity becomes the true capacity times 1 + `headroom`.
+    /// Netflix's concurrency-limits (`Gradient2Limit`) and the adaptive concurrency filter of Envoy use such a gradient.
     ///
     /// A steady queue in the other system would otherwise count as the latency without load, and the capacity would
     /// drift upwards. So the rule measures this latency regularly: it lowers the capacity to 70 %, and again, until the
-    /// latency no longer decreases. Envoy measures at a fixed small capacity, and TCP BBR at four packets (Cardwell, Cheng,
-    /// Gunn, Yeganeh and Jacobson, "BBR: Congestion-Based Congestion Control", ACM Queue 2016). The rule also measures
-    /// after the capacity has decreased by 40 %. If the latency has not followed the capacity, then the other system has
-    /// become slower, not smaller.
+    /// latency no longer decreases. The first result, and a result that differs from the known latency by more than
+    /// about 30 %, needs a second step in which the latency does not decrease. Envoy measures at a fixed small capacity,
+    /// and TCP BBR at four packets (Cardwell, Cheng, Gunn, Yeganeh and Jacobson, "BBR: Congestion-Based Congestion
+    /// Control", ACM Queue 2016). The rule also measures after the capacity has decreased by 40 %. If the latency has
+    /// not followed the capacity, then the other system has become slower, not smaller.
     ///
     /// - Parameters:
-    ///   - headroom: The part of the capacity that may wait in the other system, from 0.01 to 0.5.
+    ///   - headroom: The number of operations that may wait in the other system, as a part of its true capacity; from
+    ///     0.01 to 0.5.
     ///   - smoothing: The part of a computed change that takes effect, from 0.05 to 1. A smaller number tolerates more
     ///     noise, and needs more windows.
     ///   - probeInterval: The number of windows from one measurement of the latency without load to the next; at least
