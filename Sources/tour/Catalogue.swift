@@ -114,5 +114,7 @@ extension Recipe {
         Recipe("photo-manager", Legacy.photoManager, Ported.photoManager),
         Recipe("ticket-office", Legacy.ticketOffice, Ported.ticketOffice),
         Recipe("download-operation", Legacy.downloadOperation, Ported.downloadOperation),
+        Recipe("crawler", Legacy.crawler, Ported.crawler),
+        Recipe("tenants", Legacy.tenants, Ported.tenants),
     ]
 }

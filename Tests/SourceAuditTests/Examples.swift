@@ -587,6 +587,19 @@ struct PatternExample {
             "system-downloader", has: ["class A: Operation {}; class M { var running: [URL: A] = [:] }"],
             hasNot: ["class A: Operation {}; class M { var running: [A] = [] }"]),
         PatternExample(
+            "system-queue-per-key",
+            has: [
+                "class M { var queues: [String: OperationQueue] = [:] }",
+                "class M { let all: [Site.ID: OperationQueue] }",
+            ],
+            hasNot: [
+                "class M { var queues: [OperationQueue] = [] }",
+                "func f() { var queues: [String: OperationQueue] = [:] }",
+            ]),
+        PatternExample(
+            "system-list-per-key", has: ["class M { var jobs: [String: [() -> Void]] = [:] }"],
+            hasNot: ["class M { var jobs: [() -> Void] = [] }", "class M { var handlers: [String: () -> Void] = [:] }"]),
+        PatternExample(
             "system-manager", has: ["class M { static let shared = M(); func f() { session.dataTask(with: u) } }"],
             hasNot: ["class M { static let shared = M() }"]),
         PatternExample(

@@ -151,6 +151,7 @@ extension FileMatcher {
     /// Tables of running operations, home-made queues, and shared managers.
     mutating func analyzeSystems() {
         addHomeMadeQueues()
+        addTablesOfQueues()
         for variable in declarations.variables where file.outline.scopes[variable.scope].kind == .type {
             guard case .declared(let type) = variable.source, type.layers > 0,
                 codeBase.systemType(type.name)?.isKind(of: .operation) == true, file[variable.index + 2] == .openSquare,
@@ -163,6 +164,22 @@ extension FileMatcher {
             let end = min(file.outline.scopes[scope].close, index + 400, file.tokens.count)
             let loads = (index..<end).contains { ["dataTask", "downloadTask"].contains(file.text($0)) }
             if loads { add("system-manager", index, .likely) }
+        }
+    }
+
+    /// Dictionaries of queues and of lists of work.
+    private mutating func addTablesOfQueues() {
+        for variable in declarations.variables where file.outline.scopes[variable.scope].kind == .type {
+            guard file[variable.index + 1] == .colon, file[variable.index + 2] == .openSquare,
+                let colon = file.dictionaryColon(variable.index + 3)
+            else { continue }
+            if file.isListOfFunctions(colon + 1) {
+                add("system-list-per-key", variable.index, .likely)
+            } else if let type = Typer.declaredType(of: variable, in: file), type.layers == 1,
+                let system = codeBase.systemType(type.name), system.isKind(of: .operationQueue)
+            {
+                add("system-queue-per-key", variable.index, .likely)
+            }
         }
     }
 

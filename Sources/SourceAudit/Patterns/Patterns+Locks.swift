@@ -109,6 +109,13 @@ extension Patterns {
             "system-sellers", .systems, "Threads that share a stock behind a lock", recipe: "Systems/TicketOffice",
             .thought, .state, "An actor.", .analysis),
         Pattern(
+            "system-queue-per-key", .systems, "A queue for each key", recipe: "Systems/Crawler", .thought, .queues,
+            "One queue, and .limited(by:key:) with a semaphore that has a capacity for each key.", .analysis),
+        Pattern(
+            "system-list-per-key", .systems, "A list of work for each key", recipe: "Systems/Tenants", .thought,
+            .queues,
+            "One queue, and .limited(by:key:) with a semaphore that serves keys by their shares.", .analysis),
+        Pattern(
             "system-home-made-queue", .systems, "Home-made queue: a list of work behind a lock or a queue",
             recipe: "Threads/ThreadWithList", .thought, .queues, "A TaskOperationQueue takes its place.", .analysis),
     ]

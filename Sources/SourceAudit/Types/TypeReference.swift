@@ -49,7 +49,7 @@ extension SourceFile {
     }
 
     /// The colon of `[Key: Value]` if the key is one word and the bracket is before `index`.
-    private func dictionaryColon(_ index: Int) -> Int? {
+    func dictionaryColon(_ index: Int) -> Int? {
         var index = index
         while isWord(index), self[index + 1] == .dot { index += 2 }
         return isWord(index) && self[index + 1] == .colon ? index + 1 : nil

@@ -80,6 +80,8 @@ struct SystemTests {
             """,
             "ticket-office": "10 sold, 0 twice, 0 left, without care 2 of 1",
             "download-operation": "3 files, 12000 bytes",
+            "crawler": "each once, within the limits, at the rate",
+            "tenants": "10 files, 45000 bytes",
         ]
         for recipe in Recipe.systems {
             let text = try #require(texts[recipe.name])
@@ -91,6 +93,8 @@ struct SystemTests {
 extension Recipe {
     /// The recipes that are whole systems.
     fileprivate static let systems = catalogue.filter {
-        ["image-downloader", "photo-manager", "ticket-office", "download-operation"].contains($0.name)
+        [
+            "image-downloader", "photo-manager", "ticket-office", "download-operation", "crawler", "tenants",
+        ].contains($0.name)
     }
 }

@@ -1,0 +1,91 @@
+import Foundation
+import MigrationExamplesSupport
+import TaskOperations
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@testable import MigrationExamplesLegacy
+@testable import MigrationExamplesPorted
+
+/// A web whose first page has links to all others, which have links back to it.
+private final class TestWeb: Sendable {
+    let start = URL(string: "http://host0/0")!
+    let all = ConcurrencyMeter()
+    let ofHost: [String: ConcurrencyMeter]
+    let urls: [URL]
+    let visited = Recorder<URL>()
+
+    init(hosts: Int, pages: Int) {
+        ofHost = Dictionary(uniqueKeysWithValues: (0..<hosts).map { ("host\($0)", ConcurrencyMeter()) })
+        urls = (0..<pages).flatMap { page in (0..<hosts).map { URL(string: "http://host\($0)/\(page)")! } }
+    }
+
+    /// Visits a page, and calls `pause` before it returns any other page than the first one.
+    func load(_ url: URL, pause: () async -> Void) async -> WebPage {
+        visited.record(url)
+        if url == start { return WebPage(links: urls) }
+        return await all.measure {
+            await ofHost[url.host!]!.measure {
+                await pause()
+                return WebPage(links: [start])
+            }
+        }
+    }
+
+    /// Visits a page like `load(_:pause:)`, in code that blocks its thread.
+    func loadBlocking(_ url: URL, pause: () -> Void) -> WebPage {
+        visited.record(url)
+        if url == start { return WebPage(links: urls) }
+        let meters = [all, ofHost[url.host!]!]
+        for meter in meters { meter.enter() }
+        defer { for meter in meters { meter.leave() } }
+        pause()
+        return WebPage(links: [start])
+    }
+
+    var ofHostVisits: [Int] {
+        ofHost.keys.sorted().map { host in visited.events.count { $0.host == host } }
+    }
+
+    func expectVisits(atOnce count: Int) {
+        #expect(visited.events.count == urls.count && Set(visited.events).count == urls.count)
+        #expect(all.most == count)
+        #expect(ofHost.values.allSatisfy { $0.most <= 2 })
+    }
+}
+
+@Suite("The crawler, on both sides", .inTurns, .timeLimit(.minutes(30)))
+struct CrawlerTests {
+    @Test("The port visits each page once, 16 at once in all, and 2 at once of each host", .seeds(20))
+    func portedLimits() async throws {
+        let web = TestWeb(hosts: 12, pages: 6)
+        let crawler = MigrationExamplesPorted.Crawler(hosts: AsyncSemaphore(capacity: 16, perKey: 2)) { url in
+            await web.load(url) { for _ in 0..<20 { await Task.yield() } }
+        }
+        #expect(try await crawler.crawl(from: web.start).count == web.urls.count)
+        web.expectVisits(atOnce: 16)
+        #expect(web.ofHost.values.contains { $0.most == 2 })
+    }
+
+    @Test(
+        "With 3 places, the old code visits each page once, 3 at once in all, and at most 2 at once of each host",
+        .prompt)
+    func legacyLimits() {
+        let (web, arrived, gate) = (
+            TestWeb(hosts: 4, pages: 3), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+        )
+        let crawler = MigrationExamplesLegacy.Crawler(places: 3) { url in
+            web.loadBlocking(url) {
+                arrived.signal()
+                gate.wait()
+            }
+        }
+        Thread.detachNewThread {
+            for _ in 0..<3 { arrived.wait() }
+            for _ in web.urls { gate.signal() }
+        }
+        #expect(crawler.crawl(from: web.start).count == web.urls.count)
+        web.expectVisits(atOnce: 3)
+    }
+}
