@@ -54,7 +54,7 @@ public struct OperationOptions: Sendable {
         var placeholder = OperationOptions(.name(name))
         placeholder.settings += settings.filter { setting in
             switch setting {
-            case .priority, .weight, .limits: true
+            case .priority, .weight, .limit, .limits: true
             default: false
             }
         }
@@ -164,7 +164,8 @@ extension OperationOptions {
     ///   - limit: The semaphore.
     ///   - weight: The number of permits; at least 1. A smaller number stops the process with a message.
     public static func limited(by limit: AsyncSemaphore, weight: Int = 1) -> OperationOptions {
-        limited(by: LimitRequest(limit: limit, key: nil, weight: weight))
+        if weight == 1 { return OperationOptions(.limit(limit)) }
+        return limited(by: LimitRequest(limit: limit, key: nil, weight: weight))
     }
 
     /// Adds a semaphore from which the operation takes permits for a key. See `limited(by:)` with a list of arguments.

@@ -52,11 +52,14 @@ extension TaskOperationQueue {
     /// ```swift
     /// queue.addOperation([.name("load"), .weight(2), .timeLimit(.seconds(30))]) { try await load(url) }
     /// ```
+    @inlinable  // As above.
     @discardableResult
     public func addOperation<Success>(
         _ options: OperationOptions, body: @escaping TaskOperation<Success>.Body
     ) -> TaskOperation<Success> {
-        addNew(TaskOperation(options, body: body))
+        let operation = TaskOperation(options, body: body)
+        addNew(operation)
+        return operation
     }
 
     /// Creates an operation from a type that contains the work and adds it.

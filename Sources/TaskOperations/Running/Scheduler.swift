@@ -197,7 +197,7 @@ extension Scheduler {
         } else {
             // Closes the inbox, because a queue with limits has policies.
             _ = updateInbox(&core)
-            effects.semaphores = core.computeEffectsWithLimits(of: self)
+            if let semaphores = core.computeEffectsWithLimits(of: self) { effects.semaphores = semaphores }
         }
         if core.state.isEmpty {
             if core.awaitingBodyCount == 0, isAwaited { forgetAwaiting() }

@@ -2,14 +2,15 @@
 struct QueuePace: Sendable {
     private(set) var time = QueueTime()
     private(set) var rate: TokenBucket?
-    private(set) var ages: Ages?
+    // Boxed, because each event of a queue with policies copies the pace.
+    private(set) var ages: Boxed<Ages>?
     /// Nil if the queue accepts operations regardless of their expected waits.
-    private(set) var expectedWait: ExpectedWait?
+    private(set) var expectedWait: Boxed<ExpectedWait>?
 
     init(rate: OperationRate?, ageing: OperationAgeing?, shedsLoad: Bool = false) {
         self.rate = rate.map { TokenBucket($0) }
-        ages = ageing.map { Ages($0) }
-        if shedsLoad { expectedWait = ExpectedWait() }
+        ages = ageing.map { Boxed(Ages($0)) }
+        if shedsLoad { expectedWait = Boxed(ExpectedWait()) }
     }
 
     mutating func advance(to now: Duration, mayBeOld: Bool) { time.advance(to: now, mayBeOld: mayBeOld) }
@@ -27,11 +28,11 @@ extension QueuePace {
 
     /// The number of operations that the rate lets start now, but at most `count`.
     @inline(__always)
-    func startableCount(atMost count: Int) -> Int { rate.map { $0.count(at: time.now, atMost: count) } ?? count }
+    func startableCount(atMost count: Int) -> Int { rate == nil ? count : rate!.count(at: time.now, atMost: count) }
 
     mutating func noteStart(_ slot: Int) {
         rate?.take(at: time.now)
-        expectedWait?.started(slot, at: time.now)
+        expectedWait?.value.started(slot, at: time.now)
     }
 
     /// Uses a token for another attempt of an operation that has started. Returns the time at which the token is
@@ -60,16 +61,16 @@ extension QueuePace {
 
 extension QueuePace {
     mutating func becameReady(_ slot: Int, _ level: PriorityLevel) {
-        expectedWait?.becameReady(slot, level, at: time.now)
+        expectedWait?.value.becameReady(slot, level, at: time.now)
     }
 
-    mutating func becameUnready(_ slot: Int) { expectedWait?.left(slot) }
+    mutating func becameUnready(_ slot: Int) { expectedWait?.value.left(slot) }
 
-    mutating func noteResumption() { expectedWait?.resumed(at: time.now) }
+    mutating func noteResumption() { expectedWait?.value.resumed(at: time.now) }
 
     /// The expected wait of an operation that would become ready now; zero without load shedding.
     func wait(at level: PriorityLevel, freePermits: Int) -> Duration {
-        expectedWait?.wait(at: level, freePermits: freePermits, time.now) ?? .zero
+        expectedWait?.value.wait(at: level, freePermits: freePermits, time.now) ?? .zero
     }
 }
 
@@ -77,18 +78,20 @@ extension QueuePace {
 
 extension QueuePace {
     /// Whether operations are raised as they wait.
+    @inline(__always)
     var hasAgeing: Bool { ages != nil }
 
-    mutating func arrive(_ slot: Int) { ages?.arrive(slot, at: time.now) }
+    mutating func arrive(_ slot: Int) { ages?.value.arrive(slot, at: time.now) }
 
     mutating func leave(_ slot: Int) {
-        ages?.leave(slot)
-        expectedWait?.left(slot)
+        ages?.value.leave(slot)
+        expectedWait?.value.left(slot)
     }
 
     /// The level at which an operation competes now. It is `level`, or a higher level because of the operation's age.
+    @inline(__always)
     func orderLevel(of slot: Int, _ level: PriorityLevel) -> PriorityLevel {
-        ages?.level(of: slot, level, at: time.now) ?? level
+        ages == nil ? level : ages!.value.level(of: slot, level, at: time.now)
     }
 }
 

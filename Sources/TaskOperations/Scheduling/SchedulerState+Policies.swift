@@ -9,14 +9,14 @@ extension SchedulerState {
     /// Records the arrival of an operation. Called if the queue has policies or if the operation's weight is not 1.
     mutating func arriveWithPolicies(_ entry: ReadyQueue.Entry) {
         preparePolicies()
-        admission.policies!.value.dropOrder?.insert(entry)
+        admission.policies!.value.dropOrder?.value.insert(entry)
         admission.policies!.value.pace.arrive(entry.slot)
     }
 
     mutating func leavePolicies(_ slot: Slot, _ number: UInt64, _ status: Status, wasDropped: Bool) {
         let hasStarted = status != .waiting && status != .ready
         let entry = ReadyQueue.Entry(arrival: number, slot: slot)
-        if !hasStarted, !wasDropped { admission.policies!.value.dropOrder?.remove(entry) }
+        if !hasStarted, !wasDropped { admission.policies!.value.dropOrder?.value.remove(entry) }
         admission.policies!.value.pace.leave(slot)
         admission.policies!.value.limited.leave(slot, hasStarted: hasStarted)
     }
@@ -36,9 +36,10 @@ extension SchedulerState {
     /// skipped.
     var selection: Selection? {
         if !permits.hasCaps, !hasAgeing {
-            return admission.ready.highestLevel.flatMap { level in
-                admission.first(of: level).flatMap { selected($0.slot, level, $0.set) }
+            guard let level = admission.ready.highestLevel, let (slot, set) = admission.first(of: level) else {
+                return nil
             }
+            return selected(slot, level, set)
         }
         if hasAgeing {
             for (slot, level, set) in firstOfLevels {
@@ -89,7 +90,7 @@ extension SchedulerState {
         start(slot, taking: records[slot].weight, at: ownLevel)
         admission.policies!.value.pace.noteStart(slot)
         let entry = ReadyQueue.Entry(arrival: number(of: slot), slot: slot)
-        admission.policies!.value.dropOrder?.remove(entry)
+        admission.policies!.value.dropOrder?.value.remove(entry)
         return slot
     }
 
@@ -134,7 +135,7 @@ extension SchedulerState {
         let entry = ReadyQueue.Entry(arrival: number(of: slot), slot: slot)
         admission.policies!.value.limited.undoStart(slot)
         admission.policies!.value.pace.undoStart()
-        admission.policies!.value.dropOrder?.insert(entry)
+        admission.policies!.value.dropOrder?.value.insert(entry)
     }
 
     /// Requests workers. Requests a wake for the time at which the rate allows the next start.
