@@ -44,7 +44,7 @@ private final class TestWeb: Sendable {
         return WebPage(links: [start])
     }
 
-    var ofHostVisits: [Int] {
+    var visitsOfHosts: [Int] {
         ofHost.keys.sorted().map { host in visited.events.count { $0.host == host } }
     }
 
@@ -68,24 +68,44 @@ struct CrawlerTests {
         #expect(web.ofHost.values.contains { $0.most == 2 })
     }
 
+    @Test("The port visits a host at its rate, and delays no other host", .seeds(20))
+    func portedRate() async throws {
+        let clock = ManualClock(on: .seeded)
+        let web = TestWeb(hosts: 2, pages: 4)
+        let hosts = AsyncSemaphore(capacity: 16, perKey: 2, ratePerKey: .perSecond(20), clock: clock)
+        let crawler = MigrationExamplesPorted.Crawler(hosts: hosts) { url in await web.load(url) {} }
+        async let pages = crawler.crawl(from: web.start)
+        for count in 1...4 {
+            for _ in 0..<200 { await Task.yield() }
+            #expect(web.visitsOfHosts == [count, count])
+            clock.advance(by: .milliseconds(49))
+            for _ in 0..<200 { await Task.yield() }
+            #expect(web.visitsOfHosts == [count, count])
+            clock.advance(by: .milliseconds(1))
+        }
+        #expect(try await pages.count == 8)
+    }
+
     @Test(
-        "With 3 places, the old code visits each page once, 3 at once in all, and at most 2 at once of each host",
+        "With one place, the old code visits each page once, and one at once in all",
         .prompt)
     func legacyLimits() {
         let (web, arrived, gate) = (
             TestWeb(hosts: 4, pages: 3), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
         )
-        let crawler = MigrationExamplesLegacy.Crawler(places: 3) { url in
+        let crawler = MigrationExamplesLegacy.Crawler(places: 1) { url in
             web.loadBlocking(url) {
                 arrived.signal()
                 gate.wait()
             }
         }
         Thread.detachNewThread {
-            for _ in 0..<3 { arrived.wait() }
+            arrived.wait()
+            // Without places, a second page arrives at once.
+            _ = arrived.wait(timeout: .now() + .milliseconds(300))
             for _ in web.urls { gate.signal() }
         }
         #expect(crawler.crawl(from: web.start).count == web.urls.count)
-        web.expectVisits(atOnce: 3)
+        web.expectVisits(atOnce: 1)
     }
 }
