@@ -48,8 +48,14 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
     }
 
     /// Creates an empty queue of unlimited width.
-    public override convenience init() {
-        self.init(name: nil)
+    public override init() {
+        // A designated initializer, because initializers of subclasses call it.
+        let width = OperationQueue.defaultMaxConcurrentOperationCount
+        (taskQueue, executor) = Self.parts(.init(maxConcurrentOperationCount: Self.taskQueueWidth(width)))
+        settings = Lock(Settings(name: "BridgedOperationQueue", width: width))
+        super.init()
+        prepareList()
+        makeKnown()
     }
 
     /// Creates an empty queue.

@@ -39,6 +39,16 @@ struct BridgedOperationQueueSubclassTests {
         }
     }
 
+    /// A subclass with a stored property and its own initializer.
+    private final class LabelledQueue: BridgedOperationQueue, @unchecked Sendable {  // The label is constant.
+        let label: String
+
+        init(label: String) {
+            self.label = label
+            super.init()
+        }
+    }
+
     private func add(_ operations: [Foundation.Operation], to queue: OperationQueue, wait: Bool = false) {
         queue.addOperations(operations, waitUntilFinished: wait)
     }
@@ -65,5 +75,16 @@ struct BridgedOperationQueueSubclassTests {
         queue.cancelAllOperations()
         await queue.finished()
         #expect(queue.calls.events == ["addOperation", "addOperations", "addBarrierBlock", "cancelAllOperations"])
+    }
+
+    @Test("a subclass can have a stored property and an initializer that calls init()")
+    func ownInitializer() async {
+        let queue = LabelledQueue(label: "uploads")
+        let runs = ConcurrencyMeter()
+        queue.addOperation { runs.enter() }
+        await queue.finished()
+        #expect(runs.total == 1 && queue.label == "uploads")
+        #expect(queue.name == BridgedOperationQueue().name)
+        #expect(queue.maxConcurrentOperationCount == OperationQueue.defaultMaxConcurrentOperationCount)
     }
 }
