@@ -2,7 +2,7 @@ import TaskOperations
 
 extension Trace {
     /// The analysis of the trace as text. It describes the activity of each queue, the critical path and the longest
-    /// waits.
+    /// waits. Names of more than 60 Unicode scalars are shortened.
     public var explanation: String {
         if operations.isEmpty { return "The trace contains no operation that executed.\n" }
         var lines = [
@@ -20,7 +20,7 @@ extension Trace {
         [["queue", "operations", "permits", "used", "waited", "executed"]]
             + membersOfQueues.enumerated().map { queue, members in
                 [
-                    queues[queue].name, "\(members.count)", queues[queue].width.map { "\($0)" } ?? "-",
+                    queues[queue].name.shortened, "\(members.count)", queues[queue].width.map { "\($0)" } ?? "-",
                     "\(Int((utilization(of: members, onQueue: queue) * 100).rounded())) %",
                     TimeText.text(members.reduce(0) { $0 + operations[$1].waitedForPermit }),
                     TimeText.text(members.reduce(0) { $0 + operations[$1].executed }),
@@ -38,12 +38,12 @@ extension Trace {
                 let cause =
                     switch step.cause {
                     case .added(nil): "it was added"
-                    case .added(let other?): "it was added, after \(operations[other].name) ended"
-                    case .dependency(let other): "\(operations[other].name), which it depends on, finished"
-                    case .wait(let other): "\(operations[other].name), which its body awaited, finished"
-                    case .permit(let other): "\(operations[other].name) returned its permit"
+                    case .added(let other?): "it was added, after \(operations[other].name.shortened) ended"
+                    case .dependency(let other): "\(operations[other].name.shortened), which it depends on, finished"
+                    case .wait(let other): "\(operations[other].name.shortened), which its body awaited, finished"
+                    case .permit(let other): "\(operations[other].name.shortened) returned its permit"
                     }
-                return [operation.name, TimeText.text(step.share), TimeText.text(operation.executed), cause]
+                return [operation.name.shortened, TimeText.text(step.share), TimeText.text(operation.executed), cause]
             }
     }
 
@@ -52,8 +52,8 @@ extension Trace {
             + waits.map { index in
                 let operation = operations[index]
                 return [
-                    operation.name, queues[operation.queue].name, TimeText.text(operation.waitedForPermit),
-                    TimeText.text(operation.executed),
+                    operation.name.shortened, queues[operation.queue].name.shortened,
+                    TimeText.text(operation.waitedForPermit), TimeText.text(operation.executed),
                 ]
             }
     }
@@ -67,5 +67,14 @@ extension Trace {
             let line = "  " + cells.joined(separator: "  ")
             return String(line.prefix(line.count - line.reversed().prefix { $0 == " " }.count))
         }
+    }
+}
+
+extension String {
+    /// The name with an ellipsis after 59 scalars if it is longer than 60. A table pads all rows to the longest cell.
+    fileprivate var shortened: String {
+        // Scalars, because one character may have any number of them.
+        let scalars = unicodeScalars.prefix(61)
+        return scalars.count > 60 ? String(scalars.prefix(59)) + "…" : self
     }
 }

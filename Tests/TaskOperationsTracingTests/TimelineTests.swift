@@ -56,16 +56,23 @@ struct TimelineTests {
     ]
 
     private func hostileTrace() async throws -> Trace {
+        try await trace(operations: Self.hostileNames, queues: ["<\u{338}queue\n>"])
+    }
+
+    /// Returns the trace of queues of width 1, each with an operation of each name.
+    private func trace(operations names: [String], queues queueNames: [String]) async throws -> Trace {
         let url = folder["trace.json"]
         let recorder = try TraceRecorder(writingTo: url)
-        let queue = TaskOperationQueue(name: "<\u{338}queue\n>", maxConcurrentOperationCount: 1)
-        queue.addObserver(recorder)
-        for name in Self.hostileNames { queue.addOperation(name: name) { try await Task.sleep(for: .milliseconds(2)) } }
-        try await queue.waitUntilAllOperationsAreFinished()
-        queue.removeObserver(recorder)
+        for queueName in queueNames {
+            let queue = TaskOperationQueue(name: queueName, maxConcurrentOperationCount: 1)
+            queue.addObserver(recorder)
+            for name in names { queue.addOperation(name: name) { try await Task.sleep(for: .milliseconds(2)) } }
+            try await queue.waitUntilAllOperationsAreFinished()
+            queue.removeObserver(recorder)
+        }
         try recorder.finish()
         let trace = try Trace(contentsOf: url)
-        #expect(trace.queues.map(\.name) == ["<\u{338}queue\n>"])
+        #expect(trace.queues.map(\.name) == queueNames)
         return trace
     }
 
@@ -109,6 +116,16 @@ struct TimelineTests {
         for part in ["queue <2>", "Critical path", "returned its permit", "Longest waits"] {
             #expect(text.contains(part), "\(text)")
         }
+    }
+
+    @Test("An explanation shortens long names, so that a long name does not widen the rows of other names")
+    func longNames() async throws {
+        let long = String(repeating: "long ", count: 2000)
+        let text = try await trace(operations: [long, "brief"], queues: [long, "short"]).explanation
+        let lines = text.split(separator: "\n")
+        #expect(lines.allSatisfy { $0.count < 300 }, "\(lines.map(\.count))")
+        for row in ["  long long", "  short ", "  brief "] { #expect(text.contains(row), "\(text)") }
+        #expect(text.contains("long…  2 "), "\(text)")
     }
 }
 
