@@ -11,7 +11,9 @@ public struct DeliveryOptions: Sendable {
     /// Otherwise it has failed. `overrun(.abandon)` has the effect of `overrun(.wait)`, because the end of the body
     /// decides the answer to the engine.
     ///
-    /// If the queue refuses the operation because of a cycle of dependencies, the delivery has failed, too.
+    /// If the operation fails before its start, the delivery has failed, too. `redelivery` and `maxAttempts` apply to
+    /// this failure as they apply to a failure of the body. Examples are a dependency that has failed, a cycle of
+    /// dependencies, a time limit that has passed, and a full queue.
     public var operation: OperationOptions
 
     /// The key of a delivery. Deliveries with the same key execute one at a time in this process, in the order of
@@ -22,7 +24,7 @@ public struct DeliveryOptions: Sendable {
     /// The lease of a delivery.
     public var lease: DeliveryLease
 
-    /// The delay of the next delivery after the body has failed. If the policy returns nil, the delivery is poison.
+    /// The delay of the next delivery after a failure. If the policy returns nil, the delivery is poison.
     public var redelivery: RetryPolicy
 
     /// The number of attempts after which a delivery is poison, at least 1. The engine counts each delivery as an
@@ -35,7 +37,7 @@ public struct DeliveryOptions: Sendable {
     ///   - operation: The options of the operation that executes a delivery.
     ///   - key: The key of a delivery; nil if the delivery has no order.
     ///   - lease: The lease of a delivery.
-    ///   - redelivery: The delay of the next delivery after the body has failed.
+    ///   - redelivery: The delay of the next delivery after a failure.
     ///   - maxAttempts: The number of attempts after which a delivery is poison, at least 1.
     public init(
         operation: OperationOptions = OperationOptions(), key: String? = nil, lease: DeliveryLease = DeliveryLease(),

@@ -102,7 +102,7 @@ final class HeldDelivery<Source: Delivery>: Sendable {
         case .failure where isCancelled: await giveBack()
         // A body can report the shutdown of another queue. That is a failure.
         case .failure(TaskOperationError.queueShutDown) where !state.hasStarted: await giveBack()
-        case .failure(let error): await fail(error, hasStarted: state.hasStarted)
+        case .failure(let error): await fail(error)
         }
     }
 }
@@ -176,9 +176,9 @@ extension HeldDelivery {
         }
     }
 
-    private func fail(_ error: any Error, hasStarted: Bool) async {
+    private func fail(_ error: any Error) async {
         let delay = options.redelivery.delay(after: error, attempt: delivery.attempt)
-        if hasStarted, consumer.onPoison != nil, delay == nil || delivery.attempt >= options.maxAttempts {
+        if consumer.onPoison != nil, delay == nil || delivery.attempt >= options.maxAttempts {
             return await poison(error)
         }
         await reject(error, after: delay ?? options.lease.duration)

@@ -38,9 +38,10 @@ extension TaskOperationQueue {
     ///   - configuration: The configuration of the consumer.
     ///   - optionsFor: A function that returns the options of a payload, for sources with several kinds of payloads. If
     ///     nil, the options of the configuration apply to all payloads.
-    ///   - onPoison: A function that is called with a delivery that has failed permanently, and its last error. If the
-    ///     function returns, the delivery is acknowledged. If the function throws, the delivery is rejected. If
-    ///     `onPoison` is nil, deliveries are retried forever.
+    ///   - onPoison: A function that is called with a delivery that has failed permanently, and its last error. The
+    ///     error is `DeliveryAttemptsExhausted` if the number of the delivery exceeds `maxAttempts`. If the function
+    ///     returns, the delivery is acknowledged. If the function throws, the delivery is rejected. If `onPoison` is
+    ///     nil, deliveries are retried forever.
     ///   - observer: A function that is called with each event, in the task that caused the event.
     ///   - body: The work for a payload.
     public func consume<Deliveries: AsyncSequence>(

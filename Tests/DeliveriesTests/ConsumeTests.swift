@@ -526,6 +526,33 @@ struct DeliveryFailureTests {
     }
 
     @Test(
+        "A delivery that always fails before its start is poison after its last attempt, with its last error",
+        arguments: [false, true])
+    func poisonBeforeStart(isLimitedByPolicy: Bool) async {
+        var setup = Setup(payloads: 1)
+        setup.configuration.prefetch = 1
+        setup.configuration.options.operation = [.ending(within: .seconds(1)), .clock(setup.clock)]
+        if isLimitedByPolicy {
+            setup.configuration.options.redelivery = RetryPolicy { _, attempt in attempt < 2 ? .seconds(1) : nil }
+        } else {
+            setup.configuration.options.maxAttempts = 2
+        }
+        setup.queue.isSuspended = true
+        let (attempts, errors) = (Recorder<Int>(), Recorder<any Error>())
+        await setup.advancing { [setup] in
+            await setup.consume(onPoison: { delivery, error in
+                attempts.record(delivery.attempt)
+                errors.record(error)
+            }) { _ in
+            }
+        }
+        #expect(attempts.events == [2] && setup.runs.events.isEmpty)
+        #expect(setup.events.events == ["rejected 1 for 1.0 seconds", "poisoned 1"])
+        let isTimeout = errors.events.map { if case TaskOperationError.timedOut = $0 { true } else { false } }
+        #expect(isTimeout == [true], "\(errors.events)")
+    }
+
+    @Test(
         "the engine gets one answer for a body that ignores the end of its time, and the body keeps its key until it ends",
         arguments: [false, true])
     func overrun(succeeds: Bool) async {
