@@ -16,7 +16,7 @@ extension Patterns {
             .thought, .leaves, "queue.addGroup { group in … }.", .analysis),
         Pattern(
             "advanced-retry", .operations, "Operation that tries again", recipe: "Advanced/RetryOperation", .callers,
-            .leaves, "retry: .exponential(…).", .analysis),
+            .leaves, ".retry(.exponential(…)).", .analysis),
         Pattern(
             "advanced-timeout", .operations, "Observer that limits the time of an operation",
             recipe: "Advanced/TimeoutObserver", .rote, .leaves, ".timeLimit(_:) or .ending(within:).", .analysis),
@@ -28,6 +28,6 @@ extension Patterns {
             .rote, .leaves, "TaskOperationQueue.current?.addOperation.", .analysis),
         Pattern(
             "advanced-cancel-reason", .operations, "Cancellation with a reason", recipe: "Advanced/CancelWithError",
-            .callers, .leaves, "A wrapper that keeps the reason.", .analysis),
+            .callers, .leaves, "cancel(throwing:), and cancellationCause in the body.", .analysis),
     ]
 }

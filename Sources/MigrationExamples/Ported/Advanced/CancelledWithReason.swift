@@ -1,5 +1,4 @@
 public import MigrationExamplesSupport
-import Synchronization
 import TaskOperations
 
 extension Ported {
@@ -7,9 +6,9 @@ extension Ported {
     public static func cancelledWithReason(_ input: RecipeInput) async throws -> RecipeResult {
         // region: cancelled-with-reason
         try await withTaskOperationQueue(.init(isSuspended: true)) { queue in
-            let reads = input.sample.map { file in Cancellable(queue.addOperation { file.lineCount() }) }
+            let reads = input.sample.map { file in queue.addOperation { file.lineCount() } }
             for (file, read) in zip(input.sample, reads) where file.size > 4096 {
-                read.cancel(because: TooLarge(size: file.size))
+                read.cancel(throwing: TooLarge(size: file.size))
             }
             queue.isSuspended = false
             var (lines, sizes) = (0, [Int]())
@@ -25,33 +24,6 @@ extension Ported {
         // endregion
     }
 }
-
-// region: cancelled-with-reason-class
-/// An operation that can be cancelled with a reason, which takes the place of the `CancellationError`.
-private final class Cancellable<Value: Sendable>: Sendable {
-    private let operation: TaskOperation<Value>
-    private let reason = Mutex<(any Error)?>(nil)
-
-    init(_ operation: TaskOperation<Value>) {
-        self.operation = operation
-    }
-
-    func cancel(because error: any Error) {
-        reason.withLock { if $0 == nil { $0 = error } }
-        operation.cancel()
-    }
-
-    var value: Value {
-        get async throws {
-            do {
-                return try await operation.value
-            } catch let error as CancellationError {
-                throw reason.withLock { $0 } ?? error
-            }
-        }
-    }
-}
-// endregion
 
 private struct TooLarge: Error {
     let size: Int
