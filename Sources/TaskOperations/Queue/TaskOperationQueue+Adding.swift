@@ -188,6 +188,9 @@ extension TaskOperationQueue {
     /// at that time, the barrier could never run alone, and fails with `TaskOperationError.dependencyCycle`. The end of
     /// the delay takes linear time in the number of operations if anything waits for the barrier.
     ///
+    /// A barrier with `.retry(_:)` holds back later operations during each of its pauses. A barrier with
+    /// `.limited(by:)` holds back later operations while it waits for a permit of its limit.
+    ///
     /// - Throws: `TaskOperationError.alreadyAdded` if the operation was already added to a queue or started.
     ///   `TaskOperationError.dependencyCycle` if an earlier operation waits for the barrier. If the call throws,
     ///   nothing changes.

@@ -22,6 +22,40 @@ struct BarrierTests {
         try await before.value
     }
 
+    @Test("A barrier holds back later operations during a pause between its attempts", .seeds(20))
+    func pauseOfBarrier() async throws {
+        let (clock, order) = (ManualClock(), Recorder<String>())
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 3, executor: .seeded))
+        queue.addBarrier([.retry(.exponential(initial: .seconds(1), attempts: 2)), .clock(clock)]) {
+            order.record("attempt \(RetryPolicy.attempt!)")
+            if RetryPolicy.attempt == 1 { throw WorkFailed() }
+        }
+        let behind = queue.addOperation { order.record("behind") }
+        await clock.waitForSleepers(1)
+        await letOthersRun()
+        #expect(order.events == ["attempt 1"])
+        clock.advance(by: .seconds(1))
+        try await behind.value
+        #expect(order.events == ["attempt 1", "attempt 2", "behind"])
+    }
+
+    @Test("A barrier holds back later operations while it waits for its limit", .seeds(20))
+    func limitOfBarrier() async throws {
+        let (limit, gate, order) = (AsyncSemaphore(capacity: 1), Gate(), Recorder<String>())
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 3, executor: .seeded))
+        let other = TaskOperationQueue(.init(executor: .seeded))
+        let holder = other.addOperation(.limited(by: limit)) { await gate.pass() }
+        await gate.waitForArrivals(1)
+        queue.addBarrier(.limited(by: limit)) { order.record("barrier") }
+        let behind = queue.addOperation { order.record("behind") }
+        await letOthersRun()
+        #expect(order.events == [])
+        gate.open()
+        try await holder.value
+        try await behind.value
+        #expect(order.events == ["barrier", "behind"])
+    }
+
     @Test("A barrier with a delay takes its place in the line when the delay is over", .seeds(20))
     func delayed() async throws {
         let (clock, order) = (ManualClock(on: .seeded), Recorder<String>())
