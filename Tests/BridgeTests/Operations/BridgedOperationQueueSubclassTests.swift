@@ -87,4 +87,50 @@ struct BridgedOperationQueueSubclassTests {
         #expect(queue.name == BridgedOperationQueue().name)
         #expect(queue.maxConcurrentOperationCount == OperationQueue.defaultMaxConcurrentOperationCount)
     }
+
+    /// An operation of the application.
+    private final class Upload: Foundation.Operation, @unchecked Sendable {}  // It adds no stored properties.
+
+    @Test("operations of the task queue keep their class; listed operations keep it with the Objective-C runtime only")
+    func classesOfOperations() async {
+        let queue = BridgedOperationQueue()
+        queue.isSuspended = true
+        let upload = Upload()
+        add([upload, BlockOperation {}], to: queue)
+        #expect(queue.taskQueue.operations.compactMap { $0.asOperation as? Upload } == [upload])
+        #if canImport(ObjectiveC)
+            #expect(queue.operations.compactMap { $0 as? Upload } == [upload])
+        #else
+            #expect(queue.operations.compactMap { $0 as? Upload } == [])
+        #endif
+        queue.isSuspended = false
+        await queue.finished()
+    }
+
+    /// An operation that calls `super.start()` before its work. The work ends when a semaphore is signalled.
+    private final class Request: Foundation.Operation, @unchecked Sendable {  // Its properties are constant.
+        let (answer, answers) = (DispatchSemaphore(value: 0), ConcurrencyMeter())
+
+        override var isAsynchronous: Bool { true }
+
+        override func start() {
+            super.start()
+            Thread.detachNewThread { [answer, answers] in
+                answer.wait()
+                answers.enter()
+            }
+        }
+    }
+
+    @Test("an operation whose start() calls super.start() ends when main() returns, also in an OperationQueue")
+    func superStart() async {
+        for queue in [BridgedOperationQueue(), OperationQueue()] {
+            let request = Request()
+            queue.addOperation(request)
+            await request.finished()
+            #expect(request.answers.total == 0)
+            request.answer.signal()
+            await until { request.answers.total == 1 }
+        }
+    }
 }
