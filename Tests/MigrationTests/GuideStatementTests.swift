@@ -254,5 +254,6 @@ struct NamedCall: CustomTestStringConvertible {
     static let all = [
         NamedCall(page: "Operations/BatchedOperations", name: "addOperationWaitingForRoom"),
         NamedCall(page: "Dispatch/setTarget", name: ".limited(by:"),
+        NamedCall(page: "Advanced/CancelWithError", name: "cancel(throwing:"),
     ]
 }
