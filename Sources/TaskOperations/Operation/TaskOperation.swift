@@ -259,7 +259,8 @@ extension TaskOperation {
     /// before the handler is called.
     ///
     /// The handler receives no value after `cancel()` has returned on its actor, even if the operation was finished. It
-    /// then receives `CancellationError`.
+    /// then receives `CancellationError`. `TaskOperationQueue.cancelAllOperations` does not have this effect on an
+    /// operation that has finished: the handler can still receive its value.
     public func whenFinished(
         @_inheritActorContext _ handler: @escaping @Sendable @isolated(any) (Result<Success, any Error>) -> Void
     ) {

@@ -44,6 +44,9 @@ extension TaskOperationQueue {
     /// cancelled one after the other. Another thread may therefore see an operation that is cancelled and an operation
     /// that is not yet cancelled.
     ///
+    /// The call does not change finished operations. Code that awaits the value of a finished operation, and a handler
+    /// of `whenFinished`, can still receive the value after the call.
+    ///
     /// - Parameters:
     ///   - cause: The error of operations that have not started. An executing operation finishes with the result of its
     ///     body. The body can read the cause from `AnyTaskOperation.cancellationCause`.

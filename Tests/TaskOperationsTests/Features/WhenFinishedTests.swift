@@ -82,6 +82,31 @@ struct WhenFinishedTests {
         #expect(!operation.isCancelled && operation.outcome.map { (try? $0.get()) == 1 } == true)
     }
 
+    @Test("A handler receives the value of a finished operation after cancelAllOperations(), but not after cancel()")
+    @MainActor
+    func allCancelledBeforeDelivery() async throws {
+        let queue = TaskOperationQueue()
+        for (isCancelled, text) in [(false, "1"), (true, "failed")] {
+            let (screen, body) = (Screen(), Gate())
+            let operation = screen.load(on: queue) {
+                await body.pass()
+                return 1
+            }
+            body.open()
+            let isEmpty = DispatchSemaphore(value: 0)
+            Task.detached {
+                try await queue.waitUntilAllOperationsAreFinished()
+                isEmpty.signal()
+            }
+            // Blocks the main actor, so that the handler waits for the actor when the operation has left the queue.
+            block(on: isEmpty)
+            queue.cancelAllOperations()
+            if isCancelled { operation.cancel() }
+            await screen.shown.pass()
+            #expect(screen.texts == [text])
+        }
+    }
+
     @Test("A handler receives no value after cancel() if the body succeeds nevertheless")
     @MainActor
     func cancelledWhileExecuting() async throws {
