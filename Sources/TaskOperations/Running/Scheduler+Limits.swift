@@ -84,7 +84,9 @@ extension SchedulerCore {
         // A withdrawal must not follow a claim that the start makes.
         updateLimits(of: scheduler)
         let slot = withClaims { state, takeLimits in state.nextStart(at: level, takeLimits: takeLimits) }
-        if let slot, let set = state.limited?.set(of: slot) { limits!.claims[set]!.transfer() }
+        guard let slot, let set = state.limitSet(of: slot) else { return slot }
+        limits!.claims[set]!.transfer()
+        withClaims { state, takeLimits in state.claimNext(of: set, takeLimits) }
         return slot
     }
 
@@ -129,9 +131,11 @@ extension SchedulerCore {
     ///
     /// - Returns: The effects on semaphores, to perform after unlocking; nil if there are none.
     mutating func computeEffectsWithLimits(of scheduler: Scheduler) -> SemaphoreEffects? {
+        updateLimits(of: scheduler)
+        withClaims { state, takeLimits in state.takeLimitsOfNext(takeLimits) }
+        // Takes no limits again in this event: the queue could take and give back the same permits forever.
         repeat {
             updateLimits(of: scheduler)
-            withClaims { state, takeLimits in state.takeLimitsOfNext(takeLimits) }
             state.computeEffects { $0.permitWasReturned() }
         } while state.giveBackLimits()
         let limits = limits!

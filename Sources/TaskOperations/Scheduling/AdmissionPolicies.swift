@@ -67,12 +67,10 @@ extension Admission {
     }
 
     /// Removes the first operation of a level, because the operation starts. If the operation has limits, records that
-    /// it has taken them.
+    /// it has taken them. `SchedulerState.claimNext` must follow.
     mutating func popFirst(of level: PriorityLevel, _ set: Int?) {
         ready.popFirst(of: level)
-        guard let set else { return }
-        policies!.value.limited.noteTaken(set)
-        unparkFirst(of: set)
+        if let set { policies!.value.limited.noteTaken(set) }
     }
 
     mutating func parkFirst(of level: PriorityLevel) {

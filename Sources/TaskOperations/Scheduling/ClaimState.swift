@@ -58,7 +58,9 @@ struct ClaimState<Waiter: Sendable>: Sendable {
         for index in heldCount..<needs.count where index != served {
             if takeOrWait(index, newArrival, waiter, access) { continue }
             if keepsNothing {
-                for other in needs.indices where other < index || other == served { giveBack(other, access) }
+                for other in needs.indices where other < index || other == served {
+                    giveBack(other, isUnused: true, access)
+                }
             } else {
                 heldCount = index
             }
@@ -86,10 +88,13 @@ struct ClaimState<Waiter: Sendable>: Sendable {
     private mutating func takeOrWait(
         _ index: Int, _ newArrival: @escaping () -> LineArrival, _ waiter: Waiter, _ access: Access
     ) -> Bool {
-        let (need, level) = (needs[index], level)
+        let (need, level, keepsNothing) = (needs[index], level, keepsNothing)
         var isTaken = false
         access(index) { limit in
-            isTaken = limit.tryAcquire(need.weight, for: need.key, level: level, isClaim: true)
+            // A claim that takes all permits in one step does not wait for a reading of the clock. Two limits with rates
+            // would otherwise serve it in turn, forever.
+            isTaken = limit.tryAcquire(
+                need.weight, for: need.key, level: level, isClaim: true, isTimeKnown: keepsNothing)
             if isTaken { return }
             var arrival = arrival ?? newArrival()
             arrival.renew()
@@ -98,7 +103,12 @@ struct ClaimState<Waiter: Sendable>: Sendable {
                 waiter, weight: need.weight, for: need.key, level: level, arrival: arrival, isClaim: true)
             place = (index, ticket)
         }
-        return isTaken
+        guard !isTaken, let (_, ticket) = place, !isWaiting(index, ticket, raisedTo: nil, access) else {
+            return isTaken
+        }
+        // The limit has served the claim at once, before less urgent entries.
+        place = nil
+        return true
     }
 
     /// Transfers the permits of a claim that holds all of them to an operation.
@@ -114,19 +124,21 @@ struct ClaimState<Waiter: Sendable>: Sendable {
                 if limit.leave(ticket) == nil { limit.release(need.weight, for: need.key, isUnused: true) }
             }
         }
-        for index in 0..<heldCount { giveBack(index, access) }
+        for index in 0..<heldCount { giveBack(index, isUnused: isComplete, access) }
         (heldCount, place, arrival, keepsNothing) = (0, nil, nil, false)
     }
 
     /// Gives the permits back that the claim keeps while it waits. The claim stays in line.
     mutating func stopKeeping(access: Access) {
         if place == nil { return }
-        for index in 0..<heldCount { giveBack(index, access) }
+        for index in 0..<heldCount { giveBack(index, isUnused: false, access) }
         (heldCount, keepsNothing) = (0, true)
     }
 
-    private func giveBack(_ index: Int, _ access: Access) {
-        access(index) { $0.release(needs[index].weight, for: needs[index].key, isUnused: true) }
+    /// - Parameter isUnused: Whether the token of the permits is put back. The token of permits that were kept is lost:
+    ///   others have replaced it meanwhile, so that the rate would be exceeded.
+    private func giveBack(_ index: Int, isUnused: Bool, _ access: Access) {
+        access(index) { $0.release(needs[index].weight, for: needs[index].key, isUnused: isUnused) }
     }
 }
 

@@ -17,6 +17,8 @@ struct LimitRates: Sendable {
     private(set) var time = QueueTime()
     private(set) var total: TokenBucket?
     private(set) var ratePerKey: OperationRate?
+    /// The time at which the last token was taken, unless it was put back.
+    private var lastTake: Duration?
     /// The buckets that are not full, each with one alarm.
     private var buckets: [Key: TokenBucket] = [:]
     private var alarms = Heap<Alarm>()
@@ -66,6 +68,7 @@ extension LimitRates {
 
     /// Uses a token in total and for a key.
     mutating func take(for key: Key?) {
+        lastTake = time.now
         total?.take(at: time.now)
         guard let key, let ratePerKey else { return }
         var bucket = buckets[key] ?? TokenBucket(ratePerKey)
@@ -75,10 +78,13 @@ extension LimitRates {
         }
     }
 
-    /// Puts an unused token back.
+    /// Puts an unused token back if it was probably the last one that was taken. Otherwise the token is lost, so that
+    /// the rate is never exceeded.
     mutating func giveBack(for key: Key?) {
-        total?.giveBack()
-        if let key { buckets[key]?.giveBack() }
+        guard let taken = lastTake else { return }
+        lastTake = nil
+        total?.giveBack(takenAt: taken, now: time.now)
+        if let key { buckets[key]?.giveBack(takenAt: taken, now: time.now) }
     }
 
     /// Plans an alarm for the time at which a key has a token.

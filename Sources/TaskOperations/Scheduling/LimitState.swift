@@ -111,14 +111,24 @@ private struct Turns: Sendable {
     var lastNumber: UInt64 = 0
     /// The highest tag that was served at each level.
     var served = PerLevel<UInt128>(0)
+    /// Whether a key was removed whose tag was above the last service of the level.
+    var hasLostLead = PerLevel(false)
 }
 
 // MARK: - Keys
 
 extension LimitState {
     /// Adds a key without permits, whose share is 1.
+    ///
+    /// The key may have been removed after its last use, and its tag with it. If the tag of a removed key was above the
+    /// last service, the new key is one permit behind that service. Otherwise, a key that is removed after each use
+    /// would return with the lowest tag each time, and be served before all keys that stay.
     mutating func addKey() -> Key {
-        let key = keys.insert(KeyLine())
+        var line = KeyLine()
+        for level in PriorityLevel.allCases where turns.hasLostLead[level] {
+            line.tags[level] = turns.served[level] + 1 << 16
+        }
+        let key = keys.insert(line)
         if keys.count == 1, !keyless.line.isEmpty { giveTurn(nil) }
         return key
     }
@@ -127,6 +137,9 @@ extension LimitState {
     mutating func removeKey(_ key: Key) {
         let line = keys.remove(at: key)
         assert(line.taken == 0 && line.line.isEmpty, "a key with permits or entries was removed")
+        for level in PriorityLevel.allCases where line.tags[level] > turns.served[level] {
+            turns.hasLostLead[level] = true
+        }
         if keys.count > 0 { return }
         turns = Turns()
         keyless.turn = 0
@@ -169,17 +182,20 @@ extension LimitState {
     /// Takes permits if enough permits are free in total and for the key, and no entry that could use them waits.
     /// Returns false if it takes no permits.
     ///
-    /// - Parameter isClaim: Whether a claim calls. If its weight is above a capacity, it is served alone. If there is a
-    ///   rate, it always waits: the time may be old, because a queue cannot read a clock under its lock.
+    /// - Parameters:
+    ///   - isClaim: Whether a claim calls. If its weight is above a capacity, it is served alone.
+    ///   - isTimeKnown: Whether the time is that of the clock. Otherwise, a claim of a limit with a rate waits: a queue
+    ///     cannot read a clock under its lock.
     mutating func tryAcquire(
-        _ weight: Int, for key: Key? = nil, level: PriorityLevel = .medium, isClaim: Bool = false
+        _ weight: Int, for key: Key? = nil, level: PriorityLevel = .medium, isClaim: Bool = false,
+        isTimeKnown: Bool = true
     ) -> Bool {
         guard turns.count == 0, isClaim ? permits.admits(weight) : permits.fits(weight) else { return false }
         let capacity = capacity(of: key)
         let isFree = read(key) { line in
             line.line.isEmpty && (isClaim ? line.admits(weight, of: capacity) : weight <= capacity - line.taken)
         }
-        if !isFree || (rates != nil && (isClaim && isTimed || !hasToken(for: key))) { return false }
+        if !isFree || (rates != nil && (!isTimeKnown && isTimed || !hasToken(for: key))) { return false }
         permits.take(weight)
         note(weight, takenFor: key, at: level)
         return true
@@ -197,6 +213,7 @@ extension LimitState {
             line.tags[level] = tag + (line.share == 1 ? step : step / UInt128(line.share))
             return tag
         }
+        if tag > turns.served[level] { turns.hasLostLead[level] = false }
         turns.served[level] = tag
     }
 

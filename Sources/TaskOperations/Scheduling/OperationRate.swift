@@ -88,4 +88,10 @@ struct TokenBucket: Hashable, Sendable {
 
     /// Puts an unused token back.
     mutating func giveBack() { next -= interval }
+
+    /// Puts an unused token back if it was taken less than one interval ago. After an interval, another token has
+    /// replaced it, so that the bucket would exceed its burst.
+    mutating func giveBack(takenAt time: Duration, now: Duration) {
+        if now - time < interval { giveBack() }
+    }
 }

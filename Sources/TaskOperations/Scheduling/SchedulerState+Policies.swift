@@ -131,6 +131,19 @@ extension SchedulerState {
         admission.policies!.value.limited.hold(set, for: first.slot)
     }
 
+    /// Takes the limits of a set for its next parked operation, after an operation of the set has started. If they are
+    /// not free, the claim waits again at once. Without this rule, the operations of another set that were added earlier
+    /// would receive the permits, regardless of shares.
+    mutating func claimNext(of set: Int, _ takeLimits: TakeLimits) {
+        guard let level = admission.policies!.value.limited.highestLevel(of: set) else { return }
+        // With ageing, the next operation may be one of several levels. Its turn decides.
+        if hasAgeing || !mayStartLimited {
+            admission.unparkFirst(of: set)
+        } else if take(set, at: level, takeLimits), let slot = admission.unparkFirst(of: set) {
+            admission.policies!.value.limited.hold(set, for: slot)
+        }
+    }
+
     mutating func undoStartByPolicies(_ slot: Slot) {
         let entry = ReadyQueue.Entry(arrival: number(of: slot), slot: slot)
         admission.policies!.value.limited.undoStart(slot)
@@ -150,6 +163,9 @@ extension SchedulerState {
 
 extension SchedulerState {
     var limited: LimitedOperations? { admission.policies?.value.limited }
+
+    /// The number of an operation's set of limits; nil if it has no limits.
+    func limitSet(of slot: Slot) -> Int? { admission.policies?.value.limited.set(of: slot) ?? nil }
 
     /// Takes the limits of a set. If the limits are not free, records a claim. Returns whether the limits were taken.
     private mutating func take(_ set: Int, at level: PriorityLevel, _ takeLimits: TakeLimits) -> Bool {
@@ -203,8 +219,7 @@ extension SchedulerState {
     /// claim.
     mutating func giveBackLimits() -> Bool {
         guard let holding = admission.policies?.value.limited.holding, !holding.isEmpty else { return false }
-        let mayStart = mayStartLimited
-        let useless = holding.filter { !mayStart || !canUseLimits(of: $0) }
+        let useless = holding.filter { !canUseLimits(of: $0) }
         for set in useless {
             admission.policies!.value.limited.decline(set)
             admission.unparkFirst(of: set)
@@ -214,15 +229,15 @@ extension SchedulerState {
 
     /// Whether the queue could start an operation if the limits of the operation were free.
     private var mayStartLimited: Bool {
-        if isHalted || permits.isAwaitedBack || width.available == 0 || isRateReached { return false }
-        return admission.ready.isEmpty || selection != nil
+        !isHalted && !permits.isAwaitedBack && width.available > 0 && !isRateReached
     }
 
-    /// Whether the level of the operation for which a claim holds the limits has free permits. True if the claim still
-    /// waits.
+    /// Whether the queue can start the operation for which a claim holds the limits, or could start an operation of a
+    /// claim that still waits.
     private func canUseLimits(of set: Int) -> Bool {
+        if !mayStartLimited { return false }
         guard case .held(let slot) = admission.policies!.value.limited.sets[set].availability else { return true }
-        return permits.isOpen(records[slot].level, for: records[slot].weight)
+        return selection != nil && permits.isOpen(records[slot].level, for: records[slot].weight)
     }
 
     var hasLimitChanges: Bool { admission.policies?.value.limited.hasChanges ?? false }

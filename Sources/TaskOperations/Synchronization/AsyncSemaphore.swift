@@ -178,10 +178,10 @@ extension AsyncSemaphore {
     ///   - capacity: The number of permits; not negative. Nil for the capacity of every key.
     ///   - key: The key. Keys of different types are different.
     public func setCapacity(_ capacity: Int?, for key: some Hashable & Sendable) {
-        let checked = Self.checkedCapacityPerKey(capacity)
+        if let capacity { Self.checkCapacity(capacity) }
         set(interned(key)) { storage, number in
             storage.state.setCapacity(capacity, of: number)
-            storage.peakCapacityPerKey = max(storage.peakCapacityPerKey, checked)
+            storage.peakCapacityPerKey = max(storage.peakCapacityPerKey, capacity ?? 0)
         }
     }
 
@@ -501,8 +501,8 @@ extension AsyncSemaphore {
         let reading = clock.read()
         let (result, wakeTime, full) = storage.withLock { storage in
             clock.tell(reading, to: &storage.state)
-            let full = storage.state.takeFullKeys().compactMap { storage.keys.stopKeepingForTokens($0) }
             let result = event(&storage)
+            let full = storage.state.takeFullKeys().compactMap { storage.keys.stopKeepingForTokens($0) }
             return (result, storage.state.nextWake(), full)
         }
         if let wakeTime { clock.wake(self, at: wakeTime) }

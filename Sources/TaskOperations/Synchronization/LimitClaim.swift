@@ -179,8 +179,10 @@ final class LimitClaim: @unchecked Sendable {
     /// - Parameter level: The level of the claim; nil if it does not change.
     func take(at level: PriorityLevel? = nil, _ effects: inout SemaphoreEffects) -> Bool {
         if state.isComplete { return true }
+        // See `ClaimState.takeOrWait`.
+        let isTimeKnown = state.keepsNothing
         let isTaken = state.take(at: level, arrival: LineArrival(Rank.next()), .claim(self)) { index, change in
-            self.change(index, &effects, change)
+            self.change(index, &effects, isTimeKnown: isTimeKnown, change)
         }
         updateEdges(&effects)
         return isTaken
@@ -202,18 +204,19 @@ final class LimitClaim: @unchecked Sendable {
         }
     }
 
+    /// Changes a limit and serves its line. If the limit has a rate, and its time is not known, the semaphore serves its
+    /// line later.
     private func change(
-        _ index: Int, _ effects: inout SemaphoreEffects, _ change: (inout AsyncSemaphore.State) -> Void
+        _ index: Int, _ effects: inout SemaphoreEffects, isTimeKnown: Bool = false,
+        _ change: (inout AsyncSemaphore.State) -> Void
     ) {
         let request = requests[index]
         let isTimed = request.limit.storage.withLock { storage in
             change(&storage.state)
-            if storage.state.isTimed {
-                if let key = request.key { storage.keepForTokens(key) }
-                return true
-            }
-            storage.serve(&effects.served)
-            return false
+            let isTimed = storage.state.isTimed
+            if isTimed, let key = request.key { storage.keepForTokens(key) }
+            if !isTimed || isTimeKnown { storage.serve(&effects.served) }
+            return isTimed
         }
         if isTimed { effects.timed.append(request.limit) }
     }

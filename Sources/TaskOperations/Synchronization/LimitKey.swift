@@ -82,7 +82,9 @@ struct LimitKeys: Sendable {
         references[hash] = list.isEmpty ? nil : list
         // A dictionary does not shrink by itself.
         if references.count < references.capacity / 8, references.capacity > 64 {
-            references = references.filter { _ in true }
+            var smaller = [Int: TinyArray<Reference>](minimumCapacity: 2 * references.count)
+            for (hash, list) in references { smaller[hash] = list }
+            references = smaller
         }
     }
 

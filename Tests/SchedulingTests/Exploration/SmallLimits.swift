@@ -185,11 +185,12 @@ extension SmallLimits {
     }
 
     private mutating func settle(_ queue: Int) {
+        updateLimits(of: queue)
+        withCopy(of: queue) { state, copy in
+            state.takeLimitsOfNext { set, level in copy.take(copy.claim(of: queue, set), at: level) }
+        }
         repeat {
             updateLimits(of: queue)
-            withCopy(of: queue) { state, copy in
-                state.takeLimitsOfNext { set, level in copy.take(copy.claim(of: queue, set), at: level) }
-            }
             queues[queue].computeEffects()
             _ = queues[queue].takeEffects()
         } while queues[queue].giveBackLimits()
@@ -359,7 +360,12 @@ extension SmallLimits: Explorable {
             state.nextStart(at: level) { set, level in copy.take(copy.claim(of: queue, set), at: level) }
         }
         guard let slot else { return nil }
-        if let set = queues[queue].limitedOperations.set(of: slot) { claims[claim(of: queue, set)].state.transfer() }
+        if let set = queues[queue].limitedOperations.set(of: slot) {
+            claims[claim(of: queue, set)].state.transfer()
+            withCopy(of: queue) { state, copy in
+                state.claimNext(of: set) { set, level in copy.take(copy.claim(of: queue, set), at: level) }
+            }
+        }
         checkOrder(of: slot, in: queues[queue])
         return queues[queue].records[slot].element
     }

@@ -28,13 +28,14 @@ struct LimitStateKeyTests {
         var held: [(key: Int?, weight: Int)] = []
         var tags: [Int?: [PriorityLevel: UInt128]] = [:]
         var served: [PriorityLevel: UInt128] = [:]
+        var lostLeads: Set<PriorityLevel> = []
         var tickets: [Int: LimitState<Int>.Ticket] = [:]
         var servedCount = 0
 
         init(capacity: Int, perKey: Int, keyCount: Int) {
             state = LimitState(capacity: capacity, perKey: perKey)
             (self.capacity, self.perKey) = (capacity, perKey)
-            for _ in 0..<keyCount { keys.append(state.addKey()) }
+            for _ in 0..<keyCount { addKey() }
         }
 
         var taken: Int { held.reduce(0) { $0 + $1.weight } }
@@ -56,6 +57,20 @@ struct LimitStateKeyTests {
             return first.values.filter { keyAdmits($0.key, $0.weight) }
         }
 
+        /// If a removed key was ahead of the last service, a new key is one permit behind that service.
+        mutating func addKey() {
+            let key = state.addKey()
+            keys.append(key)
+            for level in lostLeads { tags[key, default: [:]][level] = (served[level] ?? 0) + 1 << 16 }
+        }
+
+        mutating func removeKey(_ key: Int) {
+            for (level, tag) in tags[key] ?? [:] where tag > served[level] ?? 0 { lostLeads.insert(level) }
+            (shares[key], tags[key]) = (nil, nil)
+            keys.remove(at: keys.firstIndex(of: key)!)
+            state.removeKey(key)
+        }
+
         func tag(_ waiter: Waiter) -> UInt128 {
             max(tags[waiter.key]?[waiter.level] ?? 0, served[waiter.level] ?? 0)
         }
@@ -63,6 +78,7 @@ struct LimitStateKeyTests {
         mutating func note(_ waiter: Waiter) {
             held.append((waiter.key, waiter.weight))
             let tag = tag(waiter)
+            if tag > served[waiter.level] ?? 0 { lostLeads.remove(waiter.level) }
             served[waiter.level] = tag
             let share = waiter.key.map { shares[$0] ?? 1 } ?? 1
             tags[waiter.key, default: [:]][waiter.level] = tag + UInt128(waiter.weight) << 16 / UInt128(share)
@@ -176,10 +192,8 @@ struct LimitStateKeyTests {
         case 12:
             guard let key, pair.taken(key) == 0, !pair.waiting.contains(where: { $0.key == key }), pair.keys.count > 1
             else { break }
-            pair.state.removeKey(key)
-            let added = pair.state.addKey()
-            (pair.shares[key], pair.tags[key]) = (nil, nil)
-            pair.keys[pair.keys.firstIndex(of: key)!] = added
+            pair.removeKey(key)
+            pair.addKey()
         default:
             if let index = pair.held.indices.randomElement(using: &random) { pair.release(index) }
         }

@@ -117,6 +117,90 @@ struct LimitKeyTests {
         #expect(order.events.prefix(30).count(where: { $0 == "quiet" }) == 10)
     }
 
+    @Test("Tenants of one queue share several permits fairly", .seeds(5))
+    func tenantsWithSeveralPermits() async throws {
+        let clock = ManualClock(on: .seeded)
+        let tenants = AsyncSemaphore(capacity: 8)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 100, executor: .seeded))
+        let order = Recorder<String>()
+        for name in ["early", "late"] {
+            for number in 0..<100 {
+                queue.addOperation(.limited(by: tenants, key: name)) {
+                    order.record(name)
+                    try await clock.sleep(for: .seconds(8 + number % 8))
+                }
+            }
+        }
+        async let all: Void = queue.waitUntilAllOperationsAreFinished()
+        while queue.operationCount > 0 {
+            await letOthersRun()
+            clock.advance(by: .seconds(1))
+        }
+        try await all
+        let late = order.events.prefix(100).count { $0 == "late" }
+        #expect(late >= 40, "The late tenant had \(late) of the first 100 starts.")
+    }
+
+    @Test("A claim keeps a limit while the first operation is too heavy for the width")
+    func heavyFirst() async throws {
+        let (free, full) = (AsyncSemaphore(capacity: 1), AsyncSemaphore(capacity: 0))
+        let (queue, gate) = (TaskOperationQueue(maxConcurrentOperationCount: 2), Gate())
+        queue.addOperation { await gate.pass() }
+        await gate.waitForArrivals(1)
+        let light = queue.addOperation(.limited(by: free, full)) {}
+        let heavy = queue.addOperation(.weight(2)) {}
+        #expect(!light.isFinished && !heavy.isFinished)
+        full.capacity = 1
+        gate.open()
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(free.available == 1 && full.available == 1)
+    }
+
+    @Test("A claim that must not keep permits takes free ones before less urgent tasks", arguments: [false, true])
+    func urgentWithoutKeeping(isTimed: Bool) async throws {
+        let rate = isTimed ? OperationRate.perSecond(1000, burst: 1000) : nil
+        let limits = (0..<2).map { _ in AsyncSemaphore(capacity: 2, rate: rate) }
+        try await limits[0].acquire(1)
+        try await limits[1].acquire(2)
+        let urgent = TaskOperationQueue().addOperation([.limited(by: limits), .priority(.high)]) { 1 }
+        await until { limits[0].available == 0 }
+        let tasks = limits.map { limit in
+            Task { try await limit.withPermit(weight: 2, priority: .low) {} }
+        }
+        await until { limits[0].available == 1 && limits.allSatisfy { $0.waitingCount == 1 } }
+        limits[1].release(1)
+        #expect(try await urgent.value == 1)
+        for limit in limits { limit.release(1) }
+        for task in tasks { try await task.value }
+        #expect(await eventually { limits.allSatisfy { $0.available == 2 } })
+    }
+
+    @Test("A key that is removed after each use does not starve keys that stay")
+    func removedKeys() {
+        var state = LimitState<Int>(capacity: 1)
+        let steady = state.addKey()
+        var (served, arrivals, current) = ([Int: Int](), 0, -1)
+        func wait(_ key: Int, _ waiter: Int) {
+            arrivals += 1
+            _ = state.wait(waiter, weight: 1, for: key, level: .medium, arrival: LineArrival(arrivals))
+        }
+        // Two keys return after each use. The steady key always has entries.
+        var keys = [0: state.addKey(), 1: state.addKey()]
+        for waiter in 0..<2 { wait(keys[waiter]!, waiter) }
+        for _ in 0..<3 { wait(steady, 2) }
+        for _ in 0..<300 {
+            current = state.next() ?? -1
+            served[current, default: 0] += 1
+            state.release(1, for: keys[current] ?? steady)
+            if let key = keys[current] {
+                state.removeKey(key)
+                keys[current] = state.addKey()
+            }
+            wait(keys[current] ?? steady, current)
+        }
+        #expect(served[2]! > 90, "The steady key had \(served[2]!) of 300.")
+    }
+
     @Test("If a semaphore is given several times, its last option applies", .seeds(5))
     func lastOption() async throws {
         let (limit, other) = (AsyncSemaphore(capacity: 9, perKey: 4), AsyncSemaphore(capacity: 1))

@@ -10,7 +10,9 @@ final class PermitNode: Sendable {
         /// The bodies that keep a permit during a wait.
         var holders = OperationList<Void>()
         /// The waiters that keep permits of this node. Each of them waits for a permit of another node, its target.
-        var keepers: [(keeper: any PermitKeeper, target: PermitNode)] = []
+        var keepers: [ObjectIdentifier: [(keeper: any PermitKeeper, target: PermitNode)]] = [:]
+
+        var allKeepers: [(keeper: any PermitKeeper, target: PermitNode)] { keepers.values.flatMap(\.self) }
     }
 
     enum Kind: Sendable {
@@ -41,7 +43,7 @@ final class PermitNode: Sendable {
     private var isLimit: Bool { kind == .limit }
 
     var edges: [WaitNode] {
-        state.withLock { $0.holders.operations.map(WaitNode.operation) + $0.keepers.map { .permit($0.target) } }
+        state.withLock { $0.holders.operations.map(WaitNode.operation) + $0.allKeepers.map { .permit($0.target) } }
     }
 
     /// The bodies that hold a permit and belong to a set of nodes, or await a node of the set. Takes linear time.
@@ -58,7 +60,7 @@ final class PermitNode: Sendable {
         state.withLock { state in
             if rank.value <= value { return true }
             guard state.holders.operations.allSatisfy({ $0.rank.value < value }),
-                state.keepers.allSatisfy({ $0.target.rank.value < value })
+                state.keepers.values.allSatisfy({ $0.allSatisfy { $0.target.rank.value < value } })
             else { return false }
             rank.set(value)
             return true
@@ -126,17 +128,20 @@ extension PermitNode {
     func insertEdge(of keeper: any PermitKeeper, to target: PermitNode) -> Bool {
         state.withLock { state in
             if target.rank.value >= rank.value { return false }
-            state.keepers.append((keeper, target))
+            state.keepers[ObjectIdentifier(keeper), default: []].append((keeper, target))
             return true
         }
     }
 
     func removeEdges(of keeper: any PermitKeeper, to target: PermitNode) {
-        let removed = state.withLock { state in
-            defer { state.keepers.removeAll { $0.keeper === keeper && $0.target === target } }
-            return state.keepers
+        let former = state.withLock { state in
+            let former = state.keepers.removeValue(forKey: ObjectIdentifier(keeper)) ?? []
+            let others = former.filter { $0.target !== target }
+            if !others.isEmpty { state.keepers[ObjectIdentifier(keeper)] = others }
+            return former
         }
-        extendLifetime(removed)
+        // Released after unlocking.
+        extendLifetime(former)
     }
 
     /// Makes the waiters that keep permits of this node give them back. Returns false if there is no such waiter.
@@ -145,7 +150,7 @@ extension PermitNode {
     @discardableResult
     func stopKeeping(for target: PermitNode? = nil) -> Bool {
         let keepers = state.withLock { state in
-            target == nil ? state.keepers : state.keepers.filter { $0.target === target }
+            state.keepers.isEmpty ? [] : state.allKeepers.filter { target == nil || $0.target === target }
         }
         for (keeper, _) in keepers { keeper.stopKeeping() }
         return !keepers.isEmpty
