@@ -8,6 +8,25 @@ import Testing
 
 @Suite("Statistics of queues", .inTurns, .timeLimit(.minutes(30)))
 struct StatisticsTests {
+    @Test("an operation that is refused because of its expected wait is counted apart from failures")
+    func refused() async throws {
+        let (statistics, clock, gates) = (OperationStatistics(), ManualClock(), [Gate(), Gate()])
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, shedsLoad: true, clock: clock))
+        queue.addObserver(statistics)
+        queue.addOperation { await gates[0].pass() }
+        await gates[0].waitForArrivals(1)
+        queue.addOperation { await gates[1].pass() }
+        clock.advance(by: .seconds(1))
+        gates[0].open()
+        await gates[1].waitForArrivals(1)
+        queue.addOperation(.starting(within: .milliseconds(100))) {}
+        await until { statistics.snapshot.first?.refused == 1 }
+        let counts = try #require(statistics.snapshot.first)
+        #expect(counts.failed == 0 && counts.dropped == 0)
+        gates[1].open()
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
     @Test("every operation is counted once, by its outcome", .seeds(10))
     func counts() async throws {
         let (statistics, gate) = (OperationStatistics(), Gate())
