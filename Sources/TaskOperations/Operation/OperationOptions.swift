@@ -54,7 +54,7 @@ public struct OperationOptions: Sendable {
         var placeholder = OperationOptions(.name(name))
         placeholder.settings += settings.filter { setting in
             switch setting {
-            case .priority, .weight, .limit, .limits: true
+            case .priority, .weight, .limits: true
             default: false
             }
         }
@@ -133,8 +133,7 @@ extension OperationOptions {
     /// the operation to a separate queue, or increase the width of the queue.
     ///
     /// A body keeps the permits of its limits during its waits, even if it lends the permit of its queue. During a
-    /// pause between attempts, the body lends the permits of its limits. It takes them back before the next
-    /// attempt.
+    /// pause between attempts, the body lends the permits of its limits. It takes them back before the next attempt.
     ///
     /// A body might await an operation that needs one of these limits, directly or through other operations. The wait
     /// then throws `TaskOperationError.waitCycle`. It throws even if the semaphore has more permits, because all of
@@ -164,8 +163,7 @@ extension OperationOptions {
     ///   - limit: The semaphore.
     ///   - weight: The number of permits; at least 1. A smaller number stops the process with a message.
     public static func limited(by limit: AsyncSemaphore, weight: Int = 1) -> OperationOptions {
-        if weight == 1 { return OperationOptions(.limit(limit)) }
-        return limited(by: LimitRequest(limit: limit, key: nil, weight: weight))
+        limited(by: LimitRequest(limit: limit, key: nil, weight: weight))
     }
 
     /// Adds a semaphore from which the operation takes permits for a key. See `limited(by:)` with a list of arguments.

@@ -5,8 +5,6 @@ enum OptionSetting: Sendable {
     /// the runtime for each property.
     case priority(rawValue: UInt8)
     case weight(Int)
-    /// One permit of a semaphore, without an array.
-    case limit(AsyncSemaphore)
     case limits([LimitRequest])
     case dependencies([AnyTaskOperation])
     case delay(TimeFromNow)
@@ -60,7 +58,6 @@ package struct OptionValues: Sendable {
         case .name(let name): self.name = name
         case .priority(let rawValue): priorityRawValue = rawValue
         case .weight(let weight): self.weight = weight
-        case .limit(let limit): limits.append(LimitRequest(limit: limit, key: nil, weight: 1))
         case .limits(let limits): self.limits = self.limits.isEmpty ? limits : self.limits + limits
         case .dependencies(let dependencies): self.dependencies += dependencies
         case .delay(let delay): self.delay = delay

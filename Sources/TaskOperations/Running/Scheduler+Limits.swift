@@ -7,7 +7,7 @@ final class QueueLimits: @unchecked Sendable {
 
     /// The claim of each set, by number.
     @exclusivity(unchecked) fileprivate var claims: [LimitClaim?] = []
-    @exclusivity(unchecked) private var sets: [LimitRequest.List: Int] = [:]
+    @exclusivity(unchecked) private var sets: [[LimitRequest]: Int] = [:]
     /// The number of the set that was found last.
     @exclusivity(unchecked) private var lastSet = 0
     /// The effects on semaphores, to perform after the lock of the scheduler is released.
@@ -17,7 +17,7 @@ final class QueueLimits: @unchecked Sendable {
     fileprivate func set(of requests: [LimitRequest]) -> Int? {
         // Most operations have the same limits as the last one.
         if let last = claim(of: lastSet), last.requests == requests { return lastSet }
-        guard let set = sets[LimitRequest.List(requests)] else { return nil }
+        guard let set = sets[requests] else { return nil }
         lastSet = set
         return set
     }
@@ -27,12 +27,12 @@ final class QueueLimits: @unchecked Sendable {
     fileprivate func insert(_ claim: LimitClaim) {
         while claims.count <= claim.set { claims.append(nil) }
         claims[claim.set] = claim
-        sets[LimitRequest.List(claim.requests)] = claim.set
+        sets[claim.requests] = claim.set
     }
 
     fileprivate func forget(_ set: Int) {
         guard let claim = claims[set].take() else { return }
-        sets[LimitRequest.List(claim.requests)] = nil
+        sets[claim.requests] = nil
         claim.withdraw(&effects)
         effects.keep(claim)
     }

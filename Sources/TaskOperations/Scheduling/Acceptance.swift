@@ -100,7 +100,7 @@ extension SchedulerState {
     /// false.
     private mutating func makeRoom(for element: Element) -> Bool {
         let freePermits = freePermitCount
-        guard let slot = admission.policies?.value.dropOrder?.value.popFirst(freePermits: freePermits) ?? nil else {
+        guard let slot = admission.policies?.value.dropOrder?.popFirst(freePermits: freePermits) ?? nil else {
             reject(element, .full)
             return false
         }
@@ -111,7 +111,7 @@ extension SchedulerState {
     /// Drops an operation that was just added, because it must not start.
     mutating func dropLate(_ slot: Slot) {
         let entry = entry(slot)
-        admission.policies?.value.dropOrder?.value.remove(entry)
+        admission.policies?.value.dropOrder?.remove(entry)
         drop(slot, .late)
     }
 
@@ -130,7 +130,7 @@ extension SchedulerState {
     /// Drops an operation that was just added, because it would start too late.
     mutating func shed(_ slot: Slot, expectedWait: Duration) {
         let entry = entry(slot)
-        admission.policies?.value.dropOrder?.value.remove(entry)
+        admission.policies?.value.dropOrder?.remove(entry)
         drop(slot, .overloaded(expectedWait: expectedWait))
     }
 

@@ -6,12 +6,12 @@ struct AdmissionPolicies: Sendable {
     var pace: QueuePace
     var limited: LimitedOperations
     /// The order in which queued operations are dropped; nil if the queue drops no operations.
-    var dropOrder: Boxed<DropOrder>?
+    var dropOrder: DropOrder?
 
     init(_ policies: QueuePolicies) {
         pace = QueuePace(rate: policies.rate, ageing: policies.ageing, shedsLoad: policies.shedsLoad)
         limited = LimitedOperations(order: policies.order)
-        if policies.overflow.drops { dropOrder = Boxed(DropOrder(policies.overflow)) }
+        if policies.overflow.drops { dropOrder = DropOrder(policies.overflow) }
     }
 }
 

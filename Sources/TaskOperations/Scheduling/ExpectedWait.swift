@@ -4,9 +4,9 @@
 /// that were before it and have started, and itself. For each level, the sum of the recent times, divided by the sum of
 /// the recent places, is the time for each place. The expected wait is this time, multiplied by the place of a new
 /// operation. Operations that left without a start have no place; otherwise, a line of operations that end before their
-/// start would seem fast. As in CoDel (Nichols and Jacobson, "Controlling Queue Delay", ACM Queue 2012), only sojourn times describe
-/// the load. The estimate therefore needs no model of bodies, widths, rates and limits. Unlike the length of a queue, it
-/// does not take a burst of short operations for an overload.
+/// start would seem fast. As in CoDel (Nichols and Jacobson, "Controlling Queue Delay", ACM Queue 2012), only sojourn
+/// times describe the load. The estimate therefore needs no model of bodies, widths, rates and limits. Unlike the length
+/// of a queue, it does not take a burst of short operations for an overload.
 ///
 /// Invariants:
 ///

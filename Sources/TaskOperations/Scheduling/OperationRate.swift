@@ -1,5 +1,5 @@
-/// The rate at which operations of a queue start, or at which a semaphore gives permits. After a pause, `burst` operations may start at once. Then one
-/// operation may start after each interval.
+/// The rate at which operations of a queue start, or at which a semaphore gives permits. After a pause, `burst`
+/// operations may start at once. Then one operation may start after each interval.
 public struct OperationRate: Hashable, Sendable {
     /// The time after which one more operation may start.
     public let interval: Duration

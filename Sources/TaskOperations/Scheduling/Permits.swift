@@ -65,9 +65,6 @@ struct QueuePermits<Waiter: Sendable>: Sendable {
 
     var caps: PerLevel<Permits>? { boxedCaps?.value }
 
-    /// Whether a level was ever limited. `caps` would copy the permits.
-    var hasCaps: Bool { boxedCaps != nil }
-
     /// The operations that wait to take their permits back.
     var returning: ReadyQueue { returns?.value.queue ?? ReadyQueue() }
 

@@ -2,15 +2,14 @@
 struct QueuePace: Sendable {
     private(set) var time = QueueTime()
     private(set) var rate: TokenBucket?
-    // Boxed, because each event of a queue with policies copies the pace.
-    private(set) var ages: Boxed<Ages>?
+    private(set) var ages: Ages?
     /// Nil if the queue accepts operations regardless of their expected waits.
-    private(set) var expectedWait: Boxed<ExpectedWait>?
+    private(set) var expectedWait: ExpectedWait?
 
     init(rate: OperationRate?, ageing: OperationAgeing?, shedsLoad: Bool = false) {
         self.rate = rate.map { TokenBucket($0) }
-        ages = ageing.map { Boxed(Ages($0)) }
-        if shedsLoad { expectedWait = Boxed(ExpectedWait()) }
+        ages = ageing.map { Ages($0) }
+        if shedsLoad { expectedWait = ExpectedWait() }
     }
 
     mutating func advance(to now: Duration, mayBeOld: Bool) { time.advance(to: now, mayBeOld: mayBeOld) }
@@ -28,11 +27,11 @@ extension QueuePace {
 
     /// The number of operations that the rate lets start now, but at most `count`.
     @inline(__always)
-    func startableCount(atMost count: Int) -> Int { rate == nil ? count : rate!.count(at: time.now, atMost: count) }
+    func startableCount(atMost count: Int) -> Int { rate.map { $0.count(at: time.now, atMost: count) } ?? count }
 
     mutating func noteStart(_ slot: Int) {
         rate?.take(at: time.now)
-        expectedWait?.value.started(slot, at: time.now)
+        expectedWait?.started(slot, at: time.now)
     }
 
     /// Uses a token for another attempt of an operation that has started. Returns the time at which the token is
@@ -61,16 +60,16 @@ extension QueuePace {
 
 extension QueuePace {
     mutating func becameReady(_ slot: Int, _ level: PriorityLevel) {
-        expectedWait?.value.becameReady(slot, level, at: time.now)
+        expectedWait?.becameReady(slot, level, at: time.now)
     }
 
-    mutating func becameUnready(_ slot: Int) { expectedWait?.value.left(slot) }
+    mutating func becameUnready(_ slot: Int) { expectedWait?.left(slot) }
 
-    mutating func noteResumption() { expectedWait?.value.resumed(at: time.now) }
+    mutating func noteResumption() { expectedWait?.resumed(at: time.now) }
 
     /// The expected wait of an operation that would become ready now; zero without load shedding.
     func wait(at level: PriorityLevel, freePermits: Int) -> Duration {
-        expectedWait?.value.wait(at: level, freePermits: freePermits, time.now) ?? .zero
+        expectedWait?.wait(at: level, freePermits: freePermits, time.now) ?? .zero
     }
 }
 
@@ -78,20 +77,18 @@ extension QueuePace {
 
 extension QueuePace {
     /// Whether operations are raised as they wait.
-    @inline(__always)
     var hasAgeing: Bool { ages != nil }
 
-    mutating func arrive(_ slot: Int) { ages?.value.arrive(slot, at: time.now) }
+    mutating func arrive(_ slot: Int) { ages?.arrive(slot, at: time.now) }
 
     mutating func leave(_ slot: Int) {
-        ages?.value.leave(slot)
-        expectedWait?.value.left(slot)
+        ages?.leave(slot)
+        expectedWait?.left(slot)
     }
 
     /// The level at which an operation competes now. It is `level`, or a higher level because of the operation's age.
-    @inline(__always)
     func orderLevel(of slot: Int, _ level: PriorityLevel) -> PriorityLevel {
-        ages == nil ? level : ages!.value.level(of: slot, level, at: time.now)
+        ages?.level(of: slot, level, at: time.now) ?? level
     }
 }
 

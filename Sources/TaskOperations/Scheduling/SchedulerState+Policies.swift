@@ -9,14 +9,14 @@ extension SchedulerState {
     /// Records the arrival of an operation. Called if the queue has policies or if the operation's weight is not 1.
     mutating func arriveWithPolicies(_ entry: ReadyQueue.Entry) {
         preparePolicies()
-        admission.policies!.value.dropOrder?.value.insert(entry)
+        admission.policies!.value.dropOrder?.insert(entry)
         admission.policies!.value.pace.arrive(entry.slot)
     }
 
     mutating func leavePolicies(_ slot: Slot, _ number: UInt64, _ status: Status, wasDropped: Bool) {
         let hasStarted = status != .waiting && status != .ready
         let entry = ReadyQueue.Entry(arrival: number, slot: slot)
-        if !hasStarted, !wasDropped { admission.policies!.value.dropOrder?.value.remove(entry) }
+        if !hasStarted, !wasDropped { admission.policies!.value.dropOrder?.remove(entry) }
         admission.policies!.value.pace.leave(slot)
         admission.policies!.value.limited.leave(slot, hasStarted: hasStarted)
     }
@@ -35,12 +35,6 @@ extension SchedulerState {
     /// A level at its limit is skipped. An operation that is too heavy for the free permits of the queue is not
     /// skipped.
     var selection: Selection? {
-        if !permits.hasCaps, !hasAgeing {
-            guard let level = admission.ready.highestLevel, let (slot, set) = admission.first(of: level) else {
-                return nil
-            }
-            return selected(slot, level, set)
-        }
         if hasAgeing {
             for (slot, level, set) in firstOfLevels {
                 if permits.isOpen(level, for: records[slot].weight) { return selected(slot, level, set) }
@@ -80,9 +74,7 @@ extension SchedulerState {
     }
 
     /// Like `nextStart`, in a queue with policies.
-    mutating func startByPolicies(
-        at level: PriorityLevel, _ takeLimits: TakeLimits
-    ) -> Slot? {
+    mutating func startByPolicies(at level: PriorityLevel, _ takeLimits: TakeLimits) -> Slot? {
         guard startableCount > 0, let (slot, ownLevel, set, _) = firstWithLimits(at: level, takeLimits) else {
             return nil
         }
@@ -90,7 +82,7 @@ extension SchedulerState {
         start(slot, taking: records[slot].weight, at: ownLevel)
         admission.policies!.value.pace.noteStart(slot)
         let entry = ReadyQueue.Entry(arrival: number(of: slot), slot: slot)
-        admission.policies!.value.dropOrder?.value.remove(entry)
+        admission.policies!.value.dropOrder?.remove(entry)
         return slot
     }
 
@@ -98,9 +90,7 @@ extension SchedulerState {
     /// it. Returns nil if there is no such operation, or if its task needs another level.
     ///
     /// Parks at most 64 operations, because the caller holds a lock. The next worker continues.
-    private mutating func firstWithLimits(
-        at level: PriorityLevel, _ takeLimits: TakeLimits
-    ) -> Selection? {
+    private mutating func firstWithLimits(at level: PriorityLevel, _ takeLimits: TakeLimits) -> Selection? {
         for _ in 0..<64 {
             guard let next = selection, next.taskLevel == level else { return nil }
             guard let set = next.set else { return next }
@@ -148,7 +138,7 @@ extension SchedulerState {
         let entry = ReadyQueue.Entry(arrival: number(of: slot), slot: slot)
         admission.policies!.value.limited.undoStart(slot)
         admission.policies!.value.pace.undoStart()
-        admission.policies!.value.dropOrder?.value.insert(entry)
+        admission.policies!.value.dropOrder?.insert(entry)
     }
 
     /// Requests workers. Requests a wake for the time at which the rate allows the next start.

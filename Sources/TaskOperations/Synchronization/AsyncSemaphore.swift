@@ -125,7 +125,10 @@ public final class AsyncSemaphore: Sendable {
         set { setRate { $0.setRatePerKey(newValue) } }
     }
 
-    var hasRate: Bool { optionalClock.clock != nil && storage.withLock { $0.state.isTimed } }
+    /// Whether the semaphore has, or once had, a rate.
+    var hasClock: Bool { optionalClock.clock != nil }
+
+    var hasRate: Bool { hasClock && storage.withLock { $0.state.isTimed } }
 
     private func setRate(_ change: (inout State) -> Void) {
         optionalClock.prepare()

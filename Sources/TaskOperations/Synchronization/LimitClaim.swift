@@ -1,7 +1,8 @@
 import Synchronization
 
-/// The permits that an operation needs from one limit. Requests are equal if their limits and keys are the same objects.
-struct LimitRequest: Equatable, Sendable {
+/// The permits that an operation needs from one limit. Requests are equal if their weights are equal, and their limits
+/// and keys are the same objects.
+struct LimitRequest: Hashable, Sendable {
     let limit: AsyncSemaphore
     /// The key for which the permits are taken; nil without a key.
     let key: LimitKey?
@@ -9,6 +10,12 @@ struct LimitRequest: Equatable, Sendable {
 
     static func == (one: LimitRequest, other: LimitRequest) -> Bool {
         one.limit === other.limit && one.key === other.key && one.weight == other.weight
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(ObjectIdentifier(limit))
+        hasher.combine(key?.number)
+        hasher.combine(weight)
     }
 
     /// Whether enough permits are free in total and for the key, and the rates have a token.
@@ -24,30 +31,6 @@ struct LimitRequest: Equatable, Sendable {
 
     /// The limit, the key and the use of the permits.
     var waitDescription: String { key?.waitDescription ?? limit.waitDescription }
-
-    /// Requests by the identities of their limits and keys.
-    struct List: Hashable, Sendable {
-        private struct Element: Hashable, Sendable {
-            let limit: ObjectIdentifier
-            let key: Int?
-            let weight: Int
-
-            init(_ request: LimitRequest) {
-                limit = ObjectIdentifier(request.limit)
-                key = request.key?.number
-                weight = request.weight
-            }
-        }
-
-        /// Nil if there are no requests, because the operation has ended.
-        private let first: Element?
-        private let others: [Element]
-
-        init(_ requests: [LimitRequest]) {
-            first = requests.first.map { Element($0) }
-            others = requests.count < 2 ? [] : requests.dropFirst().map { Element($0) }
-        }
-    }
 }
 
 extension [LimitRequest] {
@@ -93,14 +76,14 @@ struct SemaphoreEffects: Sendable {
     fileprivate var keptPermits: [LimitClaim.KeptPermits] = []
     /// Semaphores with a rate, which must read their clocks and serve their lines.
     fileprivate var timed = TinyArray<AsyncSemaphore>()
-    /// Claims that may have the last references to keys, which are user code.
+    /// Claims that may have the last references to keys and clocks, which are user code.
     private var forgotten: [LimitClaim] = []
 
     var isEmpty: Bool { served.isEmpty && keptPermits.isEmpty && timed.isEmpty && forgotten.isEmpty }
 
-    /// Keeps a claim with keys until the effects are performed.
+    /// Keeps a claim with keys or clocks until the effects are performed.
     mutating func keep(_ claim: LimitClaim) {
-        if claim.requests.contains(where: { $0.key != nil }) { forgotten.append(claim) }
+        if claim.requests.contains(where: { $0.key != nil || $0.limit.hasClock }) { forgotten.append(claim) }
     }
 
     /// Removes a claim of an owner from `served`, and returns it; nil if there is none.
@@ -138,8 +121,8 @@ struct SemaphoreEffects: Sendable {
 /// If the edge would close a cycle, or if a task waits for the kept permits, the claim stops keeping permits. The wait
 /// graph does not contain tasks that are not bodies of operations.
 final class LimitClaim: @unchecked Sendable {
-    // `state` and `edges` are accessed only under the lock of `owner`, and need no exclusivity check at run time. All other
-    // properties are constant.
+    // `state` and `edges` are accessed only under the lock of `owner`, and need no exclusivity check at run time. All
+    // other properties are constant.
 
     /// Permits that a claim keeps while it waits.
     struct KeptPermits: Sendable {
@@ -204,8 +187,8 @@ final class LimitClaim: @unchecked Sendable {
         }
     }
 
-    /// Changes a limit and serves its line. If the limit has a rate, and its time is not known, the semaphore serves its
-    /// line later.
+    /// Changes a limit and serves its line. If the limit has a rate and its time is not known, its line is served after
+    /// the owner is unlocked.
     private func change(
         _ index: Int, _ effects: inout SemaphoreEffects, isTimeKnown: Bool = false,
         _ change: (inout AsyncSemaphore.State) -> Void

@@ -57,7 +57,7 @@ struct SmallLimits {
     var isWaiting: [Bool]
     /// Waiting tasks in the order of arrival.
     var waitingOrder: [Int] = []
-    /// Claims that were served, if their queue has not learnt of it.
+    /// The claims that a limit has served, and whose queue has not been told.
     var messages: [Int] = []
     /// The number of messages before this event. Other threads pass them on.
     var oldMessages = 0
@@ -156,7 +156,8 @@ extension SmallLimits {
         serve(claim.limits)
     }
 
-    /// Performs the changes that a queue requests of its semaphores, and tells the queue which of its claims were served in this event.
+    /// Performs the changes that a queue requests of its semaphores. Tells the queue which of its claims were served in
+    /// this event.
     private mutating func updateLimits(of queue: Int) {
         while true {
             for change in queues[queue].takeLimitChanges() { perform(change, queue) }

@@ -48,14 +48,14 @@ extension SchedulerState {
             acceptance.intake != .closing || !isEmpty || !acceptance.producers.isEmpty,
             "an empty queue was not shut")
         let readyCount = records.all.count { $0.status == .ready }
-        let measured = pace.expectedWait?.value.count
+        let measured = pace.expectedWait?.count
         check(measured == nil || measured == readyCount, "the waits of \(measured ?? 0) of \(readyCount) are measured")
         checkRoom(check)
     }
 
     private func checkRoom(_ check: Check) {
         let unstarted = records.slots.filter { !records[$0].status.hasStarted }
-        let dropCount = admission.policies?.value.dropOrder?.value.queued.count
+        let dropCount = admission.policies?.value.dropOrder?.queued.count
         let pending = unstarted.filter { !finishing.contains($0) }
         check(queuedCount == pending.count, "\(queuedCount) count as pending of \(pending.count)")
         check(dropCount == nil || dropCount == pending.count, "\(dropCount ?? 0) can be dropped")

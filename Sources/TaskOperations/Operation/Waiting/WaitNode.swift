@@ -6,8 +6,8 @@ import Synchronization
 /// - An operation waits for its dependencies, the targets that its body awaits, the barriers before it, and the permits
 ///   that it lacks. A barrier also waits for all operations before it.
 /// - The end of a queue waits for all operations of the queue.
-/// - A permit waits for the bodies that keep one during their waits. It also waits for the permits that the claims
-///   lack which keep one.
+/// - A permit waits for the bodies that keep a permit of the same limit during their waits. If a claim keeps such a
+///   permit, it also waits for the permit that the claim lacks.
 enum WaitNode: Sendable {
     case operation(AnyTaskOperation)
     /// The end of all operations of a queue.

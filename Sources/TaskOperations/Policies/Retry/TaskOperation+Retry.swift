@@ -24,8 +24,8 @@ extension TaskOperation {
 }
 
 extension AnyTaskOperation {
-    /// Waits until a pause is over and the rates of the queue and its limits allow an attempt. During this wait, the body lends its
-    /// permits. If the task is cancelled, the body does not take the permits back, and must end.
+    /// Waits until a pause is over, and until the rates of the queue and of the limits allow an attempt. During this
+    /// wait, the body lends its permits. If the task is cancelled, the body does not take the permits back, and must end.
     static func waitLendingPermit<C: Clock>(
         for pause: Duration, before attempt: Int, clock: C
     ) async where C.Duration == Duration {
