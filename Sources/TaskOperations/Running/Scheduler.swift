@@ -273,6 +273,9 @@ extension Scheduler: SerialExecutor {
     /// Runs a job of the actor under the lock.
     package nonisolated func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
+        // The job may release the last reference to the actor, and the runtime does not retain its executor.
+        let retained = Unmanaged.passRetained(self)
+        defer { retained.release() }
         lock.withLock {
             readInbox(&core)
             job.runSynchronously(on: unownedExecutor)
