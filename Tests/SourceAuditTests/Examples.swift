@@ -280,6 +280,19 @@ struct PatternExample {
 
     private static let dispatch = [
         PatternExample(
+            "operation-overrides-priority",
+            has: [
+                "class A: Operation { override var queuePriority: QueuePriority { get { x } set {} } }",
+                "class A: Operation { override var qualityOfService: QualityOfService { get { x } set {} } }",
+            ],
+            hasNot: ["class A: Operation { func f() { queuePriority = .high } }"]),
+        PatternExample(
+            "dispatch-barrier-sync", has: [dispatchQueue + "d.sync(flags: .barrier) { }"],
+            hasNot: [dispatchQueue + "d.async(flags: .barrier) { }", dispatchQueue + "d.sync { }"]),
+        PatternExample(
+            "lock-cpp", has: ["std::mutex m;", "std::lock_guard<std::mutex> l(m);", "std::atomic<int> n;"],
+            hasNot: ["mutex m;", "absl::mutex m;", "struct thread *t;"], isObjectiveC: true),
+        PatternExample(
             "dispatch-queue-target", has: ["let d = DispatchQueue(label: \"a\", target: b)"],
             hasNot: ["let d = DispatchQueue(label: \"a\")"]),
         PatternExample(
@@ -610,10 +623,17 @@ struct PatternExample {
             "checking-result", has: ["class R {}; class A: Operation { var result: R? }"],
             hasNot: ["struct R {}; class A: Operation { var result: R? }"]),
         PatternExample(
-            "checking-closure", has: ["class A: Operation { var f: (() -> Void)? }"],
+            "checking-closure",
+            has: [
+                "class A: Operation { var f: (() -> Void)?; override func main() { f?() } }",
+                "class A { let q = DispatchQueue(label: \"q\"); var f: () -> Void; func g() { q.async { self.f() } } }",
+            ],
             hasNot: [
                 "class A: Operation { var f: (@Sendable () -> Void)? = nil; let n: Int }".replacing(
                     "(@Sendable () -> Void)?", with: "Handler"), "struct S { var f: (() -> Void)? }",
+                "class A: Operation { var f: (() -> Void)? }",
+                "class A { let q = DispatchQueue(label: \"q\"); var f: () -> Void; func g() { DispatchQueue.main.async { self.f() } } }",
+                "class A { let q = DispatchQueue(label: \"q\"); var f: () -> Void; func g() { q.async { DispatchQueue.main.async { self.f() } } } }",
             ]),
         PatternExample(
             "checking-static", has: ["class A { static var x = 1 }"],

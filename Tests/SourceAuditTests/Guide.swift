@@ -56,6 +56,9 @@ enum Example {
         for file in files { codeBase.add(Declarations(file), of: file) }
         let rules = Rules(Patterns.all, vocabulary)
         return files.flatMap { file in
+            let file = SourceFile(
+                path: file.path, number: file.number, bytes: file.bytes, vocabulary: vocabulary,
+                ownNames: codeBase.ownNames)
             var matcher = FileMatcher(file, Declarations(file), codeBase, rules, nil)
             matcher.run()
             return matcher.findings

@@ -79,6 +79,30 @@ struct PrecisionTests {
         #expect(Self.lines("dispatch-sync-own-queue", source) == [4, 7])
     }
 
+    @Test("sync on the own queue does not end on a serial queue of the same object, and beside a barrier")
+    func excludingSync() {
+        let source = """
+            class A {
+                let q = DispatchQueue(label: "q"), wide = DispatchQueue(label: "w", attributes: .concurrent)
+                func f(_ other: A) {
+                    wide.async { self.wide.sync {} }
+                    wide.async(flags: .barrier) { self.wide.sync {} }
+                    wide.async { self.wide.sync(flags: .barrier) {} }
+                    q.async { other.q.sync {} }
+                }
+                func get() -> Int { q.sync { count } }
+                func get(_ key: String) -> Int { count }
+                func sum() -> Int { q.sync { get("a") } }
+                func value() -> Int { q.sync { count } }
+                func both() { q.async { print(self.value()) } }
+                func later() { q.async { Task { self.value() } } }
+                func safe() -> Int { isOnQueue ? count : q.sync { count } }
+                func more() { q.async { self.safe() } }
+            }
+            """
+        #expect(Self.lines("dispatch-sync-own-queue", source) == [5, 6, 13])
+    }
+
     @Test("A call of a function with the name of a waiting member is no wait for a queue")
     func syncThroughMembers() {
         let source = """
@@ -149,12 +173,13 @@ struct PrecisionTests {
         #expect(found == ["Plain.h objc-operation-subclass", "Work.m objc-operation-subclass-asynchronous"])
     }
 
-    @Test("In Objective-C everything leads to the page on wrapping and translating")
+    @Test("Objective-C leads to the page of its pattern, and names the page on wrapping and translating")
     func objectiveCRecipe() {
         let found = Example.findings(
             inSource: "@synchronized (self) { [NSThread sleepForTimeInterval:1]; }", path: "a.m")
-        #expect(found.map(\.pattern.recipe) == [Pattern.objectiveCRecipe, Pattern.objectiveCRecipe])
+        #expect(found.map(\.pattern.recipe) == ["Threads/objc_sync_enter", "Dispatch/asyncAfter"])
         #expect(found.allSatisfy { $0.pattern.effort == .translation })
+        #expect(found.allSatisfy { $0.pattern.meaning.contains(Pattern.objectiveCRecipe) })
         let kept = "[center addObserverForName:n object:nil queue:[NSOperationQueue mainQueue] usingBlock:b];"
         let required = Example.findings(inSource: kept, path: "a.m")
         #expect(required.map(\.pattern.recipe) == ["Dispatch/SystemQueue"] && required[0].pattern.effort == .kept)

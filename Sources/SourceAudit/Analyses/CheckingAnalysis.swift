@@ -1,14 +1,31 @@
 extension FileMatcher {
     /// Adds the findings of strict checking for a type.
-    mutating func addChecking(_ type: TypeDeclaration, _ facts: ClassFacts) {
+    ///
+    /// - Parameter called: The stored closures that each type calls on a queue.
+    mutating func addChecking(_ type: TypeDeclaration, _ facts: ClassFacts, _ called: [Word: Set<Word>]) {
         guard type.kind == .class, !isChecked, !codeBase.isIsolated(type.name) else { return }
         if type.isOpen, let variable = facts.variables.first { add("checking-open-class", variable, .likely) }
         let isOperation = codeBase.systemType(type.name)?.isKind(of: .operation) == true
-        let isQueued = isOperation || sites.contains { $0.type == .dispatchQueue && $0.identity.owner == type.name }
-        if isQueued, !isSendable(type) {
-            for index in facts.storedClosures { add("checking-closure", index, .likely) }
+        for index in facts.storedClosures where called[type.name]?.contains(file.word(index)) == true {
+            if !isSendable(type) { add("checking-closure", index, .likely) }
         }
         if isOperation { addResults(facts) }
+    }
+
+    /// The stored closures that each type calls in a block of a queue other than the main one, or in the body of an
+    /// operation.
+    func closuresCalledOnQueues(_ facts: [Int: ClassFacts]) -> [Word: Set<Word>] {
+        let stored = Set(facts.values.lazy.flatMap(\.storedClosures).map { file.word($0) })
+        let bodies: Set<String> = ["main", "start", "execute"]
+        var names: [Word: Set<Word>] = [:]
+        for index in file.tokens.indices where stored.contains(file.word(index)) && file.isWord(index) {
+            let isOptional = file[index + 1] == .question || file[index + 1] == .exclamation
+            guard file[isOptional ? index + 2 : index + 1] == .openParen, file[index - 1] != .func else { continue }
+            if isInBlockOfOwnQueue(index) || isInOperation(index) && bodies.contains(functionName(around: index)) {
+                names[file.typeName(around: index), default: []].insert(file.word(index))
+            }
+        }
+        return names
     }
 
     private func isSendable(_ type: TypeDeclaration) -> Bool {

@@ -15,7 +15,7 @@ extension FileMatcher {
                 sites.filter { $0.member == Word(.sync) }.forEach { rename($0.token, to: "dispatch-readers-used") }
             }
         }
-        analyzeOwnQueue()
+        analyzeOwnQueues()
         addImpliedLimits()
     }
 
@@ -64,67 +64,11 @@ extension FileMatcher {
     /// batch.
     private func hasWriters(_ sites: [Site]) -> Bool {
         let (barriers, others) = sites.reduce(into: ([Site](), [Site]())) { parts, site in
-            let isBarrier = findings(at: site.token).contains { $0.pattern.id == "dispatch-barrier" }
+            let isBarrier = findings(at: site.token).contains { $0.pattern.id.hasPrefix("dispatch-barrier") }
             if isBarrier { parts.0.append(site) } else { parts.1.append(site) }
         }
         if barriers.contains(where: { $0.member == Word(.async) }) { return true }
         return !barriers.isEmpty && others.contains { $0.member == Word(.sync) }
-    }
-
-    /// Finds a call that waits for a queue in a closure that the same queue executes.
-    private mutating func analyzeOwnQueue() {
-        // The tokens that wait for each queue, and the functions that contain them.
-        var waits: [Identity: [(token: Int, function: Int)]] = [:]
-        for index in file.tokens.indices where file[index - 1] == .dot && file.text(index).hasPrefix("sync") {
-            guard isCalled(index), let identity = identity(ofMember: index) else { continue }
-            waits[identity, default: []].append((index, file.outline.enclosing(.function, of: index) ?? 0))
-        }
-        let queues = Set(sites.lazy.filter { $0.type == .dispatchQueue }.map(\.identity))
-        for (identity, waits) in waits where queues.contains(identity) {
-            for wait in waits {
-                if isExecuted(wait.token, by: identity) {
-                    add("dispatch-sync-own-queue", wait.token, .certain)
-                }
-            }
-            addCallers(of: Set(waits.map(\.function)), waits.map(\.token), identity)
-        }
-    }
-
-    /// Whether a queue executes a token: the innermost closure that is executed later is an argument of that queue.
-    private func isExecuted(_ token: Int, by identity: Identity) -> Bool {
-        for method in methodsAround(token) {
-            if executes(method, identity) { return true }
-            switch file[method] {
-            case .forEach, .map, .compactMap, .flatMap, .filter, .first, .contains, .allSatisfy, .sorted, .reduce,
-                .withLock:
-                continue
-            default: return false
-            }
-        }
-        return false
-    }
-
-    private func executes(_ method: Int, _ identity: Identity) -> Bool {
-        guard file[method] == .sync || file[method] == .async else { return false }
-        return self.identity(ofMember: method) == identity
-    }
-
-    /// Members that wait for a queue, used in a closure of that queue in the same type.
-    private mutating func addCallers(of functions: Set<Int>, _ waits: [Int], _ identity: Identity) {
-        guard identity.scope < 0, identity.owner != Vocabulary.none else { return }
-        let names = Set(functions.filter { $0 > 0 }.map { file.outline.scopes[$0].name })
-        for wait in waits where executes(wait, identity) {
-            let open = file[wait + 1] == .openBrace ? wait + 1 : file.partner(wait + 1) + 1
-            guard file[open] == .openBrace else { continue }
-            for index in open..<min(file.partner(open), open + 400) where names.contains(file.word(index)) {
-                let isOwn = file[index - 1] != .dot || file[index - 2] == .selfValue
-                // A declaration or a label is not a call.
-                if file[index - 1] == .let || file[index - 1] == .var || file[index + 1] == .colon { continue }
-                if isOwn, file.isWord(index), declarations.local(file.word(index), at: index, in: file) == nil {
-                    add("dispatch-sync-own-queue", index, .likely)
-                }
-            }
-        }
     }
 
     /// Finds work items that are replaced before they run, and timers that are created again.

@@ -68,14 +68,15 @@ extension FileMatcher {
         }
     }
 
-    /// Whether a token is in a block that a queue other than the main one executes later.
-    private func isInBlockOfOwnQueue(_ index: Int) -> Bool {
-        methodsAround(index).contains { method in
-            guard file[method] == .async || file[method] == .addOperation, file[method - 1] == .dot else {
-                return false
+    /// Whether a queue other than the main one executes the innermost block around a token that is executed later.
+    func isInBlockOfOwnQueue(_ index: Int) -> Bool {
+        let method = methodsAround(index).first { method in
+            switch file[method] {
+            case .async, .asyncAfter, .addOperation: file[method - 1] == .dot
+            default: file.text(method) == "Task"
             }
-            return file[method - 2] != .main && file[method - 2] != .closeParen
         }
+        return method.map { file[$0 - 1] == .dot && file[$0 - 2] != .main } ?? false
     }
 }
 

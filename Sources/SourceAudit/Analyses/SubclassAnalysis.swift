@@ -9,7 +9,8 @@ extension FileMatcher {
             if system.isKind(of: .operationQueue) { addQueue(type, facts) }
             if system == .thread { add("thread-subclass", type.index, certainty(type)) }
         }
-        for type in declarations.types { addChecking(type, facts[type.scope] ?? ClassFacts()) }
+        let called = closuresCalledOnQueues(facts)
+        for type in declarations.types { addChecking(type, facts[type.scope] ?? ClassFacts(), called) }
     }
 
     /// Whether a class has its methods in its declaration. In Objective-C, the methods are in the `@implementation`.
@@ -100,6 +101,11 @@ extension FileMatcher {
         ]
         for (term, id) in patterns {
             if let index = facts.overrideTokens[Word(term)] { add(id, index, sure) }
+        }
+        for name in ["queuePriority", "qualityOfService"] {
+            if let index = facts.overrideTokens[file.vocabulary[name]] {
+                add("operation-overrides-priority", index, sure)
+            }
         }
     }
 

@@ -11,12 +11,21 @@ final class Vocabulary {
     /// The slots of the hash table: the number of a text, or 0 for a free slot.
     private var slots = [UInt32](repeating: 0, count: 1 << 12)
 
+    /// The numbers of the names of system types in Swift, which a type of the code base can have too.
+    private var systemTypes: Range<UInt32> = 0..<0
+
     init() {
         for term in Term.allCases {
             let word = self[term.rawValue]
             precondition(word.number == Term.number(of: term), "\(term) stands twice in the list")
         }
+        let first = UInt32(ends.count)
+        for name in SystemType.namesInSwift { _ = self[name] }
+        systemTypes = first..<UInt32(ends.count)
     }
+
+    /// Whether a word is the name of a system type in Swift.
+    func isSystemType(_ word: Word) -> Bool { systemTypes.contains(word.number) }
 
     /// The number of words.
     var count: Int { ends.count }

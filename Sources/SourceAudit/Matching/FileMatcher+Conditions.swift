@@ -8,6 +8,8 @@ extension FileMatcher {
         case .mentions(let word): arguments(index).contains { file.isWord($0) && file.word($0) == word }
         case .label(let word): labels(index).contains { file.word($0) == word }
         case .on(let word): file[index - 1] == .dot && receiver(index) == word
+        case .qualified(let word):
+            file[index - 1] == .colon && file[index - 2] == .colon && file.word(index - 3) == word
         case .argument(let word): file[index + 1] == .openParen && firstArgument(index) == word
         case .assignedNumber(let word):
             file[index + 1] == .equal && file.word(index + 2) == word && file[index + 3] != .dot
@@ -19,7 +21,10 @@ extension FileMatcher {
     private func holds(_ condition: Condition, _ index: Int) -> Bool {
         switch condition {
         case .called: isCalled(index)
-        case .free: file[index - 1] != .dot && file[index - 1] != .func && file[index - 1] != .await
+        case .free:
+            file[index - 1] != .func && file[index - 1] != .await
+                && (file[index - 1] != .dot || Self.modulesOfC.contains(file.text(index - 2)))
+        case .targetsQueue: targetsQueue(index)
         case .emptyClosure: file[index + 1] == .openBrace && file.partner(index + 1) == index + 2
         case .assigned: file[index + 1] == .equal
         case .inLoop: isInLoop(index)
@@ -30,6 +35,39 @@ extension FileMatcher {
         case .last: isLast(index)
         default: preconditionFailure("\(condition) has words")
         }
+    }
+
+    /// The modules that contain the functions of the C library.
+    private static let modulesOfC: Set<String> = ["Darwin", "Glibc", "Musl", "Android", "Bionic", "Foundation"]
+
+    /// Whether an argument labelled `target` or `queue`, or the last one, names a queue that is not global.
+    private func targetsQueue(_ index: Int) -> Bool {
+        let labels = labels(index).filter { file[$0] == .target || file.text($0) == "queue" }
+        let end = file.partner(index + 1)
+        guard let start = labels.last.map({ $0 + 2 }) ?? argumentStarts(index).last, start < end else { return false }
+        let isGlobal = (start..<min(end, start + 12)).contains { place in
+            file[place] == .global || file.text(place) == "dispatch_get_global_queue"
+                || file.text(place).hasPrefix("DISPATCH_TARGET_QUEUE_DEFAULT")
+        }
+        return !isGlobal && file[start] != .nil && !["NULL", "Nil"].contains(file.text(start))
+    }
+
+    /// The first token of each argument of a call.
+    func argumentStarts(_ index: Int) -> [Int] {
+        guard file[index + 1] == .openParen, file[index + 2] != .closeParen else { return [] }
+        var result = [index + 2]
+        var position = index + 2
+        let end = arguments(index).upperBound
+        while position < end {
+            switch file[position] {
+            case .openParen, .openSquare, .openBrace: position = max(file.partner(position), position) + 1
+            case .comma:
+                result.append(position + 1)
+                position += 1
+            default: position += 1
+            }
+        }
+        return result
     }
 
     /// Whether no member access follows a value, and no message is sent to the value.

@@ -18,6 +18,9 @@ struct FileMatcher {
     private(set) var typeNames: [(index: Int, type: SystemType)] = []
     /// Whether the compiler checks the file's target strictly, or isolates the whole target to the main actor.
     var isChecked = false
+    /// Whether the file names `Operation`, `OperationQueue` or a subclass. Without one of them, the name of a variable
+    /// does not suggest an operation.
+    private var namesOperations = false
 
     init(_ file: SourceFile, _ declarations: Declarations, _ codeBase: CodeBase, _ rules: Rules, _ record: FileRecord?)
     {
@@ -30,6 +33,7 @@ struct FileMatcher {
     }
 
     mutating func run() {
+        namesOperations = findNamesOfOperations()
         for index in file.tokens.indices where file.tokens[index].kind == .word {
             let word = file.tokens[index].word
             if let members = rules.members[word] { matchMember(index, members) }
@@ -221,11 +225,26 @@ struct FileMatcher {
         {
             return .dispatchQueue
         }
+        // A static member of a system type, such as `DispatchQueue.decoding`, usually has this type.
+        if file[index - 1] == .dot, file[index - 3] == .dot, file[index - 5] != .dot, isCalled(index),
+            let type = codeBase.systemType(file.word(index - 4)), type == .dispatchQueue || type == .operationQueue,
+            rules.contains(where: { $0.types.contains(where: type.isKind) })
+        {
+            return type
+        }
         let name = receiverName(index).lowercased()
         let isCalled = file[index + 1] == .openParen || file[index + 1] == .openBrace
         guard !name.isEmpty, isCalled || name == "operation" && file.text(index) != "name" else { return nil }
         return rules.lazy.flatMap(\.types).first { type in
-            Rules.hints[type].map { name.hasSuffix($0) || name.hasPrefix($0) } ?? false
+            (Rules.hints[type].map { name.hasSuffix($0) || name.hasPrefix($0) } ?? false)
+                && (type != .operation || namesOperations)
+        }
+    }
+
+    private func findNamesOfOperations() -> Bool {
+        file.tokens.contains { token in
+            guard token.kind == .word, let type = codeBase.systemType(token.word) else { return false }
+            return type.isKind(of: .operation) || type.isKind(of: .operationQueue)
         }
     }
 
@@ -305,7 +324,8 @@ struct FileMatcher {
         switch file[index - 1] {
         case .colon where next == .openBrace && !isLabel(index - 2): return
         case .comma where next == .openBrace: return
-        case .arrow, .class, .extension, .protocol, .struct, .func, .case, .ampersand, .equals, .is, .as: return
+        case .arrow, .class, .enum, .actor, .extension, .protocol, .struct, .func, .case, .ampersand, .equals, .is, .as:
+            return
         case .dot where !isModule(index - 2): return
         default: break
         }

@@ -34,8 +34,8 @@ struct Rules {
             [
                 "addOperation", "addOperations", "addDependency", "removeDependency", "waitUntilFinished",
                 "waitUntilAllOperationsAreFinished", "cancelAllOperations", "maxConcurrentOperationCount",
-                "addBarrierBlock", "addExecutionBlock", "queuePriority", "completionBlock", "asyncAfter",
-                "threadDictionary", "underlyingQueue", "concurrentPerform", "detachNewThread", "setEventHandler",
+                "addBarrierBlock", "addExecutionBlock", "queuePriority", "asyncAfter", "threadDictionary",
+                "underlyingQueue", "concurrentPerform", "detachNewThread", "setEventHandler", "waitUntilExit",
             ].map { vocabulary[$0] })
         typeNames = Dictionary(
             uniqueKeysWithValues: (SystemType.allCases.map { ($0.rawValue, $0) } + SystemType.otherNames).map {
@@ -71,6 +71,7 @@ indirect enum CompiledCondition {
     case on(Word)
     case argument(Word)
     case assignedNumber(Word)
+    case qualified(Word)
     case plain(Condition)
     case not(CompiledCondition)
 
@@ -82,6 +83,7 @@ indirect enum CompiledCondition {
             case .on(let text): .on(vocabulary[text])
             case .argument(let text): .argument(vocabulary[text])
             case .assignedNumber(let text): .assignedNumber(vocabulary[text])
+            case .qualified(let text): .qualified(vocabulary[text])
             case .not(let condition): .not(CompiledCondition(condition, vocabulary))
             default: .plain(condition)
             }

@@ -101,16 +101,18 @@ public struct Pattern: Sendable {
 }
 
 extension Pattern {
-    /// The page for files that Swift cannot change in place.
+    /// The page for files that Swift cannot change in place. Its steps precede those of the pattern's own page.
     static let objectiveCRecipe = "Dispatch/ObjectiveC"
 
     /// The pattern in Objective-C: the file is wrapped or translated first; then the pattern's own recipe applies.
     var inObjectiveC: Pattern {
         let isKept = effort == .kept
         return Pattern(
-            "objc-\(id)", family, "\(title), in Objective-C", recipe: isKept ? recipe : Self.objectiveCRecipe,
+            "objc-\(id)", family, "\(title), in Objective-C", recipe: recipe ?? Self.objectiveCRecipe,
             isKept ? .kept : .translation, step,
-            isKept ? meaning : "Wrap the class, or translate the file first. Then: \(meaning)", .analysis)
+            isKept
+                ? meaning : "Wrap the class, or translate the file first (\(Self.objectiveCRecipe)). Then: \(meaning)",
+            .analysis)
     }
 }
 
@@ -120,11 +122,15 @@ indirect enum Condition: Sendable {
     case mentions(String)
     /// An argument has the label.
     case label(String)
+    /// The name follows a namespace of C++, as in `std::mutex`.
+    case qualified(String)
+    /// The target of a queue is another queue of the code base, not nil and not a global queue.
+    case targetsQueue
     /// The expression before the member ends with the name, as in `DispatchQueue.main.async`.
     case on(String)
     /// The member or function is called.
     case called
-    /// No value and no type precede the function, and it is not awaited, as in `sleep(1)`.
+    /// No value and no type precede the function, and it is not awaited, as in `sleep(1)` and `Darwin.sleep(1)`.
     case free
     /// A value is assigned to the member.
     case assigned

@@ -4,34 +4,46 @@ extension Patterns {
         Pattern(
             "dispatch-queue-target", .dispatch, "Queue with a target queue", recipe: "Dispatch/setTarget", .thought,
             .queues, "A queue for each order, and .limited(by:) for shared resources.",
-            .made([.dispatchQueue], when: [.label("target")]), .member(["setTarget"], of: [.dispatchQueue, .source]),
-            .function(["dispatch_set_target_queue"])),
+            .made([.dispatchQueue], when: [.label("target"), .targetsQueue]),
+            .member(["setTarget"], of: [.dispatchQueue], when: [.targetsQueue]),
+            .function(["dispatch_set_target_queue", "dispatch_queue_create_with_target"], when: [.targetsQueue])),
         Pattern(
             "dispatch-queue-readers", .dispatch, "Concurrent queue with barriers", recipe: "Dispatch/DispatchBarrier",
-            .callers, .state, "An actor, or addBarrier.", .analysis),
+            .callers, .state, "A Mutex if a caller must stay synchronous; otherwise an actor, or addBarrier.", .analysis
+        ),
         Pattern(
             "dispatch-queue-concurrent", .dispatch, "Concurrent queue", recipe: "Dispatch/ConcurrentDispatchQueue",
             .callers, .queues, "A TaskOperationQueue, or a task group.",
             .made([.dispatchQueue], when: [.mentions("concurrent")]),
-            .function(["dispatch_queue_create"], when: [.mentions("DISPATCH_QUEUE_CONCURRENT")])),
+            .function(
+                ["dispatch_queue_create", "dispatch_queue_create_with_target"],
+                when: [.mentions("DISPATCH_QUEUE_CONCURRENT")])),
         Pattern(
             "dispatch-queue-value", .dispatch, "Serial queue that async writes to and sync reads from",
-            recipe: "Dispatch/DispatchQueue.sync", .callers, .state, "An actor, and await.", .analysis),
+            recipe: "Dispatch/DispatchQueue.sync", .callers, .state,
+            "A Mutex if a caller must stay synchronous, as a method does that a framework calls; otherwise an actor, and await.",
+            .analysis),
         Pattern(
             "dispatch-queue-lock", .dispatch, "Serial queue in place of a lock", recipe: "Dispatch/SerialDispatchQueue",
-            .callers, .state, "A Mutex, or an actor.", .analysis),
+            .callers, .state, "A Mutex; an actor if all callers can await.", .analysis),
         Pattern(
             "dispatch-queue-inactive", .dispatch, "Queue that is made inactive", recipe: "Operations/isSuspended",
             .rote, .queues, "TaskOperationQueue(isSuspended: true).",
             .made([.dispatchQueue], when: [.mentions("initiallyInactive")])),
         Pattern(
             "dispatch-queue-serial", .dispatch, "Serial queue", recipe: "Operations/SerialOperationQueue", .callers,
-            .queues, "A TaskOperationQueue of width 1.", .made([.dispatchQueue]), .function(["dispatch_queue_create"])),
+            .queues, "A TaskOperationQueue of width 1.", .made([.dispatchQueue]),
+            .function(["dispatch_queue_create", "dispatch_queue_create_with_target"])),
         Pattern(
             "dispatch-barrier", .dispatch, "async(flags: .barrier)", recipe: "Dispatch/DispatchBarrier", .callers,
-            .state, "An actor, or addBarrier.",
-            .member(["async", "sync", "asyncAfter"], of: [.dispatchQueue], when: [.mentions("barrier")]),
-            .function(["dispatch_barrier_async", "dispatch_barrier_sync", "dispatch_barrier_async_and_wait"])),
+            .state, "withLock of a Mutex, if the caller need not continue before the write; an actor, or addBarrier.",
+            .member(["async", "asyncAfter"], of: [.dispatchQueue], when: [.mentions("barrier")]),
+            .function(["dispatch_barrier_async"])),
+        Pattern(
+            "dispatch-barrier-sync", .dispatch, "sync(flags: .barrier)", recipe: "Dispatch/DispatchBarrier", .callers,
+            .state, "withLock of a Mutex, because the caller is synchronous; await of an actor when it is async.",
+            .member(["sync", "asyncAndWait"], of: [.dispatchQueue], when: [.mentions("barrier")]),
+            .function(["dispatch_barrier_sync", "dispatch_barrier_async_and_wait"])),
         Pattern(
             "dispatch-sync-own-queue", .dispatch, "sync on the current queue",
             recipe: "Dispatch/DispatchQueue.syncOnItself", .thought, .state,
@@ -129,7 +141,8 @@ extension Patterns {
             .member(["read", "write", "setLimit", "setInterval", "close", "barrier"], of: [.dispatchIO])),
         Pattern(
             "dispatch-label", .dispatch, "label, qos of a queue", recipe: "Documentation/Members#calls-of-dispatch",
-            .rote, .queues, "name: and priority:.", .member(["label", "qos"], of: [.dispatchQueue])),
+            .rote, .queues, "name: and priority:.", .member(["label", "qos", "setTarget"], of: [.dispatchQueue]),
+            .function(["dispatch_set_target_queue", "dispatch_queue_get_label"])),
         Pattern(
             "dispatch-type", .dispatch, "DispatchQueue as a type", recipe: "Documentation/Members#calls-of-dispatch",
             .callers, .queues, "Becomes the type of the queue's replacement.",

@@ -34,7 +34,12 @@ extension Patterns {
             "It excludes other processes: keep it, and call it in a body. Within one process use .limited(by:).",
             .made([.distributedLock]),
             .member(["lock", "try", "unlock", "break", "tryLock"], of: [.distributedLock]),
-            .named([.distributedLock])),
+            .named([.distributedLock]),
+            .function(["flock"], when: [.called, .mentions("LOCK_EX")]),
+            .function(["flock"], when: [.called, .mentions("LOCK_SH")]),
+            .function(["fcntl"], when: [.called, .mentions("F_SETLK")]),
+            .function(["fcntl"], when: [.called, .mentions("F_SETLKW")]),
+            .function(["lockf"], when: [.called, .free])),
         Pattern(
             "lock-unfair", .locks, "os_unfair_lock, OSAllocatedUnfairLock, OSSpinLock", recipe: "Threads/NSLock",
             .callers, .state, "A Mutex, or an actor.", .made([.unfairLock, .unfairLockStructure]),
@@ -77,6 +82,17 @@ extension Patterns {
         Pattern(
             "lock-atomic", .locks, "OSAtomic, atomic_ functions of C", recipe: "Threads/NSLock", .callers, .state,
             "An Atomic of Synchronization, or a Mutex.", .function(atomicFunctions, when: [.called])),
+        Pattern(
+            "lock-cpp", .locks, "Locks, threads and atomics of C++", recipe: Pattern.objectiveCRecipe, .kept, .state,
+            "They belong to the C++ code, and may stay. Call code that blocks in a body with a BlockingExecutor.",
+            .function(
+                [
+                    "mutex", "recursive_mutex", "timed_mutex", "recursive_timed_mutex", "shared_mutex",
+                    "shared_timed_mutex", "lock_guard", "unique_lock", "scoped_lock", "shared_lock",
+                    "condition_variable", "condition_variable_any", "atomic", "atomic_flag", "atomic_bool",
+                    "atomic_int", "thread", "jthread", "async", "future", "promise", "call_once", "once_flag",
+                    "counting_semaphore", "binary_semaphore", "latch",
+                ], when: [.qualified("std")])),
         Pattern(
             "lock-type", .locks, "Lock as a type", recipe: "Threads/NSLock", .rote, .state,
             "Changes with the lock: a Mutex that contains the guarded state.",

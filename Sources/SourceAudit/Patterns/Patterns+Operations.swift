@@ -32,6 +32,10 @@ extension Patterns {
             recipe: "Operations/completionBlock", .callers, .leaves,
             "Handlers are added, not set: addCompletionHandler.", .analysis),
         Pattern(
+            "operation-overrides-priority", .operations, "queuePriority or qualityOfService overridden",
+            recipe: "Operations/queuePriority", .rote, .leaves,
+            "No body overrides it: state priority: where the operation is created.", .analysis),
+        Pattern(
             "operation-overrides-cancelled", .operations, "isCancelled overridden", recipe: "Operations/isCancelled",
             .thought, .leaves,
             "A body cannot override it. If it means finished, nothing in the operation learns of a cancellation.",
@@ -112,15 +116,18 @@ extension Patterns {
             .member(["dependencies"], of: [.operation])),
         Pattern(
             "operation-priority", .operations, "queuePriority", recipe: "Operations/queuePriority", .rote, .leaves,
-            "priority: of the operation.", .member(["queuePriority"], of: [.operation]), .message(["setQueuePriority"])),
+            "priority: of the operation.", .member(["queuePriority"], of: [.operation]),
+            .message(["setQueuePriority"]), .function(["QueuePriority"], when: [.on("Operation")]),
+            .function(["NSOperationQueuePriority"])),
         Pattern(
             "operation-quality", .operations, "qualityOfService of an operation",
             recipe: "Operations/qualityOfService", .rote, .leaves, "priority: of the operation.",
-            .member(["qualityOfService", "threadPriority"], of: [.operation])),
+            .member(
+                ["qualityOfService", "setQualityOfService", "threadPriority", "setThreadPriority"], of: [.operation])),
         Pattern(
             "queue-quality", .queues, "qualityOfService of a queue", recipe: "Operations/PriorityCaps", .rote, .queues,
             "priority: of each operation; instead of a queue for each priority, one queue with a limit for a priority.",
-            .member(["qualityOfService"], of: [.operationQueue])),
+            .member(["qualityOfService", "setQualityOfService"], of: [.operationQueue])),
         Pattern(
             "operation-completion", .operations, "completionBlock", recipe: "Operations/completionBlock", .callers,
             .leaves, "The next line after await, or addCompletionHandler.",

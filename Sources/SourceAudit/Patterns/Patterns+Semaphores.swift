@@ -74,23 +74,32 @@ extension Patterns {
     static let sources: [Pattern] = [
         Pattern(
             "source-timer", .sources, "makeTimerSource", recipe: "Dispatch/makeTimerSource", .callers, .leaves,
-            "timerEvents.", .member(["makeTimerSource"], of: [.source])),
+            "timerEvents.", .member(["makeTimerSource"], of: [.source]),
+            .function(["dispatch_source_create"], when: [.mentions("DISPATCH_SOURCE_TYPE_TIMER")])),
         Pattern(
             "source-signal", .sources, "makeSignalSource", recipe: "Dispatch/makeSignalSource", .callers, .leaves,
-            "signalEvents.", .member(["makeSignalSource"], of: [.source])),
+            "signalEvents.", .member(["makeSignalSource"], of: [.source]),
+            .function(["dispatch_source_create"], when: [.mentions("DISPATCH_SOURCE_TYPE_SIGNAL")])),
         Pattern(
             "source-descriptor", .sources, "makeReadSource, makeWriteSource", recipe: "Dispatch/makeReadSource",
             .callers, .leaves, "readEvents, writeEvents.",
-            .member(["makeReadSource", "makeWriteSource"], of: [.source])),
+            .member(["makeReadSource", "makeWriteSource"], of: [.source]),
+            .function(["dispatch_source_create"], when: [.mentions("DISPATCH_SOURCE_TYPE_READ")]),
+            .function(["dispatch_source_create"], when: [.mentions("DISPATCH_SOURCE_TYPE_WRITE")])),
         Pattern(
             "source-process", .sources, "makeProcessSource, waitpid, waitUntilExit",
             recipe: "Dispatch/makeProcessSource", .callers,
             .leaves, "processExit.", .member(["makeProcessSource"], of: [.source]),
-            .function(["waitpid", "waitid", "waitUntilExit"], when: [.called]), .message(["waitUntilExit"])),
+            .member(["waitUntilExit"], of: [.process], when: [.called]), .message(["waitUntilExit"]),
+            .function(["waitpid", "waitid"], when: [.called, .free]),
+            .function(["dispatch_source_create"], when: [.mentions("DISPATCH_SOURCE_TYPE_PROC")])),
         Pattern(
             "source-custom", .sources, "makeUserDataAddSource", recipe: "Dispatch/makeUserDataAddSource", .callers,
             .leaves, "An AsyncStream, or userDataAddEvents.",
-            .member(["makeUserDataAddSource", "makeUserDataOrSource", "makeUserDataReplaceSource"], of: [.source])),
+            .member(["makeUserDataAddSource", "makeUserDataOrSource", "makeUserDataReplaceSource"], of: [.source]),
+            .function(["dispatch_source_create"], when: [.mentions("DISPATCH_SOURCE_TYPE_DATA_ADD")]),
+            .function(["dispatch_source_create"], when: [.mentions("DISPATCH_SOURCE_TYPE_DATA_OR")]),
+            .function(["dispatch_source_create"], when: [.mentions("DISPATCH_SOURCE_TYPE_DATA_REPLACE")])),
         Pattern(
             "source-other", .sources, "Sources of files, memory pressure and Mach ports",
             recipe: "Dispatch/makeUserDataAddSource", .callers, .leaves,
@@ -117,7 +126,7 @@ extension Patterns {
             .member(
                 [
                     "setEventHandler", "setCancelHandler", "setRegistrationHandler", "activate", "resume", "cancel",
-                    "isCancelled", "data", "add", "or", "replace",
+                    "isCancelled", "data", "add", "or", "replace", "setTarget",
                 ], of: [.source]),
             .function([
                 "dispatch_source_set_event_handler", "dispatch_source_cancel", "dispatch_source_set_cancel_handler",

@@ -27,7 +27,8 @@ extension Patterns {
             "thread-priority", .threads, "Priority or quality of service of a thread",
             recipe: "Threads/Thread.start", .rote, .leaves,
             "priority: of the operation; a ThreadExecutor whose first call sets that of its thread.",
-            .member(["setThreadPriority", "threadPriority", "qualityOfService"], of: [.thread])),
+            .member(["setThreadPriority", "threadPriority", "qualityOfService", "setQualityOfService"], of: [.thread]),
+            .function(["pthread_setschedparam", "pthread_set_qos_class_self_np"])),
         Pattern(
             "thread-sleep-until", .threads, "Thread.sleep(until:)", recipe: "Operations/RateLimitedLoader", .callers,
             .callers, "rate: of the queue if it spreads work over time, or try await Task.sleep(until:).",
@@ -46,7 +47,9 @@ extension Patterns {
         Pattern(
             "thread-current", .threads, "Thread.current", recipe: nil, .callers, .callers,
             "A task moves between threads: ask for the task, the operation or the actor.",
-            .member(["current", "currentThread"], of: [.thread], when: [.last]), .function(["pthread_self"])),
+            .member(["current", "currentThread"], of: [.thread], when: [.last]),
+            .member(["hash", "hashValue", "description", "debugDescription", "isEqual", "value"], of: [.thread]),
+            .function(["pthread_self", "pthread_threadid_np", "pthread_mach_thread_np"])),
         Pattern(
             "thread-control", .threads, "start(), cancel(), name of a thread", recipe: "Threads/Thread.start", .rote,
             .leaves, "Changes with the thread.",

@@ -65,7 +65,8 @@ public struct Auditor {
         for (number, path) in walk.paths.enumerated() {
             progress(walk.paths.count + number, walk.paths.count * 2)
             guard let bytes = Self.read(path, &lost) else { continue }
-            let file = SourceFile(path: path, number: number, bytes: bytes, vocabulary: vocabulary)
+            let file = SourceFile(
+                path: path, number: number, bytes: bytes, vocabulary: vocabulary, ownNames: codeBase.ownNames)
             var matcher = FileMatcher(file, Declarations(file), codeBase, rules, index?.records[number])
             matcher.isChecked = targets.isChecked(path)
             matcher.run()

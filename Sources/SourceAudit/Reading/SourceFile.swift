@@ -15,8 +15,11 @@ final class SourceFile {
     let scopesByHead: [Int: Int]
     /// The scopes of each type, at most 16 of them. Further extensions in the same file are ignored.
     let typeScopes: [Word: [Int]]
+    /// The nested types of the file and of `ownNames` that have the name of a system type.
+    let ownNames: OwnNames
 
-    init(path: String, number: Int, bytes: [UInt8], vocabulary: Vocabulary) {
+    /// - Parameter ownNames: The nested types of other files that have the name of a system type.
+    init(path: String, number: Int, bytes: [UInt8], vocabulary: Vocabulary, ownNames: OwnNames = OwnNames()) {
         self.path = path
         self.number = number
         self.vocabulary = vocabulary
@@ -24,8 +27,14 @@ final class SourceFile {
         language = path.hasSuffix(".swift") ? .swift : .objectiveC
         var lexer = Lexer(bytes, language, vocabulary)
         lexer.run()
-        (tokens, lineStarts, directives) = (lexer.tokens, lexer.lineStarts, lexer.directives)
-        outline = Outline(tokens, lineStarts, language: language)
+        (lineStarts, directives) = (lexer.lineStarts, lexer.directives)
+        let firstOutline = Outline(lexer.tokens, lineStarts, language: language)
+        var names = ownNames
+        var tokens = lexer.tokens
+        let isRenamed = names.rename(&tokens, firstOutline, language, vocabulary)
+        (self.tokens, self.ownNames) = (tokens, names)
+        // The outline has the names of types.
+        outline = isRenamed ? Outline(tokens, lineStarts, language: language) : firstOutline
         var heads: [Int: Int] = [:]
         var types: [Word: [Int]] = [:]
         for (place, scope) in outline.scopes.enumerated() where place > 0 && scope.kind != .closure {

@@ -30,6 +30,7 @@ final class CodeBase {
     private var known: [Word: SystemType?] = [:]
     private var isolated: [Word: Bool] = [:]
     private let systemMembers: [MemberKey: TypeReference]
+    private(set) var ownNames = OwnNames()
 
     init(_ vocabulary: Vocabulary) {
         self.vocabulary = vocabulary
@@ -45,6 +46,7 @@ final class CodeBase {
     }
 
     func add(_ declarations: Declarations, of file: SourceFile) {
+        ownNames.formUnion(file.ownNames)
         for type in declarations.types { types[type.name, default: []].append(type) }
         for (name, types) in declarations.aliases where aliases[name].map({ systemTypes[$0.name] == nil }) ?? true {
             aliases[name] = meant(types)
@@ -58,6 +60,7 @@ final class CodeBase {
         for (key, type) in declarations.parameters {
             parameters[key, default: Agreed(value: type)].state(type)
         }
+        for (key, type) in declarations.computed { members[key, default: Agreed(value: type)].state(type) }
         for (name, type) in declarations.payloads { payloads[name, default: Agreed(value: type)].state(type) }
         for variable in declarations.variables {
             guard let type = Typer.declaredType(of: variable, in: file) else { continue }

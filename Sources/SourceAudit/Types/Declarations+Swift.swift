@@ -118,6 +118,11 @@ extension Declarations {
                 return
             }
             add(file.word(name), .declared(type.type), scope, name, isVariable: isVariable)
+            if let accessor = file.scope(withHead: index), case let parent = file.outline.scopes[accessor].parent,
+                file.outline.scopes[parent].kind == .type
+            {
+                addComputed(file.word(name), of: file.outline.scopes[parent].name, type.type)
+            }
         case .equal: add(file.word(name), .expression(name + 2), scope, name, isVariable: isVariable)
         case .openBrace, .comma, .else: break  // `if let name {`: the name keeps its previous type
         default: add(file.word(name), .unknown, scope, name, isVariable: isVariable)

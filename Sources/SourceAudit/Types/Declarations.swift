@@ -61,6 +61,8 @@ struct Declarations {
 
     var types: [TypeDeclaration] = []
     var variables: [Variable] = []
+    /// The computed properties that state their type, with the names of their types.
+    private(set) var computed: [(key: CodeBase.MemberKey, type: TypeReference)] = []
     /// The indices of variables by scope and name, in the order of the file.
     var variablesByKey: [Key: [Int]] = [:]
     /// The result types of functions, by the names of their types and of the functions.
@@ -89,6 +91,10 @@ struct Declarations {
     mutating func add(_ name: Word, _ source: Variable.Source, _ scope: Int, _ index: Int, isVariable: Bool = false) {
         variablesByKey[Key(scope: scope, name: name), default: []].append(variables.count)
         variables.append(Variable(name: name, source: source, scope: scope, index: index, isVariable: isVariable))
+    }
+
+    mutating func addComputed(_ name: Word, of owner: Word, _ type: TypeReference) {
+        computed.append((CodeBase.MemberKey(owner: owner, name: name), type))
     }
 
     mutating func addParameter(_ label: Word, of function: Word, _ type: TypeReference) {

@@ -23,6 +23,7 @@ enum SystemType: String, CaseIterable {
     case conditionVariable = "pthread_cond_t"
     case threadIdentifier = "pthread_t"
     case threadKey = "pthread_key_t"
+    case process = "Process"
     case timer = "Timer"
     case runLoop = "RunLoop"
     case notificationQueue = "NotificationQueue"
@@ -34,7 +35,8 @@ enum SystemType: String, CaseIterable {
     /// Other names of the types, in Objective-C, in C, and as protocols.
     static let otherNames: [(String, SystemType)] = [
         ("NSOperation", .operation), ("NSBlockOperation", .blockOperation), ("NSOperationQueue", .operationQueue),
-        ("NSInvocationOperation", .operation), ("NSThread", .thread), ("NSTimer", .timer), ("NSRunLoop", .runLoop),
+        ("NSInvocationOperation", .operation), ("NSThread", .thread), ("NSTask", .process), ("NSTimer", .timer),
+        ("NSRunLoop", .runLoop),
         ("dispatch_queue_t", .dispatchQueue), ("dispatch_group_t", .group), ("dispatch_semaphore_t", .semaphore),
         ("dispatch_source_t", .source), ("os_unfair_lock_s", .unfairLockStructure),
         ("OSSpinLock", .unfairLockStructure), ("os_unfair_lock_t", .unfairLockStructure),
@@ -46,6 +48,11 @@ enum SystemType: String, CaseIterable {
         ("DispatchSourceMachReceive", .source), ("DispatchSerialQueue", .dispatchQueue),
         ("DispatchConcurrentQueue", .dispatchQueue), ("NSLocking", .lock), ("__DispatchQueue", .dispatchQueue),
     ]
+
+    /// The names that are no prefixed names of C or Objective-C.
+    static let namesInSwift = allCases.map(\.rawValue).filter { name in
+        name.first!.isUppercase && !name.hasPrefix("NS") && !name.hasPrefix("OS")
+    }
 
     /// The type whose members a type inherits.
     var parent: SystemType? {
