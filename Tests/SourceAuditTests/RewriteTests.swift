@@ -8,52 +8,6 @@ import Testing
 
 @Suite("Rewrites", .inTurns)
 struct RewriteTests {
-    private static let manifest = """
-        // swift-tools-version: 5.9
-        import PackageDescription
-        let package = Package(name: "App", targets: [.target(name: "App")])
-
-        """
-
-    /// A package of sources that is removed when the object is freed.
-    private final class Package {
-        let path = FileManager.default.temporaryDirectory.appending(path: "audit-\(UUID().uuidString)").path
-
-        init(_ sources: [String: String], manifest: String = RewriteTests.manifest) throws {
-            try write(manifest, to: "Package.swift")
-            for (name, text) in sources { try write(text, to: "Sources/App/\(name)") }
-        }
-
-        deinit { try? FileManager.default.removeItem(atPath: path) }
-
-        func write(_ text: String, to name: String) throws {
-            let file = URL(filePath: path).appending(path: name)
-            try FileManager.default.createDirectory(
-                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-            try Data(text.utf8).write(to: file)
-        }
-
-        func text(_ name: String) throws -> String { try String(contentsOfFile: "\(path)/\(name)", encoding: .utf8) }
-
-        func fixes() -> Fixes {
-            var auditor = Auditor(paths: [path])
-            auditor.usesIndex = false
-            return auditor.fixes()
-        }
-
-        func run(_ arguments: String...) -> (status: AuditCommand.Status, output: String, errors: String) {
-            var (output, errors) = ("", "")
-            let command = AuditCommand(
-                isTerminal: false, showsProgress: false, write: { output += $0 }, writeError: { errors += $0 })
-            return (command.run(["--no-index", path] + arguments), output, errors)
-        }
-
-        func git(_ arguments: String...) throws {
-            let identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
-            try #require(WorkingCopy.git(identity + arguments, in: path) != nil)
-        }
-    }
-
     // MARK: Compiled examples
 
     private static let examples = ["Locks", "Semaphores", "SerialQueues", "OperationQueues"]
@@ -143,7 +97,7 @@ struct RewriteTests {
         ("there is a comment", lockClass("lock.lock()\n// why\ndefer { lock.unlock() }\nx = 2")),
         ("there is an #if after", lockClass("lock.lock()\ndefer { lock.unlock() }\n#if DEBUG\nx = 2\n#endif\nx = 3")),
         ("there is an #if after", lockClass("#if DEBUG\nlock.lock()\ndefer { lock.unlock() }\nx = 2\n#endif\nx = 3")),
-        ("another Atomic", lockClass("lock.withLock { Atomic(x).store(1) }")),
+        ("another Mutex", lockClass("lock.withLock { Mutex(x).store(1) }")),
         (
             "a protocol requires it",
             "protocol Locked { var lock: NSLock { get } }\n" + lockClass("", in: "class A: Locked")
@@ -176,10 +130,10 @@ struct RewriteTests {
         ("it is public", "import Foundation\npublic let lock = NSLock()"),
         ("it is lazy", "import Foundation\nclass A {\nlazy var lock = NSLock()\n}"),
         ("it has an attribute", "import Foundation\nclass A {\n@objc let lock = NSLock()\n}"),
-        ("another Mutex", "import Foundation\nlet lock = NSLock()\nstruct Mutex {}"),
+        ("a type Mutex of its own", "import Foundation\nlet lock = NSLock()\nstruct Mutex {}"),
         (
             "more than a label",
-            "import Foundation\nclass A {\nprivate let q = DispatchQueue(label: \"\", qos: .utility)\nvar x: Int { q.sync { 1 } }\n}"
+            "import Foundation\nclass A {\nprivate let q = DispatchQueue(label: \"\", autoreleaseFrequency: .workItem)\nvar x: Int { q.sync { 1 } }\n}"
         ),
         ("OperationQueue.current", "import Foundation\nlet q = OperationQueue()\nlet c = OperationQueue.current"),
         ("operations differs", "import Foundation\nlet q = OperationQueue()\nlet c = q.operations"),
@@ -210,7 +164,7 @@ struct RewriteTests {
         #expect(try Package(global).fixes().files.isEmpty)
         let required = ["A.swift": own, "B.swift": "protocol P { var lock: NSLock { get } }\n"]
         #expect(try Package(required).fixes().files.isEmpty)
-        #expect(try Package(["A.swift": own, "B.swift": "func f(_ l: L) { l.lock() }\n"]).fixes().files.count == 2)
+        #expect(try Package(["A.swift": own, "B.swift": "func f(_ l: L) { l.lock() }\n"]).fixes().files.count == 1)
     }
 
     @Test("In the Swift 6 mode a result has to be known to be Sendable")
@@ -225,11 +179,11 @@ struct RewriteTests {
                 }
             }
             """
-        let manifest = Self.manifest.replacing("5.9", with: "6.0")
+        let manifest = Package.manifest.replacing("5.9", with: "6.0")
         func isRewritten(_ type: String, _ manifest: String) throws -> Bool {
             try !Package(["A.swift": source.replacing("%", with: type)], manifest: manifest).fixes().files.isEmpty
         }
-        #expect(try isRewritten("X", Self.manifest) && isRewritten("[String: Int?]", manifest))
+        #expect(try isRewritten("X", Package.manifest) && isRewritten("[String: Int?]", manifest))
         #expect(try !isRewritten("X", manifest))
         let old = manifest.replacing("targets:", with: "targets: [], swiftLanguageModes: [.v5], x:")
         #expect(try isRewritten("X", old))
@@ -240,7 +194,7 @@ struct RewriteTests {
     private static let bridge = "import Foundation\nlet queue = OperationQueue()\n"
 
     private func manifest(_ manifest: String, source: String = bridge) throws -> String {
-        let fixes = try Package(["A.swift": source], manifest: manifest).fixes()
+        let fixes = try Package(["A.swift": source], manifest: manifest).fixes(raisesPlatforms: true)
         let file = try #require(fixes.files.first { $0.path.hasSuffix("Package.swift") }, "\(fixes.left)")
         return String(decoding: file.new, as: UTF8.self)
     }
@@ -274,21 +228,21 @@ struct RewriteTests {
         #expect(text.contains("dependencies: [\n        .package(path: \""))
         #expect(text.contains("dependencies: [\n                .product(name: \"TaskOperationsBridge\", package: \""))
         #expect(text.contains("\"Other\", dependencies: [.target(name: \"App\")])"))
-        let plain = try manifest(Self.manifest)
+        let plain = try manifest(Package.oldManifest)
         #expect(plain.contains("platforms: [.macOS(\"15.0\"), .iOS(\"18.0\")"))
         #expect(plain.contains(", dependencies: [.package(path: \""))
         #expect(plain.contains(".target(name: \"App\", dependencies: [.product("))
-        let known = Self.manifest.replacing(
+        let known = Package.manifest.replacing(
             "targets:",
             with: "dependencies: [.package(url: \"https://example.com/TaskOperations.git\", from: \"1.0.0\")], targets:"
         )
         #expect(try manifest(known).contains("package: \"TaskOperations\")"))
         // The plugin runs in a package that depends on this package; the folder may have any name.
         let checkout = Guide.package.standardizedFileURL.path
-        let depends = Self.manifest.replacing(
+        let depends = Package.manifest.replacing(
             "targets:", with: "dependencies: [.package(path: \"\(checkout)\")], targets:")
         #expect(try manifest(depends).components(separatedBy: ".package(").count == 2)
-        let lock = try manifest(Self.manifest, source: "import Foundation\nprivate let lock = NSLock()\n")
+        let lock = try manifest(Package.oldManifest, source: "import Foundation\nprivate let lock = NSLock()\n")
         #expect(!lock.contains("Bridge") && lock.contains("platforms:"))
     }
 
@@ -297,22 +251,22 @@ struct RewriteTests {
         for (reason, manifest) in [
             (
                 "does not list its platforms as a literal",
-                Self.manifest.replacing("targets:", with: "platforms: [mine], targets:")
+                Package.oldManifest.replacing("targets:", with: "platforms: [mine], targets:")
             ),
             (
                 "does not list its platforms as a literal",
-                Self.manifest.replacing("targets:", with: "platforms: mine, targets:")
+                Package.oldManifest.replacing("targets:", with: "platforms: mine, targets:")
             ),
-            ("declares no target", Self.manifest.replacing("\"App\")]", with: "\"B\")]")),
+            ("no target of Package.swift", Package.manifest.replacing("\"App\")]", with: "\"B\")]")),
             ("no plain Package", "// swift-tools-version: 5.9\nlet package = make()\n"),
-            ("before 5.0", Self.manifest.replacing("5.9", with: "4.2")),
+            ("before 5.0", Package.manifest.replacing("5.9", with: "4.2")),
         ] {
-            let fixes = try Package(["A.swift": Self.bridge], manifest: manifest).fixes()
+            let fixes = try Package(["A.swift": Self.bridge], manifest: manifest).fixes(raisesPlatforms: true)
             #expect(
                 fixes.files.isEmpty && fixes.left.first?.reason.contains(reason) == true, "\(reason): \(fixes.left)")
         }
         let other = try Package(["A.swift": Self.bridge])
-        try other.write(Self.manifest, to: "Package@swift-5.10.swift")
+        try other.write(Package.manifest, to: "Package@swift-5.10.swift")
         try other.write("// swift-tools-version: 4.2\nlet package = 1\n", to: "Package@swift-4.2.swift")
         #expect(other.fixes().files.isEmpty)
         try FileManager.default.removeItem(atPath: other.path + "/Package@swift-4.2.swift")
@@ -328,7 +282,7 @@ struct RewriteTests {
         try package.git("add", ".")
         try package.git("commit", "-qm", "a")
         let (status, diff, errors) = package.run("--fix")
-        #expect(status == .success && errors.contains("3 rewritten in 2 files, 2 left"))
+        #expect(status == .success && errors.contains("3 rewritten in 1 file, 2 left"))
         #expect(errors.contains("lock-made is not rewritten: a structure"))
         let relative = diff.replacing(package.path + "/", with: "")
         try package.write(relative, to: "change.diff")
@@ -338,7 +292,7 @@ struct RewriteTests {
         let dirty = package.run("--fix", "--write")
         #expect(dirty.status == .success, "nothing is left to change")
         try package.git("checkout", "-q", ".")
-        try package.write(try package.text("Package.swift") + "// changed\n", to: "Package.swift")
+        try package.write(try package.text("Sources/App/A.swift") + "// changed\n", to: "Sources/App/A.swift")
         let refused = package.run("--fix", "--write")
         #expect(refused.status == .failure && refused.errors.contains("no file was changed"))
         #expect(try package.text("Sources/App/A.swift") != applied)

@@ -17,6 +17,8 @@ struct Arguments {
     /// Whether to apply the changes. `writesUnsafely` includes files that git could not restore.
     var writesFixes = false
     var writesUnsafely = false
+    /// Whether `--fix` may raise the platforms of manifests.
+    var raisesPlatforms = false
     var html: String?
     var baseline: String?
     var mustBeDone = false
@@ -58,6 +60,7 @@ struct Arguments {
             case "--fix": fixes = true
             case "--write": writesFixes = true
             case "--force": writesUnsafely = true
+            case "--raise-platforms": raisesPlatforms = true
             case "--html": html = try value(of: argument)
             case "--baseline": baseline = try value(of: argument)
             case "--done": mustBeDone = true
@@ -78,6 +81,7 @@ struct Arguments {
         let reports = html != nil || baseline != nil || compared != nil || mustBeDone || !outputs.isEmpty
         guard !fixes || !reports else { throw Failure(message: "--fix writes no report") }
         guard fixes || !writesFixes else { throw Failure(message: "--write requires --fix") }
+        guard fixes || !raisesPlatforms else { throw Failure(message: "--raise-platforms requires --fix") }
         guard writesFixes || !writesUnsafely else { throw Failure(message: "--force requires --write") }
     }
 
@@ -101,6 +105,7 @@ struct Arguments {
           --fix                   prints a diff of changes that keep all behaviour, and the findings that it leaves
           --write                 applies these changes, if git tracks the files and they have no changes
           --force                 applies them anyway
+          --raise-platforms       lets rewrites raise the platforms of Package.swift
           --index-store PATH      an index store of the compiler (default: the one in .build; for Xcode,
                                   Index.noindex/DataStore in its DerivedData); may be repeated
           --index-library PATH    the path of libIndexStore (default: that of the toolchain)

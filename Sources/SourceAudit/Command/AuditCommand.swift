@@ -38,6 +38,9 @@ public struct AuditCommand {
         } catch let failure as Arguments.Failure {
             writeError("audit: \(failure.message)\n\n\(Arguments.help)\n")
             return .wrongUsage
+        } catch let failure as FileReplacement.Failure {
+            writeError("audit: \(failure.message)\n")
+            return .failure
         } catch let failure as FileFailure {
             writeError("audit: \(failure.message)\n")
             return .failure
@@ -108,10 +111,7 @@ public struct AuditCommand {
                 throw FileFailure(
                     message: "no file was changed: git does not track these files, or they have changes: \(names)")
             }
-            for file in fixes.files {
-                try write(file.new, to: file.path)
-                try write("\(file.path)\n")
-            }
+            try FileReplacement.replace(fixes.files) { try write("\($0)\n") }
         } else {
             try write(fixes.diff)
         }
@@ -130,6 +130,7 @@ public struct AuditCommand {
         auditor.indexStores = arguments.indexStores
         auditor.indexLibrary = arguments.indexLibrary
         auditor.usesIndex = arguments.usesIndex
+        auditor.raisesPlatforms = arguments.raisesPlatforms
         if showsProgress {
             // Short runs show nothing. Long runs show a number that changes at most 100 times.
             var shown = -1

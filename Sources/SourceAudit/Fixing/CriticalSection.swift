@@ -1,6 +1,6 @@
 /// The statements between `lock()` and `unlock()`, which become the closure of `withLock`.
 struct CriticalSection {
-    private let rewriter: MutexRewriter
+    private let rewriter: LockRewriter
     /// The token that names the lock before `lock()`.
     private let use: Int
     /// The tokens of the statements.
@@ -11,9 +11,10 @@ struct CriticalSection {
 
     private var file: SourceFile { rewriter.file }
     private var line: Int { file.line(use) }
+    private var lineBreak: String { file.lineBreak ?? "\n" }
 
     /// Creates the section from the rest of a scope, behind a `defer` whose closing brace is at `end`.
-    init(_ rewriter: MutexRewriter, _ use: Int, behind end: Int) throws(Refusal) {
+    init(_ rewriter: LockRewriter, _ use: Int, behind end: Int) throws(Refusal) {
         (self.rewriter, self.use, release) = (rewriter, use, nil)
         let file = rewriter.file
         let first = file[end + 1] == .semicolon ? end + 2 : end + 1
@@ -29,7 +30,7 @@ struct CriticalSection {
     }
 
     /// The section between `lock()` and `unlock()`.
-    init(_ rewriter: MutexRewriter, _ use: Int, upTo release: Int) throws(Refusal) {
+    init(_ rewriter: LockRewriter, _ use: Int, upTo release: Int) throws(Refusal) {
         (self.rewriter, self.use, self.release) = (rewriter, use, release)
         let file = rewriter.file
         scope = file.outline.scope(of: use)
@@ -51,16 +52,16 @@ struct CriticalSection {
         let head = Int(file.tokens[start].start)..<file.lineStart(first)
         try checkText(of: start..<body.lowerBound)
         let inner = file.indentation(ofLine: line)
-        var edits = [Edit(range: head, text: "\(call.prefix)\(receiver).withLock { _\(call.annotation) in\n")]
+        var edits = [Edit(range: head, text: "\(call.prefix)\(receiver).withLock { _\(call.annotation) in\(lineBreak)")]
         let unit = indentationUnit(inner)
-        for line in first..<last where file.lineStart(line + 1) - file.lineStart(line) > 1 {
+        for line in first..<last where file.lineStart(line + 1) - file.lineStart(line) > lineBreak.utf8.count {
             edits.append(Edit(range: file.lineStart(line)..<file.lineStart(line), text: unit))
         }
         if let release {
             try checkText(of: body.upperBound..<release + 5)
             edits.append(Edit(range: file.range(body.upperBound...release + 4), text: "}"))
         } else {
-            edits.append(Edit(range: file.lineStart(last)..<file.lineStart(last), text: "\(inner)}\n"))
+            edits.append(Edit(range: file.lineStart(last)..<file.lineStart(last), text: "\(inner)}\(lineBreak)"))
         }
         return edits
     }
@@ -102,14 +103,14 @@ struct CriticalSection {
             guard exits.returns.isEmpty, !exits.canThrow else {
                 throw Refusal("the code between lock() and unlock() leaves the scope, after line \(line)")
             }
-            call.annotation = annotation
+            call.annotation = file.discardingAnnotation(body)
             return call
         }
         switch scope.kind {
         case .function:
             let result = try checkedResult(exits.canThrow)
             if result.isVoid {
-                call.annotation = annotation
+                call.annotation = file.discardingAnnotation(body)
             } else {
                 guard !exits.returns.isEmpty else { throw Refusal("no value is returned after line \(line)") }
                 call.prefix = "return " + call.prefix
@@ -121,12 +122,12 @@ struct CriticalSection {
             guard !(scope.open..<use).contains(where: { file[$0] == .weak || file[$0] == .unowned }) else {
                 throw Refusal("the closure around line \(line) captures self weakly")
             }
-            call.annotation = annotation
+            call.annotation = file.discardingAnnotation(body)
         case .block:
             guard exits.returns.isEmpty, file[scope.head] != .switch, file[scope.head] != .do || !exits.canThrow else {
                 throw Refusal("the code leaves the block around line \(line)")
             }
-            call.annotation = annotation
+            call.annotation = file.discardingAnnotation(body)
         case .file, .type, .deferred: throw Refusal("line \(line) is not in a function")
         }
         return call
@@ -237,23 +238,25 @@ struct CriticalSection {
     private func isBare(_ index: Int) -> Bool {
         file[index + 1] == .closeBrace || file[index + 1] == .semicolon || file.isFirstOnLine(index + 1)
     }
+}
 
+extension SourceFile {
     /// The type annotation that discards the value of a closure with one expression.
-    private var annotation: String {
+    func discardingAnnotation(_ body: Range<Int>) -> String {
         var statements = 0
         var isAssignment = false
         var index = body.lowerBound
         while index < body.upperBound {
-            let isContinued = file[index] == .dot || file[index] == .else || file[index] == .catch
-            if file.isFirstOnLine(index), !isContinued { statements += 1 }
-            if file[index] == .semicolon { statements += 1 }
-            if file[index] == .equal { isAssignment = true }
-            switch file[index] {
-            case .openParen, .openSquare, .openBrace: index = max(index, file.partner(index)) + 1
+            let isContinued = self[index] == .dot || self[index] == .else || self[index] == .catch
+            if isFirstOnLine(index) || index == body.lowerBound, !isContinued { statements += 1 }
+            if self[index] == .semicolon { statements += 1 }
+            if self[index] == .equal { isAssignment = true }
+            switch self[index] {
+            case .openParen, .openSquare, .openBrace: index = max(index, partner(index)) + 1
             default: index += 1
             }
         }
-        switch file[body.lowerBound] {
+        switch self[body.lowerBound] {
         case .for, .while, .repeat, .guard, .let, .var, .defer, .do: return ""
         default: return statements == 1 && !isAssignment ? " -> Void" : ""
         }

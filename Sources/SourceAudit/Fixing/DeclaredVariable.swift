@@ -8,6 +8,8 @@ struct DeclaredVariable {
     let name: Word
     /// The token of the variable's name.
     let index: Int
+    /// The first token of the value.
+    let start: Int
     /// The token of the written type; nil if none is written.
     let type: Int?
     let isVariable: Bool
@@ -21,9 +23,13 @@ struct DeclaredVariable {
 
     /// Reads the declaration around a value that is created at an index.
     init(madeAt made: Int, in file: SourceFile) throws(Refusal) {
-        let isTyped = file[made - 3] == .colon
-        let index = isTyped ? made - 4 : made - 2
-        guard file[made - 1] == .equal, file.isWord(index), file[index - 1] == .let || file[index - 1] == .var else {
+        // `let lock: NSLock = .init()` is created at `init`.
+        let start = file[made] == .initializer ? made - 1 : made
+        let isTyped = file[start - 3] == .colon
+        let index = isTyped ? start - 4 : start - 2
+        guard file[start - 1] == .equal, isTyped || start == made, file.isWord(index),
+            file[index - 1] == .let || file[index - 1] == .var
+        else {
             throw Refusal("it is not the value of a declaration")
         }
         let next = file.partner(made + 1) + 1
@@ -31,7 +37,8 @@ struct DeclaredVariable {
         guard file[made + 1] == .openParen, isWhole || file[next] == .semicolon else {
             throw Refusal("it is part of an expression")
         }
-        (name, self.index, type) = (file.word(index), index, isTyped ? made - 2 : nil)
+        (name, self.index, type) = (file.word(index), index, isTyped ? start - 2 : nil)
+        self.start = start
         isVariable = file[index - 1] == .var
         isUnderCondition = file.outline.condition(of: index) != 0
         var modifiers: Set<String> = []

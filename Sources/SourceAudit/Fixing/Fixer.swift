@@ -30,7 +30,10 @@ struct Fixes {
 
 extension Auditor {
     /// Finds the sites that can be rewritten, and rewrites them in memory.
-    func fixes() -> Fixes {
+    func fixes() -> Fixes { resultAndFixes().fixes }
+
+    /// The result of the audit, and the changes that `--fix` would make.
+    func resultAndFixes() -> (result: AuditResult, fixes: Fixes) {
         var facts = CodeBaseFacts()
         var candidates: [Int: [Finding]] = [:]
         var audited: FileMatcher?
@@ -40,10 +43,12 @@ extension Auditor {
             if !own.isEmpty, matcher.file.language == .swift { candidates[matcher.file.number] = own }
             audited = matcher
         }
-        guard let audited else { return Fixes() }
-        var fixer = Fixer(facts: facts, codeBase: audited.codeBase, rules: audited.rules, paths: result.paths)
+        guard let audited else { return (result, Fixes()) }
+        var fixer = Fixer(
+            facts: facts, codeBase: audited.codeBase, rules: audited.rules, paths: result.paths,
+            projects: Projects(roots: paths), raisesPlatforms: raisesPlatforms)
         fixer.run(candidates)
-        return fixer.fixes
+        return (result, fixer.fixes)
     }
 }
 
@@ -54,10 +59,15 @@ struct Fixer {
     let rules: Rules
     let paths: [String]
     private(set) var fixes = Fixes()
-    private var manifests: [String: [Manifest]] = [:]
+    private var projects: Projects
+    private let raisesPlatforms: Bool
 
-    init(facts: CodeBaseFacts, codeBase: CodeBase, rules: Rules, paths: [String]) {
+    init(
+        facts: CodeBaseFacts, codeBase: CodeBase, rules: Rules, paths: [String], projects: Projects,
+        raisesPlatforms: Bool
+    ) {
         (self.facts, self.codeBase, self.rules, self.paths) = (facts, codeBase, rules, paths)
+        (self.projects, self.raisesPlatforms) = (projects, raisesPlatforms)
     }
 
     static func rewrite(for finding: Finding) -> Rewrite? {
@@ -67,16 +77,22 @@ struct Fixer {
     mutating func run(_ candidates: [Int: [Finding]]) {
         var accepted: [Int: [Finding]] = [:]
         var visible: [Word: [Finding]] = [:]
+        var contexts: [Int: (project: Project, lock: Platforms.LockType)] = [:]
         for (number, findings) in candidates.sorted(by: { $0.key < $1.key }) {
             guard let bytes = read(number) else { continue }
+            let matcher = matcher(number, bytes)
             for finding in findings {
                 do throws(Refusal) {
-                    let manifests = try manifests(for: number)
-                    let needsBridge = Self.rewrite(for: finding)!.module == "TaskOperationsBridge"
-                    for manifest in manifests { _ = try manifest.edits(bridgeFor: needsBridge ? [paths[number]] : []) }
-                    let matcher = matcher(number, bytes)
-                    if !needsBridge { try checkNames(matcher) }
-                    let change = try change(finding, matcher, manifests)
+                    let project = try projects.project(of: paths[number])
+                    let needsBridge = Self.rewrite(for: finding)!.needsBridge
+                    let lock = try lock(for: matcher, project, needsBridge: needsBridge)
+                    for manifest in project.manifests {
+                        _ = try manifest.edits(
+                            bridgeFor: needsBridge ? [paths[number]] : [], raisesPlatforms: raisesPlatforms)
+                    }
+                    if !needsBridge { try checkName(of: lock, in: matcher) }
+                    let change = try change(finding, matcher, project, lock)
+                    contexts[number] = (project, lock)
                     accepted[number, default: []].append(finding)
                     if let word = change.visibleName { visible[word, default: []].append(finding) }
                 } catch {
@@ -87,10 +103,10 @@ struct Fixer {
         leaveUsedElsewhere(visible, &accepted)
         var changed: [String: (manifests: [Manifest], bridge: [String])] = [:]
         for (number, findings) in accepted.sorted(by: { $0.key < $1.key }) {
-            guard let manifests = try? manifests(for: number), let folder = manifests.first?.folder else { continue }
-            let modules = rewrite(number, findings, manifests)
+            guard let (project, lock) = contexts[number] else { continue }
+            let modules = rewrite(number, findings, project, lock)
             guard !modules.isEmpty else { continue }
-            changed[folder, default: (manifests, [])].bridge +=
+            changed[project.folder, default: (project.manifests, [])].bridge +=
                 modules.contains("TaskOperationsBridge") ? [paths[number]] : []
         }
         for change in changed.values {
@@ -100,29 +116,38 @@ struct Fixer {
         fixes.files.sort { $0.path < $1.path }
     }
 
-    /// Throws if a type of another module has the same name as a type of Synchronization, because the name would be
-    /// ambiguous.
-    private func checkNames(_ matcher: FileMatcher) throws(Refusal) {
-        let file = matcher.file
-        guard !matcher.declarations.imports.contains(file.vocabulary["Synchronization"]) else { return }
-        for name in ["Mutex", "Atomic", "AtomicLazyReference", "AtomicRepresentable", "WordPair"] {
-            let word = file.vocabulary[name]
-            guard !file.tokens.contains(where: { $0.kind == .word && $0.word == word }) else {
-                throw Refusal("the file uses another \(name)")
-            }
+    /// The best lock that all systems of a file's project have. Throws if the rewrite cannot use any.
+    private func lock(
+        for matcher: FileMatcher, _ project: Project, needsBridge: Bool
+    ) throws(Refusal) -> Platforms.LockType {
+        if needsBridge, !project.hasBridge { throw Refusal("its Xcode project does not contain the bridge's package") }
+        var platforms = project.platforms
+        let imports = matcher.file.imports
+        // Code with UIKit is not built for macOS, whatever a manifest omits.
+        if imports.contains("UIKit") { platforms.remove("macOS") }
+        if raisesPlatforms { for manifest in project.manifests { platforms.removeStatements(of: manifest) } }
+        guard let obstacle = platforms.obstacle(to: .mutex) else { return .mutex }
+        guard !needsBridge, platforms.obstacle(to: .unfairLock) == nil else { throw Refusal(obstacle) }
+        guard project.isApple || !imports.isDisjoint(with: FileImports.apple) else {
+            throw Refusal("\(obstacle), and Linux has no \(Platforms.LockType.unfairLock.name)")
+        }
+        return .unfairLock
+    }
+
+    /// Throws if a lock's name has another meaning in a file.
+    private func checkName(of lock: Platforms.LockType, in matcher: FileMatcher) throws(Refusal) {
+        let word = codeBase.vocabulary[lock.name]
+        guard codeBase.types[word]?.contains(where: \.isDeclaration) != true, codeBase.alias(word) == nil else {
+            throw Refusal("the code base has a type \(lock.name) of its own")
+        }
+        let isImported = matcher.declarations.imports.contains(codeBase.vocabulary[lock.module])
+        guard isImported || !matcher.file.tokens.contains(where: { $0.kind == .word && $0.word == word }) else {
+            throw Refusal("the file uses another \(lock.name)")
         }
     }
 
     private func read(_ number: Int) -> [UInt8]? {
         FileManager.default.contents(atPath: paths[number]).map { [UInt8]($0) }
-    }
-
-    private mutating func manifests(for number: Int) throws(Refusal) -> [Manifest] {
-        let folder = URL(filePath: paths[number]).deletingLastPathComponent().path
-        if let known = manifests[folder] { return known }
-        let found = try Manifest.near(paths[number])
-        manifests[folder] = found
-        return found
     }
 
     private func matcher(_ number: Int, _ bytes: [UInt8]) -> FileMatcher {
@@ -133,10 +158,10 @@ struct Fixer {
     }
 
     private func change(
-        _ finding: Finding, _ matcher: FileMatcher, _ manifests: [Manifest]
+        _ finding: Finding, _ matcher: FileMatcher, _ project: Project, _ lock: Platforms.LockType
     ) throws(Refusal) -> Rewrite.Change {
         let context = FixContext(
-            matcher: matcher, codeBase: facts, needsSendableResults: manifests.contains(where: \.mayUseSwift6))
+            matcher: matcher, codeBase: facts, needsSendableResults: project.mayUseSwift6, lock: lock)
         return try Self.rewrite(for: finding)!.change(finding, context)
     }
 
@@ -173,7 +198,9 @@ struct Fixer {
 
     /// Rewrites a file and returns the modules that it needs. The last finding is rewritten first, so that the indices
     /// of the other findings of its pattern do not change.
-    private mutating func rewrite(_ number: Int, _ findings: [Finding], _ manifests: [Manifest]) -> Set<String> {
+    private mutating func rewrite(
+        _ number: Int, _ findings: [Finding], _ project: Project, _ lock: Platforms.LockType
+    ) -> Set<String> {
         guard let old = read(number) else { return [] }
         var new = old
         var modules: Set<String> = []
@@ -188,8 +215,8 @@ struct Fixer {
                 })
             else { continue }
             do throws(Refusal) {
-                new = try change(same, matcher, manifests).edits.applied(to: new)
-                modules.insert(rewrite.module)
+                new = try change(same, matcher, project, lock).edits.applied(to: new)
+                modules.insert(rewrite.needsBridge ? "TaskOperationsBridge" : lock.module)
                 fixes.rewritten.append(finding)
             } catch {
                 fixes.left.append(Fixes.Left(finding: finding, reason: error.reason))
@@ -215,23 +242,15 @@ struct Fixer {
         return ordinals
     }
 
-    /// Inserts the import of a module behind the other imports.
     private func adding(_ module: String, to bytes: [UInt8], _ number: Int) -> [UInt8] {
         let file = SourceFile(path: paths[number], number: number, bytes: bytes, vocabulary: codeBase.vocabulary)
-        let imports = file.tokens.indices.filter { index in
-            file[index] == .import && file.outline.scope(of: index) == 0 && file.outline.condition(of: index) == 0
-        }
-        if imports.contains(where: { file.text($0 + 1) == module && file[$0 + 2] != .dot }) { return bytes }
-        var place = file.tokens.first.map { Int($0.start) } ?? 0
-        if let last = imports.last {
-            let line = file.line(last)
-            place = line < file.lineStarts.count ? file.lineStart(line + 1) : bytes.count
-        }
-        return [Edit(range: place..<place, text: "import \(module)\n")].applied(to: bytes)
+        return FileImports(file).adding(module).applied(to: bytes)
     }
 
     private mutating func rewrite(_ manifest: Manifest, _ paths: [String]) {
-        guard let edits = try? manifest.edits(bridgeFor: paths), !edits.isEmpty else { return }
+        guard let edits = try? manifest.edits(bridgeFor: paths, raisesPlatforms: raisesPlatforms), !edits.isEmpty else {
+            return
+        }
         let current = FileManager.default.currentDirectoryPath + "/"
         let path = manifest.path.hasPrefix(current) ? String(manifest.path.dropFirst(current.count)) : manifest.path
         fixes.files.append(Fixes.Rewritten(path: path, old: manifest.bytes, new: edits.applied(to: manifest.bytes)))

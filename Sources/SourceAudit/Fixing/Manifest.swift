@@ -4,34 +4,52 @@ import Foundation
 struct Manifest {
     /// The folder of the manifest. `name` is the name of the file in that folder.
     let folder: String
-    private let name: String
+    let name: String
     private let file: SourceFile
     /// The labels of `Package(…)`, with the token of each.
     private let labels: [String: Int]
     private let targets: [Target]
 
+    /// Whether the name or the path of a target is computed.
+    private let hasComputedTargets: Bool
+
     private struct Target {
         /// The labels of the target's arguments, with the token of each.
         let labels: [String: Int]
-        let isTest: Bool
         /// The path of the target's folder, relative to the manifest.
         let folder: String
+        /// The paths in that folder that the compiler does not read: excluded files and resources.
+        let excluded: [String]
+        /// The only paths in that folder that the compiler reads; empty for all.
+        let sources: [String]
+
+        /// Whether the target compiles a file, by its path relative to the target's folder.
+        func compiles(_ path: String) -> Bool {
+            let isOpaque = path.split(separator: "/").dropLast().contains { part in
+                Target.opaque.contains { part.hasSuffix($0) }
+            }
+            return !isOpaque && !excluded.contains { Target.isBelow($0, path) }
+                && (sources.isEmpty || sources.contains { Target.isBelow($0, path) })
+        }
+
+        static func isBelow(_ folder: String, _ path: String) -> Bool {
+            ["", "."].contains(folder) || path == folder || path.hasPrefix(folder + "/")
+        }
+
+        private static let opaque = [".playground", ".docc", ".bundle", ".xcassets", ".framework", ".xcframework"]
     }
 
-    /// The manifests of the package that contains a file: the general one, and those for single Swift versions.
-    static func near(_ path: String) throws(Refusal) -> [Manifest] {
-        var folder = URL(filePath: path).standardizedFileURL.deletingLastPathComponent()
-        while !FileManager.default.fileExists(atPath: folder.appending(path: "Package.swift").path) {
-            guard folder.path != "/" else { throw Refusal("no Package.swift states its platforms") }
-            folder.deleteLastPathComponent()
-        }
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    /// The manifests of the package in a folder: the general one, and those for single Swift versions. Empty if there is
+    /// no package.
+    static func all(in folder: String) throws(Refusal) -> [Manifest] {
+        guard FileManager.default.fileExists(atPath: folder + "/Package.swift") else { return [] }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         var manifests: [Manifest] = []
         for name in names.sorted() where name == "Package.swift" || name.hasPrefix("Package@swift-") {
-            guard let data = FileManager.default.contents(atPath: "\(folder.path)/\(name)") else {
+            guard let data = FileManager.default.contents(atPath: "\(folder)/\(name)") else {
                 throw Refusal("\(name) cannot be read")
             }
-            let manifest = try Manifest(folder: folder.path, name: name, bytes: [UInt8](data))
+            let manifest = try Manifest(folder: folder, name: name, bytes: [UInt8](data))
             // Manifests of older versions are skipped: their compilers cannot build the modules that a rewrite needs.
             if manifest.toolsVersion.major >= 5 || name == "Package.swift" { manifests.append(manifest) }
         }
@@ -49,7 +67,7 @@ struct Manifest {
             file[package + 1] == .openParen
         else { throw Refusal("\(name) has no plain Package(…)") }
         labels = Self.labels(of: package + 1, file)
-        targets = Self.targets(labels, file)
+        (targets, hasComputedTargets) = Self.targets(of: file, in: folder)
     }
 
     private static func labels(of open: Int, _ file: SourceFile) -> [String: Int] {
@@ -65,25 +83,72 @@ struct Manifest {
         return labels
     }
 
-    private static func targets(_ labels: [String: Int], _ file: SourceFile) -> [Target] {
-        guard let list = labels["targets"], file[list + 2] == .openSquare else { return [] }
+    /// The targets that any expression of the manifest creates with a literal name and path, and whether it creates
+    /// others. A list of dependencies has entries of the same form: `.target(name: "A")`.
+    private static func targets(of file: SourceFile, in folder: String) -> ([Target], hasComputed: Bool) {
         let kinds = ["target", "executableTarget", "testTarget", "macro"]
-        return (list + 3..<max(list + 3, file.partner(list + 2))).compactMap { index in
+        var targets: [Target] = []
+        var hasComputed = false
+        for index in file.tokens.indices {
             guard file[index - 1] == .dot, kinds.contains(file.text(index)), file[index + 1] == .openParen else {
-                return nil
+                continue
             }
-            // A dependency has the same form: `.target(name: "A")`.
-            guard file[file.outlinedOpen(before: index - 1) - 1] == .colon,
-                file.outlinedOpen(before: index - 1) == list + 2
-            else { return nil }
+            let around = file.outlinedOpen(before: index - 1)
+            if file.text(around - 2) == "dependencies", file[around - 1] == .colon { continue }
             let labels = Self.labels(of: index + 1, file)
-            guard let name = labels["name"], file.isString(name + 2) else { return nil }
-            let isTest = file.text(index) == "testTarget"
-            let folder = labels["path"].map { file.text($0 + 2) }
-            return Target(
-                labels: labels, isTest: isTest, folder: folder ?? (isTest ? "Tests/" : "Sources/") + file.text(name + 2)
-            )
+            guard let name = labels["name"].flatMap({ literal(at: $0 + 2, file) }),
+                let lists = literalLists(labels, file), labels["path"].map({ literal(at: $0 + 2, file) != nil }) ?? true
+            else {
+                hasComputed = true
+                continue
+            }
+            let path = labels["path"].map { file.text($0 + 2) }
+            targets.append(
+                Target(
+                    labels: labels,
+                    folder: path.map(trimmed)
+                        ?? conventionalFolder(name, isTest: file.text(index) == "testTarget", folder),
+                    excluded: lists.excluded, sources: lists.sources))
         }
+        return (targets, hasComputed)
+    }
+
+    /// The string at a token, if it is a whole argument or element.
+    private static func literal(at index: Int, _ file: SourceFile) -> String? {
+        let ends: [Term?] = [.comma, .closeParen, .closeSquare]
+        return file.isString(index) && ends.contains(file[index + 1]) ? file.text(index) : nil
+    }
+
+    private static func trimmed(_ path: String) -> String {
+        let path = path.hasPrefix("./") ? String(path.dropFirst(2)) : path
+        return path.hasSuffix("/") ? String(path.dropLast()) : path
+    }
+
+    /// The paths in a target's lists of excluded files, resources and sources; nil if one is computed.
+    private static func literalLists(
+        _ labels: [String: Int], _ file: SourceFile
+    ) -> (excluded: [String], sources: [String])? {
+        var lists: [String: [String]] = [:]
+        for label in ["exclude", "resources", "sources"] {
+            guard let list = labels[label] else { continue }
+            guard file[list + 2] == .openSquare else { return nil }
+            let close = file.partner(list + 2)
+            guard file[close + 1] == .comma || file[close + 1] == .closeParen else { return nil }
+            for index in list + 3..<max(list + 3, close) {
+                switch file[index] {
+                case .plus: return nil
+                default: if file.isString(index) { lists[label, default: []].append(trimmed(file.text(index))) }
+                }
+            }
+        }
+        return ((lists["exclude"] ?? []) + (lists["resources"] ?? []), lists["sources"] ?? [])
+    }
+
+    /// The folder of a target without a path: the first of SwiftPM's folders that exists.
+    private static func conventionalFolder(_ name: String, isTest: Bool, _ folder: String) -> String {
+        let parents = (isTest ? ["Tests"] : []) + ["Sources", "Source", "src", "srcs"]
+        let found = parents.first { FileManager.default.fileExists(atPath: "\(folder)/\($0)/\(name)") }
+        return "\(found ?? parents[0])/\(name)"
     }
 
     // MARK: Facts
@@ -104,24 +169,79 @@ struct Manifest {
 
     // MARK: Edits
 
-    /// The targets of files. Throws if a file belongs to no target.
-    private func target(of path: String) throws(Refusal) -> Target {
+    private func relative(_ path: String) -> String {
         let absolute = URL(filePath: path).standardizedFileURL.path
-        let relative = absolute.hasPrefix(folder + "/") ? String(absolute.dropFirst(folder.count + 1)) : absolute
-        let fitting = targets.filter { target in
-            ["", "."].contains(target.folder) || relative.hasPrefix(target.folder + "/")
+        return absolute.hasPrefix(folder + "/") ? String(absolute.dropFirst(folder.count + 1)) : absolute
+    }
+
+    /// The target that compiles a file. Throws if there is none.
+    private func target(of path: String) throws(Refusal) -> Target {
+        let relative = relative(path)
+        // The deepest target owns the file, also if it excludes the file.
+        let around = targets.filter { Target.isBelow($0.folder, relative) }
+        let target = around.max { $0.folder.count < $1.folder.count }
+        let inside = target.map {
+            ["", "."].contains($0.folder) ? relative : String(relative.dropFirst($0.folder.count + 1))
         }
-        guard let target = fitting.max(by: { $0.folder.count < $1.folder.count }) else {
-            throw Refusal("\(name) declares no target for its folder")
-        }
+        guard let target, let inside, target.compiles(inside) else { throw Refusal("no target of \(name) compiles it") }
         return target
     }
 
-    /// Raises the package's platforms to the minimum for `Mutex` and TaskOperations, and adds the bridge to the targets
-    /// of files.
-    func edits(bridgeFor paths: [String]) throws(Refusal) -> [Edit] {
+    /// Throws if no target compiles a file. A computed target is expected in its conventional folder.
+    func checkTarget(of path: String) throws(Refusal) {
+        do {
+            _ = try target(of: path)
+        } catch {
+            let parts = relative(path).split(separator: "/").map(String.init)
+            let isConventional = parts.count > 2 && ["Sources", "Source", "Tests"].contains(parts[0])
+            guard hasComputedTargets, isConventional,
+                !targets.contains(where: { Target.isBelow($0.folder, relative(path)) })
+            else { throw error }
+            // Any string may exclude the file.
+            let inside = parts.dropFirst(2).joined(separator: "/")
+            let strings = file.tokens.indices.lazy.filter { file.isString($0) }.map { Self.trimmed(file.text($0)) }
+            guard !strings.contains(where: { !$0.isEmpty && Target.isBelow($0, inside) }) else { throw error }
+        }
+    }
+
+    /// Whether the manifest names a folder as a dependency.
+    func dependsOn(_ folder: String) -> Bool {
+        file.tokens.indices.contains { index in
+            file.text(index) == "path" && file[index + 1] == .colon && file.isString(index + 2)
+                && URL(filePath: "\(self.folder)/\(file.text(index + 2))").standardizedFileURL.path == folder
+        }
+    }
+
+    /// The tokens at which the entries of the list of platforms begin; nil if the manifest computes the list.
+    private var platformEntries: [Int]? {
+        let isChanged = file.tokens.indices.contains { file.text($0) == "platforms" && file[$0 - 1] == .dot }
+        guard let list = labels["platforms"], file[list + 2] == .openSquare, !isChanged else { return nil }
+        let close = file.partner(list + 2)
+        let entries = (list + 3..<max(list + 3, close)).filter { index in
+            file.outlinedOpen(before: index) == list + 2
+                && (file[index - 1] == .openSquare || file[index - 1] == .comma)
+        }
+        let isWhole = file[close + 1] == .comma || file[close + 1] == .closeParen
+        return isWhole && entries.allSatisfy { file[$0] == .dot && file[$0 + 2] == .openParen } ? entries : nil
+    }
+
+    /// The versions of the manifest's platforms. A package that does not name macOS is also built there.
+    var platforms: Platforms {
+        var platforms = Platforms()
+        for entry in platformEntries ?? [] {
+            let value = (entry + 3..<file.partner(entry + 2)).map { file.text($0) }.joined()
+            platforms.state(file.text(entry + 1), Platforms.Version(value) ?? Platforms.Version(0), in: name)
+        }
+        if platforms.systems.isEmpty { platforms.state("iOS", Platforms.Version(0), in: name) }
+        if !platforms.systems.contains("macOS") { platforms.state("macOS", Platforms.Version(10, 13), in: name) }
+        return platforms
+    }
+
+    /// Adds the bridge to the targets of files. If `raisesPlatforms`, also raises the package's platforms to the minimum
+    /// for `Mutex` and TaskOperations.
+    func edits(bridgeFor paths: [String], raisesPlatforms: Bool) throws(Refusal) -> [Edit] {
         guard toolsVersion.major >= 5 else { throw Refusal("\(name) has a tools version before 5.0") }
-        var edits = try platformEdits()
+        var edits = raisesPlatforms ? try platformEdits() : []
         var package: String?
         var done: Set<String> = []
         for path in paths {
@@ -205,14 +325,7 @@ struct Manifest {
             ]
             return [try insertion(ofArgument: "platforms: [\(all)]", before: following)]
         }
-        guard file[list + 2] == .openSquare else { throw Refusal("\(name) does not list its platforms as a literal") }
-        let entries = (list + 3..<file.partner(list + 2)).filter { index in
-            file.outlinedOpen(before: index) == list + 2
-                && (file[index - 1] == .openSquare || file[index - 1] == .comma)
-        }
-        guard entries.allSatisfy({ file[$0] == .dot }) else {
-            throw Refusal("\(name) does not list its platforms as a literal")
-        }
+        guard platformEntries != nil else { throw Refusal("\(name) does not list its platforms as a literal") }
         var edits: [Edit] = []
         var missing: [String] = []
         for floor in floors {

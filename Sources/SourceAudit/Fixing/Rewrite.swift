@@ -2,8 +2,8 @@
 struct Rewrite: Sendable {
     /// The patterns whose findings the rewrite replaces.
     let patterns: Set<String>
-    /// The module that the new source needs.
-    let module: String
+    /// Whether the new source needs the bridge, instead of a lock.
+    var needsBridge = false
     /// Returns the new source for a finding. Throws if any use has no exact counterpart.
     let change: @Sendable (Finding, FixContext) throws(Refusal) -> Change
 
@@ -29,6 +29,8 @@ struct FixContext {
     let codeBase: CodeBaseFacts
     /// Whether the compiler refuses results of `Mutex.withLock` that are not `Sendable`.
     let needsSendableResults: Bool
+    /// The lock that takes the place of others.
+    let lock: Platforms.LockType
 
     var file: SourceFile { matcher.file }
 }

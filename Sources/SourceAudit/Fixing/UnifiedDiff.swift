@@ -45,7 +45,7 @@ struct UnifiedDiff {
     }
 
     private static func line(_ mark: String, _ text: Substring) -> String {
-        text.hasSuffix("\n") ? mark + text : mark + text + "\n\\ No newline at end of file\n"
+        text.utf8.last == Byte.newline ? mark + text : mark + text + "\n\\ No newline at end of file\n"
     }
 
     /// The lines of a text, with their line breaks.

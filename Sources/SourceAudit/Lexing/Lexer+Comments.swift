@@ -46,7 +46,7 @@ extension Lexer {
             while peek(hashes) == Byte.hash { hashes += 1 }
             if peek(hashes) == Byte.quote { return beginString(hashes: hashes) }
             if peek(hashes) == Byte.slash { return lexRegex(hashes: hashes) }
-            if position == 0 && peek(1) == Byte.exclamation { return skipLine() }
+            if tokens.isEmpty && lineStarts.count == 1 && peek(1) == Byte.exclamation { return skipLine() }
         }
         let start = position
         position += hashes

@@ -47,7 +47,11 @@ struct Lexer {
         lineStarts.append(UInt32(position))
     }
 
+    /// The bytes of a mark at the beginning of some files, which is not part of the first word.
+    static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
     mutating func run() {
+        if bytes.starts(with: Self.byteOrderMark) { position = Self.byteOrderMark.count }
         while !isAtEnd { lexOne() }
     }
 

@@ -13,13 +13,14 @@ struct AuditResult {
 }
 
 extension Report {
-    init(_ result: AuditResult) {
+    /// - Parameter fixable: The number of findings that `--fix` rewrites.
+    init(_ result: AuditResult, fixable: Int) {
         let left = result.findings.filter { $0.allowance == nil }
         var builder = ReportBuilder(result, left)
         self.init(
             files: result.files, lines: result.lines, index: result.index,
             summary: builder.summary(), patterns: builder.patternRows(), findings: builder.entries(),
-            waves: builder.waves(), rings: builder.rings(), notes: result.notes, start: builder.start(),
+            waves: builder.waves(), rings: builder.rings(), notes: result.notes, start: builder.start(fixable: fixable),
             folders: builder.folderRows())
     }
 }
@@ -87,9 +88,9 @@ private struct ReportBuilder {
 
     private func hours(_ findings: [Finding]) -> Double { findings.reduce(0) { $0 + $1.pattern.effort.hours } }
 
-    func start() -> Report.Start {
+    func start(fixable: Int) -> Report.Start {
         let users = Dictionary(uniqueKeysWithValues: byFile.keys.map { ($0, self.users[$0].count) })
-        return Report.Start(left.filter { !Place.isTest($0.path) }, users: users)
+        return Report.Start(left.filter { !Place.isTest($0.path) }, users: users, fixable: fixable)
     }
 
     func folderRows() -> [Report.FolderRow] {

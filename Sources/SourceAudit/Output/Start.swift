@@ -4,7 +4,7 @@ extension Report {
         public var hotSpots: [HotSpots]
         /// Files that need only mechanical changes, and that no file with remaining findings uses.
         public var quickWins: [QuickWin]
-        /// The number of findings that `--fix` rewrites, unless a use has no counterpart.
+        /// The number of findings that `--fix` rewrites.
         public var fixable: Int
     }
 
@@ -84,7 +84,7 @@ extension Report.Start {
     /// - Parameters:
     ///   - left: The remaining findings outside tests.
     ///   - users: The number of files with findings that use each file.
-    init(_ left: [Finding], users: [Int: Int]) {
+    init(_ left: [Finding], users: [Int: Int], fixable: Int) {
         let byFile = Dictionary(grouping: left, by: \.file)
         hotSpots = HotKind.all.compactMap { kind in
             let findings = left.filter { kind.patterns.contains($0.pattern.id) }
@@ -103,7 +103,7 @@ extension Report.Start {
             guard isQuick, users[file] ?? 0 == 0 else { return nil }
             return Report.QuickWin(file: findings[0].path, sites: findings.count)
         }.sorted { ($1.sites, $0.file) < ($0.sites, $1.file) }
-        fixable = left.count { Fixer.rewrite(for: $0) != nil && $0.path.hasSuffix(".swift") }
+        self.fixable = fixable
     }
 }
 

@@ -9,6 +9,8 @@ public struct Auditor {
     /// The index stores to use; empty to look for them in `.build`.
     public var indexStores: [String] = []
     public var usesIndex = true
+    /// Whether rewrites may raise the platforms of a manifest.
+    public var raisesPlatforms = false
     /// The path of libIndexStore; nil for that of the toolchain.
     public var indexLibrary: String?
     /// Called with the number of finished files and the total, where both passes count.
@@ -17,7 +19,10 @@ public struct Auditor {
     public init(paths: [String]) { self.paths = paths }
 
     /// Reads all files, and returns the report.
-    public func run() -> Report { Report(result()) }
+    public func run() -> Report {
+        let (result, fixes) = resultAndFixes()
+        return Report(result, fixable: fixes.rewritten.count)
+    }
 
     /// The findings in a single source, by names alone. The path determines the language.
     public static func findings(in bytes: [UInt8], path: String) -> [Finding] {

@@ -1,5 +1,5 @@
-/// Replaces a lock with a `Mutex` if every use has a counterpart on `Mutex`.
-struct MutexRewriter {
+/// Replaces a lock with a `Mutex` or an `OSAllocatedUnfairLock` if every use has a counterpart.
+struct LockRewriter {
     /// The methods by which code uses a type as a lock.
     struct Form {
         let type: String
@@ -19,37 +19,42 @@ struct MutexRewriter {
     func change(_ made: Int) throws(Refusal) -> Rewrite.Change {
         let variable = try DeclaredVariable(madeAt: made, in: file)
         try check(variable, made)
-        let type = variable.type.map { file.range($0...$0) }
+        let isMutex = context.lock == .mutex
         let end = Int(file.tokens[file.partner(made + 1)].start) + 1
-        var edits = [Edit(range: Int(file.tokens[made].start)..<end, text: "Mutex(())")]
-        if let type { edits.append(Edit(range: type, text: "Mutex<Void>")) }
+        let value = Int(file.tokens[variable.start].start)..<end
+        var edits = [Edit(range: value, text: isMutex ? "Mutex(())" : "OSAllocatedUnfairLock()")]
+        if let type = variable.type {
+            edits.append(
+                Edit(range: file.range(type...type), text: isMutex ? "Mutex<Void>" : "OSAllocatedUnfairLock<Void>"))
+        }
         if variable.isVariable {
             edits.append(Edit(range: file.range(variable.index - 1...variable.index - 1), text: "let"))
         }
-        edits += try usesEdits(try uses(of: variable))
+        let uses = try uses(of: variable)
+        edits += isMutex ? try usesEdits(uses) : try renamedUses(uses)
         return Rewrite.Change(edits: edits, visibleName: variable.isPrivate ? nil : variable.name)
     }
 
     private func check(_ variable: DeclaredVariable, _ made: Int) throws(Refusal) {
-        guard file.text(made) == form.type else { throw Refusal("it is created as \(file.text(made))") }
+        guard file[made] == .initializer || file.text(made) == form.type else {
+            throw Refusal("it is created as \(file.text(made))")
+        }
         if let type = variable.type, file.text(type) != form.type {
             throw Refusal("it is declared as \(file.text(type))")
         }
         guard !variable.isUnderCondition else { throw Refusal("it is declared under #if") }
         let kept: Set<String> = ["private", "fileprivate", "internal", "static", "final"]
         if let other = variable.modifiers.subtracting(kept).sorted().first { throw Refusal("it is \(other)") }
-        guard !file.bytes.contains(Byte.return) else {
-            throw Refusal("the file has carriage returns at the ends of lines")
-        }
-        guard matcher.codeBase.types[file.vocabulary["Mutex"]] == nil else {
-            throw Refusal("the code base has a Mutex of its own")
-        }
+        guard file.lineBreak != nil else { throw Refusal("the file has different breaks at the ends of its lines") }
         let key = Declarations.Key(scope: variable.scope, name: variable.name)
         guard matcher.declarations.variablesByKey[key]?.count == 1 else { throw Refusal("it is declared twice") }
         guard case .member(let owner, let isStatic) = variable.place else { return }
         let declarations = (file.typeScopes[owner] ?? []).filter { file.kind(ofTypeScope: $0) != .extension }
         guard declarations.count <= 1 else { throw Refusal("several types of the file have the same name as its type") }
-        guard isStatic || [.class, .actor].contains(file.kind(ofTypeScope: variable.scope)) else {
+        guard
+            context.lock == .unfairLock || isStatic
+                || [.class, .actor].contains(file.kind(ofTypeScope: variable.scope))
+        else {
             throw Refusal("a structure that holds a Mutex cannot be copied")
         }
     }
@@ -134,6 +139,55 @@ struct MutexRewriter {
         return edits
     }
 
+    /// Renames the methods of an `OSAllocatedUnfairLock`, which has the same ones. The thread that locks it has to unlock
+    /// it, so each function must do both, and must not suspend.
+    private func renamedUses(_ uses: [Int]) throws(Refusal) -> [Edit] {
+        var edits: [Edit] = []
+        var balance: [Int: (acquired: Int, released: Int)] = [:]
+        for use in uses {
+            let line = file.line(use)
+            guard file[use + 1] == .dot else { throw Refusal("it is passed on, in line \(line)") }
+            let member = file.text(use + 2)
+            let executor = matcher.executor(use)
+            let new: String
+            if member == form.scoped, file[use + 3] == .openBrace || argument(ofCall: use) != nil {
+                new = "withLockUnchecked"
+            } else if member == form.acquire, isCallWithoutArguments(use + 2) {
+                new = "lock"
+                balance[executor, default: (0, 0)].acquired += 1
+            } else if member == form.release, isCallWithoutArguments(use + 2) {
+                new = "unlock"
+                balance[executor, default: (0, 0)].released += 1
+            } else {
+                throw Refusal("\(member) has no counterpart, in line \(line)")
+            }
+            if new != member { edits.append(Edit(range: file.range(use + 2...use + 2), text: new)) }
+            if member == form.scoped, file[use + 3] == .openBrace, let annotation = try discarding(use) {
+                edits.append(try parameter(ofClosure: use + 3, annotation, isMutex: false))
+            }
+        }
+        for (executor, count) in balance {
+            let scope = file.outline.scopes[executor]
+            guard count.acquired > 0, count.released > 0 else {
+                throw Refusal("one function locks it and another unlocks it, in line \(file.line(scope.open))")
+            }
+            guard !(scope.open..<scope.close).contains(where: { file[$0] == .await }) else {
+                throw Refusal("a function that locks it suspends, in line \(file.line(scope.open))")
+            }
+        }
+        return edits
+    }
+
+    /// The token of a local closure that a call has as its only argument, as in `lock.withLock(body)`.
+    private func argument(ofCall use: Int) -> Int? {
+        let name = use + 4
+        guard file[use + 3] == .openParen, file.isWord(name), file[name + 1] == .closeParen,
+            file[name + 2] != .openBrace,
+            matcher.declarations.local(file.word(name), at: name, in: file) != nil
+        else { return nil }
+        return name
+    }
+
     private func isCallWithoutArguments(_ index: Int) -> Bool {
         file[index + 1] == .openParen && file[index + 2] == .closeParen && file[index + 3] != .dot
     }
@@ -166,7 +220,10 @@ struct MutexRewriter {
     /// Rewrites `lock.withLock { … }`. The closure of a `Mutex` takes the state as its parameter.
     private func closure(of use: Int) throws(Refusal) -> [Edit] {
         let (open, line) = (use + 3, file.line(use))
-        guard file[open] == .openBrace else { throw Refusal("line \(line) does not pass a closure literal") }
+        let argument = argument(ofCall: use)
+        guard file[open] == .openBrace || argument != nil else {
+            throw Refusal("line \(line) does not pass a closure literal")
+        }
         let close = file.partner(open)
         let result = try ResultType(ofCallFrom: start(of: use), to: close, in: file)
         if context.needsSendableResults, !result.isSendable(in: context) {
@@ -174,12 +231,28 @@ struct MutexRewriter {
         }
         var edits = [Edit(range: file.range(use + 2...use + 2), text: "withLock")]
         if form.scoped == "withLock" { edits.removeAll() }
-        var annotation = ""
-        if context.codeBase.hasDiscardableWithLock, result.isDiscarded {
-            guard !returns(from: open, to: close) else { throw Refusal("line \(line) discards a result") }
-            annotation = " -> Void"
+        if let argument {
+            let before = start(of: use) - 1
+            let isConverted = file[before] == .question || file[before] == .exclamation
+            let canThrow = file[isConverted ? before - 1 : before] == .try
+            let call = "\(canThrow ? "try " : "")\(file.text(argument))()"
+            return edits + [Edit(range: file.range(open...close), text: " { _ in \(call) }")]
         }
-        return edits + [try parameter(ofClosure: open, annotation)]
+        return edits + [try parameter(ofClosure: open, try discarding(use) ?? "")]
+    }
+
+    /// The type annotation for a closure whose result the old method discards and the new one does not; nil if neither
+    /// does. `sync` of a queue has an overload that discards the result.
+    private func discarding(_ use: Int) throws(Refusal) -> String? {
+        let (open, close) = (use + 3, file.partner(use + 3))
+        let result = try ResultType(ofCallFrom: start(of: use), to: close, in: file)
+        if form.scoped == "sync", result.isDiscarded || result.isVoid {
+            let annotation = file.discardingAnnotation(open + 1..<close)
+            return annotation.isEmpty ? nil : annotation
+        }
+        guard context.codeBase.hasDiscardableWithLock, result.isDiscarded else { return nil }
+        guard !returns(from: open, to: close) else { throw Refusal("line \(file.line(use)) discards a result") }
+        return " -> Void"
     }
 
     private func returns(from open: Int, to close: Int) -> Bool {
@@ -188,8 +261,11 @@ struct MutexRewriter {
         }
     }
 
-    /// Adds a parameter to a closure without parameters.
-    private func parameter(ofClosure open: Int, _ annotation: String) throws(Refusal) -> Edit {
+    /// Adds the parameter of a `Mutex` to a closure without parameters; for another lock, only the annotation.
+    private func parameter(
+        ofClosure open: Int, _ annotation: String, isMutex: Bool = true
+    ) throws(Refusal) -> Edit {
+        let parameter = isMutex ? "_" : "()"
         var first = open + 1
         if file[first] == .openSquare,
             file[file.partner(first) + 1] == .in || file[file.partner(first) + 1] == .openParen
@@ -198,12 +274,12 @@ struct MutexRewriter {
         }
         if file[first] == .in {
             let start = Int(file.tokens[first].start)
-            return Edit(range: start..<start, text: "_\(annotation) ")
+            return Edit(range: start..<start, text: "\(parameter)\(annotation) ")
         }
         if file[first] == .openParen, file[first + 1] == .closeParen,
             [.arrow, .in, .throws].contains(file[first + 2])
         {
-            return Edit(range: file.range(first...first + 1), text: "(_)")
+            return Edit(range: file.range(first...first + 1), text: isMutex ? "(_)" : "()")
         }
         let head = first..<min(first + 8, file.tokens.count)
         let hasSignature = head.contains { file[$0] == .in && file.line($0) == file.line(open) && file[$0 - 1] != .dot }
@@ -213,6 +289,6 @@ struct MutexRewriter {
         let end = Int(file.tokens[open].start) + 1
         let isSpaced =
             end < file.bytes.count && (file.bytes[end] == UInt8(ascii: " ") || Byte.isNewline(file.bytes[end]))
-        return Edit(range: end..<end, text: " _\(annotation) in" + (isSpaced ? "" : " "))
+        return Edit(range: end..<end, text: " \(parameter)\(annotation) in" + (isSpaced ? "" : " "))
     }
 }
