@@ -186,6 +186,9 @@ struct CommandTests {
     func firstScreen() throws {
         let resize = "class Resize: Operation { override func main() { gate.wait() } let gate = DispatchGroup() }\n"
         let folder = try Folder([
+            "Package.swift":
+                "// swift-tools-version: 6.0\nlet package = Package(name: \"A\", platforms: [.macOS(.v15)], targets: "
+                + "[.target(name: \"App\"), .target(name: \"Kit\"), .testTarget(name: \"AppTests\")])\n",
             "Sources/App/Resize.swift": resize, "Sources/App/Use.swift": "let r = Resize()\n" + Self.queue,
             "Sources/Kit/Quick.swift": "func f() { DispatchQueue.main.async {}; DispatchQueue.main.async {} }\n",
             "Tests/AppTests/AppTests.swift": Self.queue + "let l = NSLock()\n",
@@ -195,7 +198,8 @@ struct CommandTests {
             "sites to move in 4 files", "hours", "2 of the sites and 1 of the hours in tests",
             "hours are estimates for each site",
             "Subclasses of Operation", "Sources/App/Resize.swift:1", "used by 1", "Blocking waits", "Quick wins",
-            "1 site for audit --fix", "Quick.swift  2 sites by rote", "everything else", "DispatchQueue.main.async",
+            "3 sites that audit --fix rewrites", "Quick.swift  2 sites by rote", "everything else",
+            "DispatchQueue.main.async",
             "target or folder", "Sources/App", "Sources/Kit", "Tests/AppTests", "tests",
         ]
         var rest = output[...]

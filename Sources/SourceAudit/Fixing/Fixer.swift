@@ -123,7 +123,7 @@ struct Fixer {
         if needsBridge, !project.hasBridge { throw Refusal("its Xcode project does not contain the bridge's package") }
         var platforms = project.platforms
         let imports = matcher.file.imports
-        // Code with UIKit is not built for macOS, whatever a manifest omits.
+        // Code with UIKit is not built for macOS, also if the manifest does not name its systems.
         if imports.contains("UIKit") { platforms.remove("macOS") }
         if raisesPlatforms { for manifest in project.manifests { platforms.removeStatements(of: manifest) } }
         guard let obstacle = platforms.obstacle(to: .mutex) else { return .mutex }

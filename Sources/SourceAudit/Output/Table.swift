@@ -75,7 +75,7 @@ struct Table {
         if start.fixable > 0 || !start.quickWins.isEmpty {
             text += bold("Quick wins") + "\n"
             if start.fixable > 0 {
-                text += "  \(count(start.fixable, "site")) for audit --fix, which rewrites each or gives the reason\n"
+                text += "  \(count(start.fixable, "site")) that audit --fix rewrites\n"
             }
             for win in start.quickWins.prefix(Self.spots) {
                 text += "  \(win.file)  \(count(win.sites, "site")) by rote; no other remaining file uses it\n"
