@@ -38,13 +38,18 @@ let library: [Target] = [
     .target(
         name: "TaskOperationsDiagnosis", dependencies: explored + ["TaskOperations", "TaskOperationsExtras"],
         swiftSettings: settings),
-    .target(name: "TaskOperationsTesting", dependencies: ["TaskOperations"], swiftSettings: settings),
+    // The points of the runtime at which explorations of schedules take part. Only products for tests contain it.
+    .target(name: "CSchedules"),
+    .target(
+        name: "TaskOperationsTesting", dependencies: ["CSchedules", "CTaskOperations", "TaskOperations"],
+        swiftSettings: settings),
 ]
 
 /// The tests that also run under the thread sanitizer.
 let core: [Target] = [
     .target(
-        name: "TaskOperationsExpectations", dependencies: ["TaskOperationsTesting"], swiftSettings: settings),
+        name: "TaskOperationsExpectations", dependencies: ["CSchedules", "TaskOperationsTesting"],
+        swiftSettings: settings),
     .target(
         name: "MigrationExamplesSupport", dependencies: ["TaskOperations"],
         path: "Sources/MigrationExamples/Support", swiftSettings: settings),

@@ -14,6 +14,12 @@ void *taskOperationsTaskLocalValue(const void *key) {
 }
 #endif
 
+static _Thread_local uint64_t runNumber;
+
+uint64_t taskOperationsRunNumber(void) { return runNumber; }
+
+void taskOperationsSetRunNumber(uint64_t number) { runNumber = number; }
+
 #if defined(__linux__)
 #include <sys/syscall.h>
 #include <unistd.h>

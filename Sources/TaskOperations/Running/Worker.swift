@@ -1,3 +1,5 @@
+internal import CTaskOperations
+
 /// A task that runs operations of a queue, one after the other, as long as the queue has a permit for the next one.
 /// Then it may move to another queue, in which the end of its last operation has made an operation startable.
 ///
@@ -209,6 +211,8 @@ struct TimeSlice {
 
     @inline(never)
     private mutating func isTimeUp(_ worker: Worker) -> Bool {
+        // An exploration decides after each body which task continues. Its time does not move meanwhile.
+        if taskOperationsRunNumber() != 0 { return true }
         if Moment.now - start >= .milliseconds(1) {
             // A worker that has kept its thread is the last worker that began a slice there. The same can hold for a
             // worker that left the thread and returned, if no other worker used it meanwhile. That worker yields

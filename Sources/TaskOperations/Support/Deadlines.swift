@@ -1,3 +1,4 @@
+internal import CTaskOperations
 import Synchronization
 
 /// All deadlines of the process. For each clock with pending deadlines, one task sleeps until the earliest deadline. If
@@ -102,8 +103,9 @@ enum Deadlines {
 }
 
 /// Identifies a clock. Two values of the same type with the same bytes are the same clock, because no code can
-/// distinguish them.
+/// distinguish them. Each run of an exploration has clocks of its own, because it has a time of its own.
 struct ClockKey: Hashable, Sendable {
+    private let run = taskOperationsRunNumber()
     private let type: ObjectIdentifier
     private let bytes: [UInt8]
 

@@ -1,0 +1,258 @@
+#define _GNU_SOURCE
+#include "CSchedules.h"
+
+#if defined(_WIN32) || defined(__wasi__)
+// No thread of these platforms explores.
+void schedulesEnter(SchedulesThread *thread) {}
+SchedulesThread *schedulesCurrent(void) { return 0; }
+uint64_t schedulesTaskNumber(const void *job) { return 0; }
+const void *schedulesActor(const void *job) { return 0; }
+uint64_t schedulesCurrentTask(void) { return 0; }
+int schedulesTakesTasks(void) { return 0; }
+int schedulesTakesClocks(void) { return 0; }
+const char *schedulesEnvironment(const char *name) { return 0; }
+void schedulesAllowEscape(void) {}
+void schedulesSleep(int64_t nanoseconds) {}
+#else
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <time.h>
+
+static _Thread_local SchedulesThread *current;
+
+SchedulesThread *schedulesCurrent(void) { return current; }
+
+// Some definitions below have the names of functions of the runtime, and precede these for all code of the program.
+// They are weak: a runtime that is linked statically precedes them. Each calls the original function.
+#define ORIGINAL(name) \
+    static __typeof__(name) *stored; \
+    __typeof__(name) *original = __atomic_load_n(&stored, __ATOMIC_RELAXED); \
+    if (!original) { \
+        original = (__typeof__(name) *)dlsym(RTLD_NEXT, #name); \
+        __atomic_store_n(&stored, original, __ATOMIC_RELAXED); \
+    }
+
+// The functions and variables of the runtime: include/swift/Runtime/Concurrency.h of the Swift repository. A runtime
+// that lacks one of them leaves its address null.
+#define RUNTIME __attribute__((weak, swiftcall)) extern
+RUNTIME uint64_t swift_task_getJobTaskId(const void *job);
+RUNTIME size_t swift_task_getJobFlags(const void *job);
+RUNTIME void *swift_task_getCurrent(void);
+RUNTIME SchedulesExecutor swift_task_getCurrentExecutor(void);
+extern void *swift_retain(void *object);
+extern void swift_release(void *object);
+
+// MARK: - New tasks
+
+// A task that prefers an executor is enqueued there at each change of its actor. Other tasks call an idle actor without
+// a chance for other tasks.
+
+// include/swift/ABI/TaskOptions.h
+typedef struct Option {
+    size_t kind;
+    struct Option *parent;
+} Option;
+typedef struct {
+    Option option;
+    SchedulesExecutor executor;
+} ExecutorOption;
+typedef struct {
+    Option option;
+    const char *name;
+} NameOption;
+typedef struct {
+    void *task;
+    void *context;
+} NewTask;
+enum { unownedExecutor = 5, ownedExecutor = 6, taskName = 7 };
+
+/// Stores the return addresses of the calling functions, which the chain of frame pointers contains.
+static void storeCallers(SchedulesThread *thread, void **frame) {
+    for (int index = 0; index < 8; index++) {
+        thread->callers[index] = frame ? frame[1] : 0;
+        void **next = frame ? (void **)frame[0] : 0;
+        frame = next > frame && (char *)next < (char *)frame + 65536 ? next : 0;
+    }
+}
+
+__attribute__((weak, swiftcall)) NewTask swift_task_create(
+    size_t flags, Option *options, const void *type, void *function, void *captured) {
+    ORIGINAL(swift_task_create)
+    SchedulesThread *thread = current;
+    if (!thread) return original(flags, options, type, function, captured);
+    thread->newTaskName = 0;
+    for (Option **next = &options; *next;) {
+        size_t kind = (*next)->kind & 0xFF;
+        if (kind == taskName) thread->newTaskName = ((NameOption *)*next)->name;
+        if (kind != unownedExecutor && kind != ownedExecutor) {
+            next = &(*next)->parent;
+            continue;
+        }
+        if (kind == ownedExecutor) swift_release((void *)((ExecutorOption *)*next)->executor.identity);
+        *next = (*next)->parent;
+    }
+    if (thread->wantsCallers) storeCallers(thread, __builtin_frame_address(0));
+    ExecutorOption ours = {{ownedExecutor, options}, thread->taskExecutor};
+    // The new task owns its executor, and releases it at the end.
+    swift_retain((void *)thread->taskExecutor.identity);
+    NewTask task = original(flags, &ours.option, type, function, captured);
+    thread->callers[0] = 0;
+    thread->newTaskName = 0;
+    return task;
+}
+
+// MARK: - Changes of executors
+
+typedef __attribute__((swiftasynccall)) void Resume(__attribute__((swift_async_context)) void *context);
+
+__attribute__((weak, swiftasynccall)) void swift_task_switch(
+    __attribute__((swift_async_context)) void *context, Resume *resume, const void *identity,
+    uintptr_t implementation) {
+    ORIGINAL(swift_task_switch)
+    if (current && swift_task_getCurrentExecutor().identity != identity) {
+        current->switchingTask = schedulesCurrentTask();
+        if (current->switching) current->switching(current->switchingTask, (const void *)resume, identity);
+    }
+    // The convention makes this a tail call.
+    return original(context, resume, identity, implementation);
+}
+
+// MARK: - Jobs
+
+uint64_t schedulesTaskNumber(const void *job) {
+    return (swift_task_getJobFlags(job) & 0xFF) == 0 ? swift_task_getJobTaskId(job) : 0;
+}
+
+uint64_t schedulesCurrentTask(void) {
+    const void *task = swift_task_getCurrent();
+    return task ? schedulesTaskNumber(task) : 0;
+}
+
+// include/swift/ABI/MetadataValues.h and stdlib/public/Concurrency/Actor.cpp: a job that runs an actor, and its layout.
+enum { actorJob = 193, actorOffset = 8 * sizeof(void *) };
+
+const void *schedulesActor(const void *job) {
+    if ((swift_task_getJobFlags(job) & 0xFF) != actorJob) return 0;
+    return *(const void **)((const char *)job + actorOffset);
+}
+
+// MARK: - Hooks
+
+#define HOOK __attribute__((swiftcall))
+typedef HOOK void Enqueue(void *job);
+typedef HOOK void EnqueueHook(void *job, Enqueue *original);
+typedef HOOK void EnqueueAfter(unsigned long long delay, void *job);
+typedef HOOK void EnqueueAfterHook(unsigned long long delay, void *job, EnqueueAfter *original);
+typedef HOOK SchedulesExecutor Main(void);
+typedef HOOK SchedulesExecutor MainHook(Main *original);
+__attribute__((weak)) extern EnqueueHook *swift_task_enqueueGlobal_hook;
+__attribute__((weak)) extern EnqueueAfterHook *swift_task_enqueueGlobalWithDelay_hook;
+__attribute__((weak)) extern MainHook *swift_task_getMainExecutor_hook;
+typedef HOOK void EnqueueAt(
+    long long seconds, long long nanoseconds, long long tolerance, long long toleranceNanoseconds, int clock, void *job);
+typedef HOOK void EnqueueAtHook(
+    long long seconds, long long nanoseconds, long long tolerance, long long toleranceNanoseconds, int clock, void *job,
+    EnqueueAt *original);
+__attribute__((weak)) extern EnqueueAtHook *swift_task_enqueueGlobalWithDeadline_hook;
+static EnqueueHook *previousEnqueue;
+static EnqueueAfterHook *previousEnqueueAfter;
+static EnqueueAtHook *previousEnqueueAt;
+static MainHook *previousMain;
+
+static HOOK void enqueue(void *job, Enqueue *original) {
+    if (current && current->enqueue(job, 0)) return;
+    if (previousEnqueue) previousEnqueue(job, original);
+    else original(job);
+}
+
+static HOOK void enqueueAfter(unsigned long long delay, void *job, EnqueueAfter *original) {
+    if (current && current->enqueue(job, (int64_t)delay)) return;
+    if (previousEnqueueAfter) previousEnqueueAfter(delay, job, original);
+    else original(delay, job);
+}
+
+RUNTIME void swift_get_time(long long *seconds, long long *nanoseconds, int clock);
+
+static HOOK void enqueueAt(
+    long long seconds, long long nanoseconds, long long tolerance, long long toleranceNanoseconds, int clock, void *job,
+    EnqueueAt *original) {
+    if (current) {
+        long long now, nowNanoseconds;
+        swift_get_time(&now, &nowNanoseconds, clock);
+        if (current->enqueue(job, (seconds - now) * 1000000000 + nanoseconds - nowNanoseconds)) return;
+    }
+    if (previousEnqueueAt)
+        previousEnqueueAt(seconds, nanoseconds, tolerance, toleranceNanoseconds, clock, job, original);
+    else original(seconds, nanoseconds, tolerance, toleranceNanoseconds, clock, job);
+}
+
+static HOOK SchedulesExecutor mainExecutor(Main *original) {
+    if (current) return current->mainExecutor;
+    return previousMain ? previousMain(original) : original();
+}
+
+// Another module may have set a hook since the last exploration. Explorations follow one another.
+#define INSTALL(hook, ours, previous) if (&hook && hook != ours) { previous = hook; hook = ours; }
+
+int schedulesTakesTasks(void) {
+    return &swift_task_enqueueGlobal_hook && &swift_task_getMainExecutor_hook && swift_task_getJobFlags &&
+           swift_task_getJobTaskId && swift_task_getCurrent && swift_task_getCurrentExecutor &&
+           dlsym(RTLD_DEFAULT, "swift_task_create") == (void *)swift_task_create;
+}
+
+void schedulesEnter(SchedulesThread *thread) {
+    current = 0;
+    if (!thread) return;
+    INSTALL(swift_task_enqueueGlobal_hook, enqueue, previousEnqueue)
+    INSTALL(swift_task_enqueueGlobalWithDelay_hook, enqueueAfter, previousEnqueueAfter)
+    INSTALL(swift_task_enqueueGlobalWithDeadline_hook, enqueueAt, previousEnqueueAt)
+    INSTALL(swift_task_getMainExecutor_hook, mainExecutor, previousMain)
+    for (int clock = 0; clock < 8; clock++) {
+        struct timespec now = {0, 0};
+        clock_gettime(clock, &now);
+        thread->origins[clock] = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    }
+    current = thread;
+}
+
+const char *schedulesEnvironment(const char *name) { return getenv(name); }
+
+// MARK: - Closures
+
+static _Thread_local int allowsEscape;
+
+void schedulesAllowEscape(void) { allowsEscape = 1; }
+
+__attribute__((weak, swiftcall)) _Bool swift_isEscapingClosureAtFileLocation(
+    const void *closure, const unsigned char *file, int32_t fileLength, int32_t line, int32_t column, unsigned kind) {
+    ORIGINAL(swift_isEscapingClosureAtFileLocation)
+    int isAllowed = allowsEscape;
+    allowsEscape = 0;
+    return isAllowed ? 0 : original(closure, file, fileLength, line, column, kind);
+}
+
+// MARK: - Time
+
+void schedulesSleep(int64_t nanoseconds) {
+    struct timespec time = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+    nanosleep(&time, 0);
+}
+
+#if defined(__linux__)
+// The runtime, Foundation and other libraries of the program call this definition, too.
+__attribute__((weak)) int clock_gettime(clockid_t clock, struct timespec *time) {
+    ORIGINAL(clock_gettime)
+    int isVirtual = current && (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC || clock == CLOCK_MONOTONIC_RAW ||
+                                clock == CLOCK_BOOTTIME);
+    if (!isVirtual) return original(clock, time);
+    int64_t now = current->origins[clock] + current->elapsed;
+    *time = (struct timespec){now / 1000000000, now % 1000000000};
+    current->clockReads++;
+    return 0;
+}
+
+int schedulesTakesClocks(void) { return dlsym(RTLD_DEFAULT, "clock_gettime") == (void *)clock_gettime; }
+#else
+int schedulesTakesClocks(void) { return 0; }
+#endif
+#endif

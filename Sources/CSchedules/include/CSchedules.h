@@ -1,0 +1,79 @@
+// The points of the runtime at which an exploration of schedules takes part. All of them are in CSchedules.c.
+
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+/// A reference to an executor, as the runtime passes it.
+typedef struct {
+    const void *_Nullable identity;
+    uintptr_t implementation;
+} SchedulesExecutor;
+
+/// The exploration that a thread runs. Only this thread accesses it.
+typedef struct SchedulesThread {
+    /// The executor of every task that is created on the thread.
+    SchedulesExecutor taskExecutor;
+    /// The executor that replaces the main actor's.
+    SchedulesExecutor mainExecutor;
+    /// The object that runs the jobs.
+    const void *_Nullable run;
+    /// Takes a job of a task without an executor. The job follows after `delay` nanoseconds. Returns 0 if the job is
+    /// foreign.
+    int (*_Nullable enqueue)(void *_Nonnull job, int64_t delay);
+    /// Called before the calling task changes its executor; null if nothing traces the run.
+    ///
+    /// - `resume` is the function with which the task continues.
+    /// - `actor` is null if the task leaves an actor.
+    void (*_Nullable switching)(uint64_t task, const void *_Nonnull resume, const void *_Nullable actor);
+    /// The number of the task that is changing its executor; 0 if no task is.
+    uint64_t switchingTask;
+    /// Whether the callers of a new task are wanted.
+    int wantsCallers;
+    /// The return addresses of the functions that create a task, innermost first.
+    const void *_Nullable callers[8];
+    /// The name of the task that is created; null if it has none.
+    const char *_Nullable newTaskName;
+    /// The seed of the random numbers that the code requests.
+    uint64_t seed;
+    /// Whether the code requested random numbers.
+    int usesSeed;
+    /// The virtual time that has passed, in nanoseconds.
+    int64_t elapsed;
+    /// The time at which the virtual time began, by number of the clock.
+    int64_t origins[8];
+    /// The number of times that the code read a clock.
+    int64_t clockReads;
+} SchedulesThread;
+
+/// Makes the calling thread the thread of an exploration; null ends this.
+void schedulesEnter(SchedulesThread *_Nullable thread);
+
+/// The exploration of the calling thread; null on other threads.
+SchedulesThread *_Nullable schedulesCurrent(void);
+
+/// The number that the runtime gave to the task of a job; 0 if the job is not a task.
+uint64_t schedulesTaskNumber(const void *_Nonnull job);
+
+/// The actor that a job runs; null if the job is a task.
+const void *_Nullable schedulesActor(const void *_Nonnull job);
+
+/// The number of the calling task; 0 outside a task.
+uint64_t schedulesCurrentTask(void);
+
+/// Whether new tasks, and only the main actor's executor, lead to this module. False if the runtime has no hooks.
+int schedulesTakesTasks(void);
+
+/// Whether the clocks of the system lead to this module.
+int schedulesTakesClocks(void);
+
+/// The value of an environment variable; null if it is not set.
+const char *_Nullable schedulesEnvironment(const char *_Nonnull name);
+
+/// Lets the calling thread end one `withoutActuallyEscaping` whose closure a task still holds. The task never runs
+/// again.
+void schedulesAllowEscape(void);
+
+/// Blocks the calling thread.
+void schedulesSleep(int64_t nanoseconds);

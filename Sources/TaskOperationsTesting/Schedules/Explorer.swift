@@ -1,0 +1,197 @@
+internal import CSchedules
+internal import CTaskOperations
+internal import Synchronization
+internal import TaskOperations
+
+/// Decides which schedules an exploration runs. Only the thread of the exploration accesses it.
+struct Explorer {
+    /// One run of the body.
+    private struct Attempt {
+        let seed: UInt64
+        let cause: ScheduleFailure.Cause?
+        let record: ScheduleRecord
+        let trace: ScheduleTrace?
+
+        var schedule: Schedule { Schedule(seed: seed, record.deviations) }
+    }
+
+    /// The number of runs of all explorations of the process.
+    private static let lastRun = Atomic<UInt64>(0)
+
+    private let exploration: Exploration
+    private let settings: Schedules
+    private let thread: UnsafeMutablePointer<SchedulesThread>
+    private var notes: [String] = []
+    /// Whether another thread has resumed a task in any run.
+    private var hasArrivals = false
+    private var wasStuck = false
+
+    init(_ exploration: Exploration, on thread: UnsafeMutablePointer<SchedulesThread>) {
+        self.exploration = exploration
+        settings = exploration.settings
+        self.thread = thread
+    }
+
+    mutating func explore() -> Exploration.Outcome {
+        guard schedulesTakesTasks() != 0 else {
+            return .success(summary(0, notes: ["This runtime has no hooks for its tasks, so no schedule was run."]))
+        }
+        if let only = settings.only {
+            let found = attempt(Chooser(only), only.seed)
+            return found.cause == nil ? .success(summary(1)) : .failure(report(found, number: 0))
+        }
+        if case .exhaustive(let limit) = settings.strategy.kind { return exploreAll(limit) }
+        var length = 0
+        for number in 0..<settings.count {
+            if exploration.isCancelled { return .success(summary(number)) }
+            let seed = UInt64(number)
+            let chooser =
+                number == 0 ? Chooser(Schedule()) : Chooser(settings.strategy, seed: seed, length: length)
+            let found = attempt(chooser, seed)
+            if found.cause != nil { return .failure(explain(found, number: number)) }
+            length = max(length, found.record.widths.count)
+            if number % 50 == 49 { check(found) }
+        }
+        return .success(summary(settings.count))
+    }
+
+    private mutating func exploreAll(_ limit: Int) -> Exploration.Outcome {
+        var frontier = Frontier(limit: limit)
+        for number in 0..<settings.count {
+            if exploration.isCancelled { return .success(summary(number)) }
+            guard let list = frontier.popFirst() else { return .success(summary(number, isComplete: true)) }
+            let found = attempt(Chooser(Schedule(list)), 0)
+            if found.cause != nil { return .failure(explain(found, number: number)) }
+            frontier.extend(list, found.record.widths, capacity: settings.count - number)
+            if number % 50 == 49 { check(found) }
+        }
+        return .success(summary(settings.count, isComplete: frontier.popFirst() == nil))
+    }
+
+    private func summary(_ count: Int, isComplete: Bool = false, notes more: [String] = []) -> ScheduleSummary {
+        ScheduleSummary(count: count, isComplete: isComplete, notes: notes + more)
+    }
+
+    /// Repeats a schedule, and adds a note if it differs.
+    private mutating func check(_ found: Attempt) {
+        guard notes.isEmpty else { return }
+        if found.record.arrivals > 0 { return notes.append(Self.arrivalNote) }
+        let widths = attempt(Chooser(found.schedule), found.seed).record.widths
+        if widths == found.record.widths { return }
+        let step = zip(widths, found.record.widths).prefix { $0 == $1 }.count
+        notes.append(
+            """
+            A repeated schedule differed at step \(step). Usual causes: state that a schedule leaves behind, the order \
+            of a Set or Dictionary, addresses, random numbers (use Schedules.generator()).
+            """)
+    }
+
+    private static var arrivalNote: String {
+        "Other threads resumed tasks. A schedule is not repeatable from there."
+    }
+}
+
+// MARK: - Running the body once
+
+extension Explorer {
+    private mutating func attempt(_ chooser: Chooser, _ seed: UInt64, isTraced: Bool = false) -> Attempt {
+        let run = ScheduleRun(chooser, on: thread, isTraced: isTraced)
+        (thread.pointee.seed, thread.pointee.usesSeed) = (seed, 0)
+        taskOperationsSetRunNumber(Self.lastRun.add(1, ordering: .relaxed).newValue)
+        if !exploration.begin(run) { run.abandon() }
+        let result = BodyResult()
+        let task = Task(executorPreference: run) { [body = exploration.body] in
+            do {
+                try await body()
+                result.value.withLock { $0 = .success(()) }
+            } catch {
+                result.value.withLock { $0 = .failure(error) }
+            }
+        }
+        let isFinished = { result.value.withLock { $0 != nil } }
+        // A program without other threads waits for nothing.
+        let patience = wasStuck && !hasArrivals ? .zero : settings.patience
+        let ending = run.run(stepLimit: settings.stepLimit, patience: patience, isFinished: isFinished)
+        let (record, trace) = (run.record, run.trace)
+        hasArrivals = hasArrivals || record.arrivals > 0
+        var cause = exploration.takeFailures().nonEmpty.map { ScheduleFailure.Cause.recorded($0) }
+        if ending != .finished {
+            wasStuck = wasStuck || ending == .stuck
+            cause = ending == .stuck ? .stuck : .endless
+            task.cancel()
+            _ = run.run(stepLimit: record.widths.count + 10_000, patience: .zero, isFinished: isFinished)
+            if !isFinished() { exploration.noteLeftTask() }
+        } else if case .failure(let error) = result.value.withLock({ $0 }) {
+            cause = .error(error)
+        }
+        run.close()
+        return Attempt(seed: thread.pointee.usesSeed == 0 ? 0 : seed, cause: cause, record: record, trace: trace)
+    }
+}
+
+private final class BodyResult: Sendable {
+    let value = Lock<Result<Void, any Error>?>(nil)
+}
+
+extension Array {
+    fileprivate var nonEmpty: Self? { isEmpty ? nil : self }
+}
+
+// MARK: - Explaining a failure
+
+extension Explorer {
+    /// Reduces a failing schedule, and describes the result.
+    private mutating func explain(_ found: Attempt, number: Int) -> ScheduleFailure {
+        var (best, budget) = (found, 300)
+        guard reduce(&best, to: found.record.deviations, &budget, isFirst: true) else {
+            notes.append(
+                found.record.arrivals > 0
+                    ? Self.arrivalNote : "The failure did not appear again when the schedule was repeated.")
+            return failure(found, number: number)
+        }
+        if !reduce(&best, to: [], &budget) {
+            var size = best.record.deviations.count
+            while size > 0 {
+                var start = 0
+                while start < best.record.deviations.count, budget > 0 {
+                    var shorter = best.record.deviations
+                    shorter.removeSubrange(start..<min(start + size, shorter.count))
+                    if !reduce(&best, to: shorter, &budget) { start += size }
+                }
+                size /= 2
+            }
+        }
+        return report(best, number: number)
+    }
+
+    /// Describes a failing schedule, and runs it once more for the test library.
+    private mutating func report(_ found: Attempt, number: Int) -> ScheduleFailure {
+        let traced = attempt(Chooser(found.schedule), found.seed, isTraced: true)
+        let failure = failure(traced.cause == nil ? found : traced, number: number)
+        exploration.announce(failure)
+        _ = attempt(Chooser(found.schedule), found.seed)
+        return failure
+    }
+
+    /// Runs a schedule, and keeps it if it fails and is shorter.
+    private mutating func reduce(
+        _ best: inout Attempt, to list: [Deviation], _ budget: inout Int, isFirst: Bool = false
+    ) -> Bool {
+        budget -= 1
+        let attempt = attempt(Chooser(Schedule(seed: best.seed, list)), best.seed)
+        guard attempt.cause != nil, isFirst || attempt.record.deviations.count < best.record.deviations.count else {
+            return false
+        }
+        best = attempt
+        return true
+    }
+
+    private func failure(_ found: Attempt, number: Int) -> ScheduleFailure {
+        var notes = notes
+        if found.record.arrivals > 0, !notes.contains(Self.arrivalNote) { notes.append(Self.arrivalNote) }
+        if schedulesTakesClocks() == 0, thread.pointee.clockReads > 0 { notes.append("Clocks show the real time.") }
+        return ScheduleFailure(
+            cause: found.cause ?? .stuck, schedule: found.schedule.description,
+            place: (number, settings.count), steps: found.trace.map { ScheduleReport($0).lines } ?? [], notes: notes)
+    }
+}

@@ -1,0 +1,153 @@
+internal import Synchronization
+internal import TaskOperations
+
+#if canImport(Runtime) && os(Linux)
+    @_spi(Internal) internal import Runtime
+#endif
+
+/// The lines of a failing schedule.
+struct ScheduleReport {
+    private let trace: ScheduleTrace
+    private let symbols: Symbols
+
+    /// The steps that are printed before and after a deviation, if a schedule has many.
+    private static var context: Int { 4 }
+
+    init(_ trace: ScheduleTrace) {
+        self.trace = trace
+        var addresses: Set<UInt> = []
+        for (_, birth) in trace.births { addresses.formUnion(birth?.callers ?? []) }
+        for case .switches(_, let address, _) in trace.steps.flatMap(\.events) { addresses.insert(address) }
+        symbols = Symbols(addresses)
+    }
+
+    /// One line for each step. Long runs of steps of the usual order are left out.
+    var lines: [String] {
+        let deviations = trace.steps.indices.filter { trace.steps[$0].choice != 0 }
+        let shown = trace.steps.indices.filter { index in
+            trace.steps.count <= 60 || index < 3 || index >= trace.steps.count - 12
+                || deviations.contains { abs($0 - index) <= Self.context }
+        }
+        var lines: [String] = []
+        for (position, index) in shown.enumerated() {
+            if position > 0, shown[position - 1] != index - 1 {
+                lines.append("       … \(index - shown[position - 1] - 1) steps of the usual order")
+            }
+            lines.append(line(trace.steps[index]))
+        }
+        if !deviations.isEmpty {
+            lines.append("→ a step that the usual order does not take; the failure needs each of them")
+        }
+        return lines
+    }
+
+    /// The line of a step. A job that runs an actor can run several tasks, each on a line of its own.
+    private func line(_ step: ScheduleTrace.Step) -> String {
+        var parts: [(task: UInt64, text: [String])] = [(firstTask(of: step), [])]
+        for event in step.events {
+            if case .switches(let task, _, _) = event, task != parts[parts.count - 1].task { parts.append((task, [])) }
+            if let text = describe(event, in: step) { parts[parts.count - 1].text.append(text) }
+        }
+        let number = "\(step.number)"
+        let indent = String(repeating: " ", count: max(5 - number.count, 0))
+        return parts.enumerated().map { index, part in
+            let start = index == 0 ? "\(step.choice == 0 ? " " : "→")\(indent)\(number)  " : "        "
+            let text = part.text.isEmpty ? "continues" : part.text.joined(separator: "; ")
+            return "\(start)\(label(part.task)): \(text)"
+        }.joined(separator: "\n")
+    }
+
+    /// The task that runs first in a step. A job of an actor shows its task only when the task leaves the actor.
+    private func firstTask(of step: ScheduleTrace.Step) -> UInt64 {
+        if step.task >> 63 == 0 { return step.task }
+        for case .switches(let task, _, _) in step.events { return task }
+        return step.task
+    }
+
+    private func label(_ task: UInt64) -> String {
+        guard let index = trace.births.firstIndex(where: { $0.task == task }) else {
+            return task >> 63 == 0 ? "a task" : "an actor"
+        }
+        if index == 0 { return "the test" }
+        let birth = trace.births[index].birth
+        let place = birth?.callers.lazy.compactMap { symbols[$0]?.place }.first
+        let details = [birth?.name.map { "“\($0)”" }, place.map { "(\($0))" }].compactMap { $0 }
+        return (["task \(index + 1)"] + details).joined(separator: " ")
+    }
+
+    private func describe(_ event: ScheduleTrace.Event, in step: ScheduleTrace.Step) -> String? {
+        switch event {
+        case .creates(let task): return task == step.task ? nil : "creates \(label(task))"
+        case .resumes(let task): return "resumes \(label(task))"
+        case .yields: return "yields"
+        case .sleeps(let nanoseconds): return "a sleep of \(Duration.nanoseconds(nanoseconds)) begins"
+        case .switches(_, let address, let actor):
+            let place = symbols[address].map { " in " + $0.description } ?? ""
+            return (actor.map { "enters \($0)" } ?? "leaves its actor") + place
+        }
+    }
+}
+
+// MARK: - Symbols
+
+/// The functions and lines of addresses of code. They are known on Linux, for code with debug information. The first
+/// look-up reads the debug information of the program, which can take seconds.
+private struct Symbols {
+    struct Symbol: CustomStringConvertible, Sendable {
+        let function: String
+        /// The file and the line; nil if the compiler generated the code.
+        let place: String?
+
+        var description: String { function + (place.map { " (\($0))" } ?? "") }
+    }
+
+    private static let known = Lock<[UInt: Symbol]>([:])
+
+    private let symbols: [UInt: Symbol]
+
+    subscript(address: UInt) -> Symbol? { symbols[address] }
+
+    init(_ addresses: Set<UInt>) {
+        let new = Self.known.withLock { known in addresses.filter { known[$0] == nil } }
+        let found = new.isEmpty ? [:] : Self.lookUp(Array(new))
+        symbols = Self.known.withLock { known in
+            known.merge(found) { old, _ in old }
+            return known
+        }
+    }
+
+    #if canImport(Runtime) && os(Linux)
+        private static func lookUp(_ addresses: [UInt]) -> [UInt: Symbol] {
+            let frames = addresses.map { RichFrame<UInt>.programCounter($0) }
+            let backtrace = Backtrace(architecture: "", frames: frames, images: ImageMap.capture())
+            let options: Backtrace.SymbolicationOptions = [.showSourceLocations, .useSymbolCache]
+            guard let resolved = backtrace.symbolicated(options: options) else { return [:] }
+            var symbols: [UInt: Symbol] = [:]
+            for (address, frame) in zip(addresses, resolved.frames) {
+                guard let symbol = frame.symbol else { continue }
+                let location = symbol.sourceLocation.flatMap { $0.line > 0 ? $0 : nil }
+                let place = location.map { "\($0.path.split(separator: "/").last ?? ""):\($0.line)" }
+                symbols[address] = Symbol(function: shorten(symbol.name), place: place)
+            }
+            return symbols
+        }
+
+        /// Removes the parts of a demangled name that do not help: `(1) await resume partial function for closure #1 in
+        /// Module.A.f() async -> ()` becomes `A.f()`.
+        private static func shorten(_ name: String) -> String {
+            var name = name[...]
+            for start in [" partial function for ", "closure #"] {
+                while let range = name.firstRange(of: start) {
+                    name = name[range.upperBound...]
+                    if start == "closure #" { name = name.drop { $0.isNumber }.dropFirst(" in ".count) }
+                }
+            }
+            for end in ["@Sendable", " async", " throws", " -> "] {
+                if let range = name.firstRange(of: end) { name = name[..<range.lowerBound] }
+            }
+            return String(name)
+        }
+    #else
+        private static func lookUp(_ addresses: [UInt]) -> [UInt: Symbol] { [:] }
+    #endif
+}

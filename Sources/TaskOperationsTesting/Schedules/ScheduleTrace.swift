@@ -1,0 +1,69 @@
+internal import CSchedules
+
+/// The facts that are known when a task is created.
+struct TaskBirth: Sendable {
+    let name: String?
+    /// The addresses of the calls that created the task, innermost first.
+    let callers: [UInt]
+
+    /// - Parameter thread: The exploration of the calling thread.
+    init(_ thread: SchedulesThread) {
+        name = thread.newTaskName.map { String(cString: $0) }
+        callers = withUnsafeBytes(of: thread.callers) { $0.bindMemory(to: UInt.self).prefix { $0 != 0 } }
+    }
+}
+
+/// The events of one schedule.
+struct ScheduleTrace: Sendable {
+    enum Event: Sendable {
+        /// A task was created, by number.
+        case creates(UInt64)
+        /// A task enters an actor, or leaves one if the name is nil. The task continues at an address.
+        case switches(UInt64, at: UInt, to: String?)
+        case sleeps(nanoseconds: Int64)
+        case yields
+        /// A task was made ready, by number.
+        case resumes(UInt64)
+    }
+
+    struct Step: Sendable {
+        let number: Int
+        let task: UInt64
+        let isMain: Bool
+        /// The position of the job among the ready ones.
+        let choice: Int
+        /// The number of ready jobs.
+        let width: Int
+        var events: [Event] = []
+    }
+
+    private(set) var steps: [Step] = []
+    /// The tasks, in the order of their creation.
+    private(set) var births: [(task: UInt64, birth: TaskBirth?)] = []
+
+    mutating func noteStep(_ number: Int, _ task: UInt64, isMain: Bool, choice: Int, width: Int) {
+        steps.append(Step(number: number, task: task, isMain: isMain, choice: choice, width: width))
+    }
+
+    /// - Parameter task: The number of the task for which the job runs.
+    mutating func note(_ new: NewJob, _ task: UInt64) {
+        if new.delay > 0 { return append(.sleeps(nanoseconds: new.delay)) }
+        if new.isYield { return append(.yields) }
+        // The end of a sleep, and the jobs of actors, show nothing.
+        if new.number == 0 || new.number != task { return }
+        if births.contains(where: { $0.task == task }) {
+            if new.switching == 0, task != new.caller { append(.resumes(task)) }
+        } else {
+            births.append((task, new.birth))
+            append(.creates(task))
+        }
+    }
+
+    mutating func noteSwitch(of task: UInt64, _ resume: UnsafeRawPointer, to actor: String?) {
+        append(.switches(task, at: UInt(bitPattern: resume), to: actor))
+    }
+
+    private mutating func append(_ event: Event) {
+        if !steps.isEmpty { steps[steps.count - 1].events.append(event) }
+    }
+}

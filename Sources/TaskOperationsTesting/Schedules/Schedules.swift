@@ -1,0 +1,156 @@
+internal import CSchedules
+internal import TaskOperations
+
+/// Runs asynchronous code under many schedules, in virtual time, and finds a schedule under which it fails.
+///
+/// ```swift
+/// try Schedules(1_000).run {
+///     let account = Account(balance: 100)
+///     async let first = account.withdraw(60)
+///     async let second = account.withdraw(60)
+///     _ = await (first, second)
+///     guard await account.balance >= 0 else { throw Overdrawn() }
+/// }
+/// ```
+///
+/// The code under test needs no change. All its tasks, its actors and the main actor run on one thread, and sleeps take
+/// no time. The article <doc:Schedules> lists the work that is taken, and the rest.
+public struct Schedules: Sendable {
+    /// The largest number of schedules to run.
+    public var count: Int
+
+    /// The choice of the jobs.
+    public var strategy: ScheduleStrategy
+
+    /// The number of jobs after which a schedule counts as endless.
+    public var stepLimit = 100_000
+
+    /// The real time after which a job that does not end counts as blocked.
+    public var blockLimit = Duration.seconds(10)
+
+    /// The real time to wait for other threads when no job is left and the body has not finished.
+    public var patience = Duration.seconds(1)
+
+    /// The only schedule to run; nil for all.
+    var only: Schedule?
+
+    /// Creates an exploration.
+    ///
+    /// - Parameters:
+    ///   - count: The largest number of schedules to run. At least 1.
+    ///   - strategy: The choice of the jobs.
+    public init(_ count: Int = 1_000, _ strategy: ScheduleStrategy = .priorities()) {
+        require(count >= 1, "count is \(count); it must be at least 1.")
+        self.count = count
+        self.strategy = strategy
+    }
+
+    /// Runs only one schedule.
+    ///
+    /// - Parameter schedule: The text that a failure names, for example `1:1,4:2`.
+    public init(only schedule: String) {
+        self.init(1)
+        only = Schedule(schedule)
+        require(only != nil, "\"\(schedule)\" is not a schedule, such as 1:1,4:2 or usual.")
+    }
+
+    /// Runs the body under schedules until one fails. Blocks the calling thread.
+    ///
+    /// Swift Testing has the trait `.schedules`, which blocks no thread. The body of another test library fails by an
+    /// error that it throws. The body runs many times, so it must create the objects that it uses.
+    ///
+    /// - Parameter body: The test.
+    /// - Returns: The number of schedules that were run, and whether these were all schedules of the strategy.
+    /// - Throws: `ScheduleFailure` if the body throws an error, does not finish, or blocks its thread.
+    @discardableResult
+    public func run(_ body: @escaping @Sendable () async throws -> Void) throws -> ScheduleSummary {
+        let exploration = Exploration(self, body)
+        exploration.start()
+        var pause: Int64 = 50_000
+        while true {
+            if let result = exploration.poll() { return try result.get() }
+            schedulesSleep(pause)
+            pause = min(pause * 2, 5_000_000)
+        }
+    }
+
+    /// A generator of random numbers for the code under test. It gives the same numbers when a schedule is repeated, and
+    /// other numbers in each schedule. Call it in the body of an exploration.
+    public static func generator() -> SeededGenerator {
+        guard let thread = schedulesCurrent() else {
+            fatalError("`Schedules.generator()` was called outside a schedule.")
+        }
+        thread.pointee.usesSeed = 1
+        return SeededGenerator(seed: thread.pointee.seed)
+    }
+}
+
+/// The extent of an exploration that found no failure.
+public struct ScheduleSummary: Sendable, Hashable {
+    /// The number of schedules that were run.
+    public let count: Int
+
+    /// Whether the strategy has no other schedule.
+    public let isComplete: Bool
+
+    /// The observations that limit the result, as sentences.
+    public let notes: [String]
+}
+
+/// A schedule under which a test fails.
+public struct ScheduleFailure: Error, Sendable, CustomStringConvertible {
+    /// The cause of the failure.
+    public enum Cause: Error, Sendable {
+        /// The body threw an error.
+        case error(any Error)
+        /// The test library recorded failures, with these texts.
+        case recorded([String])
+        /// The body waits, no job is left, and no thread has resumed a task.
+        case stuck
+        /// More steps than the limit have run.
+        case endless
+        /// A job has blocked its thread for longer than the limit.
+        case blocked(task: String)
+    }
+
+    /// The cause of the failure.
+    public let cause: Cause
+
+    /// The schedule, for the environment variable `TASK_OPERATIONS_SCHEDULE`.
+    public let schedule: String
+
+    /// The number of schedules that were run before, and the limit.
+    public let place: (number: Int, count: Int)
+
+    /// The steps of the schedule, as lines.
+    public let steps: [String]
+
+    /// The observations that limit the result, as sentences.
+    public let notes: [String]
+
+    /// The cause, the schedule and its steps.
+    public var description: String {
+        var lines = ["\(text)", heading] + steps + notes
+        if steps.isEmpty { lines = [text, heading] + notes }
+        return lines.joined(separator: "\n")
+    }
+
+    /// The schedule and its steps.
+    package var report: String { ([heading] + steps + notes).joined(separator: "\n") }
+
+    private var heading: String {
+        "schedule \(place.number) of \(place.count) · repeat it with TASK_OPERATIONS_SCHEDULE=\(schedule)"
+    }
+
+    private var text: String {
+        switch cause {
+        case .error(let error): "The body threw an error: \(error)"
+        case .recorded(let texts): texts.joined(separator: "\n")
+        case .stuck:
+            "The body waits, and no job is left to run. Perhaps it waits for a continuation that is never resumed, or for a thread that takes longer."
+        case .endless: "The program does not end. Perhaps a loop never ends."
+        case .blocked(let task):
+            "A job of \(task) blocks its thread. Perhaps it waits for a lock, a semaphore or another thread. The exploration ends here."
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import Dispatch
+import Foundation
+import Synchronization
+import TaskOperations
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Schedules and the work that they do not take", .prompt, .timeLimit(.minutes(30)))
+struct SchedulesLimitsTests {
+    @Test("The tasks of other tests run on the cooperative pool meanwhile, and are not taken")
+    func foreignTasks() async throws {
+        let isDone = Mutex(false)
+        let ordinary = Task.detached {
+            var (count, wereTaken) = (0, false)
+            while !isDone.withLock({ $0 }) {
+                let counter = Counter()
+                await withTaskGroup(of: Void.self) { group in
+                    for _ in 0..<4 {
+                        group.addTask {
+                            await counter.increment()
+                            await Task.yield()
+                        }
+                    }
+                }
+                try await Task.sleep(for: .microseconds(10))
+                let isTaken = await MainActor.run { isOnExploringThread() }
+                wereTaken = wereTaken || isTaken || isOnExploringThread()
+                count += 1
+            }
+            return (count, wereTaken)
+        }
+        let summary = try Schedules(500).run {
+            let counter = Counter()
+            async let one: Void = counter.increment()
+            try await Task.sleep(for: .seconds(1))
+            await MainActor.run {}
+            await one
+        }
+        isDone.withLock { $0 = true }
+        let (count, wereTaken) = try await ordinary.value
+        #expect(summary.notes.isEmpty)
+        #expect(count > 0)
+        #expect(!wereTaken)
+    }
+
+    @Test("A foreign task that the code resumes continues on the cooperative pool")
+    func resumedTask() async throws {
+        let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
+        let foreign = Task.detached {
+            var wasTaken = false
+            for await _ in stream { wasTaken = wasTaken || isOnExploringThread() }
+            return wasTaken
+        }
+        try Schedules(100).run { continuation.yield(1) }
+        continuation.finish()
+        #expect(await !foreign.value)
+    }
+
+    @Test("A callback of a thread is waited for, and noted")
+    func callbacks() throws {
+        let summary = try Schedules(50).run {
+            let service = Service()
+            async let one = service.answer()
+            async let two = service.answer()
+            let sum = await one + two
+            if sum != 2 { throw Fault() }
+        }
+        #expect(summary.notes.contains { $0.contains("Other threads") })
+    }
+
+    @Test("State that a schedule leaves behind is noted")
+    func determinism() throws {
+        let runs = Mutex(0)
+        let summary = try Schedules(100).run {
+            let count = runs.withLock { runs in
+                runs += 1
+                return runs
+            }
+            for _ in 0..<count % 7 { await Task.yield() }
+        }
+        #expect(summary.notes.contains { $0.contains("differed at step") })
+    }
+
+    @Test("A body that waits forever fails, and is cancelled")
+    func stuck() throws {
+        let wasCancelled = Mutex(false)
+        var schedules = Schedules(10)
+        schedules.patience = .milliseconds(20)
+        let found = try #require(
+            failure(of: schedules) {
+                await ManualClock().waitForSleepers(1)
+                wasCancelled.withLock { $0 = Task.isCancelled }
+            })
+        guard case .stuck = found.cause else { throw found }
+        #expect(wasCancelled.withLock { $0 })
+        // Other explorations are not affected by a task that stays.
+        #expect(failure(of: schedules) { await Gate().pass() } != nil)
+        #expect(failure(of: schedules) {} == nil)
+    }
+
+    @Test("A program without an end fails at the limit of steps")
+    func endless() throws {
+        var schedules = Schedules(10)
+        schedules.stepLimit = 1_000
+        let found = try #require(failure(of: schedules) { while !Task.isCancelled { await Task.yield() } })
+        guard case .endless = found.cause else { throw found }
+    }
+
+    @Test("A task that waits in a loop lets the other tasks run")
+    func loop() throws {
+        try Schedules(200).run {
+            let isDone = Mutex(false)
+            let other = Task {
+                await Task.yield()
+                isDone.withLock { $0 = true }
+            }
+            while !isDone.withLock({ $0 }) { await Task.yield() }
+            await other.value
+        }
+    }
+
+    @Test("A job that blocks its thread ends the exploration, and nothing else")
+    func blocked() throws {
+        var schedules = Schedules(10)
+        schedules.blockLimit = .milliseconds(200)
+        let never = DispatchSemaphore(value: 0)
+        let found = try #require(failure(of: schedules) { await Task { block(never) }.value })
+        guard case .blocked(let task) = found.cause else { throw found }
+        #expect(task == "a task of the test")
+        never.signal()
+        #expect(failure(of: schedules) {} == nil)
+    }
+}
+
+private func block(_ semaphore: DispatchSemaphore) { semaphore.wait() }
+
+private actor Service {
+    func answer() async -> Int {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                // The task suspends before the answer.
+                Thread.sleep(forTimeInterval: 0.001)
+                continuation.resume(returning: 1)
+            }
+        }
+    }
+}

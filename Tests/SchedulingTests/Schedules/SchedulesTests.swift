@@ -1,0 +1,147 @@
+import Dispatch
+import Foundation
+import Synchronization
+import TaskOperations
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Schedules", .prompt, .timeLimit(.minutes(30)))
+struct SchedulesTests {
+    @Test("Each strategy finds a lost update, and the schedule that it names fails again", arguments: 0..<3)
+    func lostUpdate(_ strategy: Int) throws {
+        let strategy: ScheduleStrategy = [.priorities(), .uniform, .exhaustive()][strategy]
+        let found = try #require(failure(of: Schedules(1_000, strategy), loseUpdate))
+        // One deviation from the usual order is enough.
+        #expect(found.schedule.split(separator: ",").count == 1)
+        for _ in 0..<20 {
+            let again = failure(of: Schedules(only: found.schedule), loseUpdate)
+            #expect(again?.steps == found.steps)
+        }
+        #expect(failure(of: Schedules(only: "usual"), loseUpdate) == nil)
+    }
+
+    @Test("The report shows the tasks, their actors and the lines, on Linux", .enabled(if: isLinux))
+    func report() throws {
+        let found = try #require(failure(of: Schedules(1_000), loseUpdate))
+        let steps = found.steps.joined(separator: "\n")
+        #expect(steps.contains("task 2 “other” (LostUpdate.swift:25): enters Counter in Counter.add(_:)"))
+        #expect(steps.contains("the test: creates task 2"))
+        #expect("\(found)".contains("TASK_OPERATIONS_SCHEDULE=\(found.schedule)"))
+    }
+
+    @Test("An exhaustive exploration says that it has run all schedules")
+    func exhaustive() throws {
+        let body: @Sendable () async throws -> Void = {
+            let counter = Counter()
+            async let one: Void = counter.increment()
+            async let two: Void = counter.increment()
+            async let three: Void = counter.increment()
+            _ = await (one, two, three)
+        }
+        let all = try Schedules(10_000, .exhaustive(deviations: 3)).run(body)
+        #expect(all.isComplete)
+        #expect(all.count > 10)
+        let some = try Schedules(10, .exhaustive(deviations: 3)).run(body)
+        #expect(!some.isComplete)
+        #expect(some.count == 10)
+    }
+
+    @Test("Sleeps take no time, in any task and on the main actor", .enabled(if: isLinux))
+    func sleeps() throws {
+        let start = ContinuousClock.now
+        try Schedules(100).run {
+            let start = ContinuousClock.now
+            let tasks = [
+                Task { try await Task.sleep(for: .seconds(3600)) },
+                Task.detached { try await ContinuousClock().sleep(until: .now + .seconds(3600)) },
+                Task.detached { try await SuspendingClock().sleep(for: .seconds(3600)) },
+                Task { @MainActor in try await Task.sleep(nanoseconds: 3_600_000_000_000) },
+            ]
+            for task in tasks { try await task.value }
+            if ContinuousClock.now - start != .seconds(3600) { throw Fault() }
+        }
+        #expect(ContinuousClock.now - start < .seconds(600))
+    }
+
+    @Test("The main actor is isolated, and its jobs keep their order")
+    func mainActor() throws {
+        try Schedules(300).run {
+            let order = Recorder<Int>()
+            await MainActor.run { MainActor.assertIsolated() }
+            let tasks = await MainActor.run {
+                (0..<4).map { number in Task { @MainActor in order.record(number) } }
+            }
+            for task in tasks { await task.value }
+            if order.events != [0, 1, 2, 3] { throw Fault() }
+        }
+    }
+
+    @Test("Queues take part with any executor, and their limits pass in virtual time", .enabled(if: isLinux))
+    func queues() throws {
+        let foreign = Recorder<Void>()
+        try Schedules(100).run {
+            let queue = TaskOperationQueue(
+                .init(maxConcurrentOperationCount: 2, rate: .one(per: .seconds(60)), executor: OtherThreads()))
+            let start = ContinuousClock.now
+            let operations = (0..<3).map { _ in
+                queue.addOperation { if !isOnExploringThread() { foreign.record(()) } }
+            }
+            for operation in operations { try await operation.value }
+            if ContinuousClock.now - start < .seconds(120) { throw Fault() }
+            let late = queue.addOperation(.timeLimit(.seconds(3600))) { try await Task.sleep(for: .seconds(7200)) }
+            await #expect(throws: (any Error).self) { try await late.value }
+        }
+        #expect(foreign.events.isEmpty)
+    }
+
+    @Test("Random numbers of a schedule repeat with the schedule")
+    func randomNumbers() throws {
+        let numbers = Recorder<Int>()
+        let body: @Sendable () async throws -> Void = {
+            var generator = Schedules.generator()
+            let number = Int.random(in: 0..<1000, using: &generator)
+            numbers.record(number)
+            if number > 500 { throw Fault() }
+        }
+        let found = try #require(failure(of: Schedules(1_000), body))
+        let last = numbers.events.last
+        #expect(failure(of: Schedules(only: found.schedule), body) != nil)
+        #expect(numbers.events.last == last)
+    }
+
+    @Test("A schedule is printed and read")
+    func text() throws {
+        for text in ["usual", "1:1", "3/usual", "17/1:1,4:2"] {
+            #expect(failure(of: Schedules(only: text)) { throw Fault() } != nil)
+        }
+    }
+
+    @Test("10,000 schedules of a program with 100 jobs take a few seconds", .enabled(if: isDeep))
+    func cost() throws {
+        let start = ContinuousClock.now
+        try Schedules(10_000).run {
+            let counter = Counter()
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<20 { group.addTask { await counter.increment() } }
+            }
+        }
+        #expect(ContinuousClock.now - start < .seconds(20))
+    }
+}
+
+#if os(Linux)
+    let isLinux = true
+#else
+    let isLinux = false
+#endif
+
+func isOnExploringThread() -> Bool { Thread.current.name == "schedules" }
+
+/// Runs each job on a new thread.
+final class OtherThreads: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        Thread.detachNewThread { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+}
