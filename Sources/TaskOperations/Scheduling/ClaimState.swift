@@ -7,7 +7,8 @@
 /// 3. The claim keeps its arrival until it holds all permits. Its next arrival is behind all others. Therefore, queues
 ///    that share a limit take turns of one operation.
 /// 4. If the kept permits could cause a deadlock, the owner calls `stopKeeping`. From then on, the claim takes all
-///    permits in one step, or waits with none, until it has held all of them.
+///    permits in one step, or waits with none, until it has held all of them. The same holds once the claim waits for a
+///    limit that tasks use: the wait graph does not contain a wait of a task for another limit.
 struct ClaimState<Waiter: Sendable>: Sendable {
     typealias Limit = LimitState<Waiter>
 
@@ -57,13 +58,14 @@ struct ClaimState<Waiter: Sendable>: Sendable {
         if let level { self.level = level }
         for index in heldCount..<needs.count where index != served {
             if takeOrWait(index, newArrival, waiter, access) { continue }
-            if keepsNothing {
-                for other in needs.indices where other < index || other == served {
-                    giveBack(other, isUnused: true, access)
-                }
-            } else {
+            if !keepsNothing {
                 heldCount = index
+                return false
             }
+            for other in needs.indices where other < index || other == served {
+                giveBack(other, isUnused: other >= heldCount, access)
+            }
+            heldCount = 0
             return false
         }
         (heldCount, arrival, keepsNothing) = (needs.count, nil, false)
@@ -102,6 +104,7 @@ struct ClaimState<Waiter: Sendable>: Sendable {
             let ticket = limit.wait(
                 waiter, weight: need.weight, for: need.key, level: level, arrival: arrival, isClaim: true)
             place = (index, ticket)
+            if index > 0, limit.servesTasks { self.keepsNothing = true }
         }
         guard !isTaken, let (_, ticket) = place, !isWaiting(index, ticket, raisedTo: nil, access) else {
             return isTaken

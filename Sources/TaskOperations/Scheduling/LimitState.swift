@@ -44,6 +44,8 @@ struct LimitState<Waiter: Sendable>: Sendable {
     private(set) var capacityPerKey: Int
     private var records = SlotMap<Record>()
     private(set) var claimCount = 0
+    /// Whether a task ever called the limit. A task may have permits of the limit and await another limit.
+    private(set) var servesTasks = false
     /// The line of entries without a key.
     private var keyless = KeyLine()
     private var keys = SlotMap<KeyLine>()
@@ -174,6 +176,18 @@ extension LimitState {
 
     /// The number of permits for each key, or for the entries without a key.
     func capacity(of key: Key?) -> Int { key.map { keys.read($0) { $0.capacity } ?? capacityPerKey } ?? .max }
+}
+
+// MARK: - Tasks
+
+extension LimitState {
+    /// Records that a task calls the limit. If it is the first one, returns the claims in line, which must stop keeping
+    /// permits. Then takes linear time in the number of entries.
+    mutating func noteTask() -> [Waiter] {
+        if servesTasks { return [] }
+        servesTasks = true
+        return records.all.filter(\.isClaim).map(\.waiter)
+    }
 }
 
 // MARK: - Permits

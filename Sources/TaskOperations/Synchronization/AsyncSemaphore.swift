@@ -297,7 +297,14 @@ extension AsyncSemaphore {
     /// - Returns: True if the permits were taken; otherwise false.
     public func tryAcquire(_ weight: Int = 1) -> Bool {
         checkWeight(weight)
-        return withStorage { $0.state.tryAcquire(weight) }
+        let (isTaken, claims) = withStorage { ($0.state.tryAcquire(weight), $0.state.noteTask()) }
+        stopKeeping(claims)
+        return isTaken
+    }
+
+    /// Called when the first task calls the semaphore, with the claims in line. See `ClaimState`.
+    private func stopKeeping(_ claims: [SemaphoreWaiter]) {
+        for case .claim(let claim) in claims { claim.stopKeeping() }
     }
 
     private func acquire(_ request: SemaphoreRequest) async throws {
@@ -332,10 +339,12 @@ extension AsyncSemaphore {
         checkWeight(weight)
         // Only the tags of keys need the level.
         let level = key == nil ? .medium : PriorityLevel(request.priority ?? Task.currentPriority)
-        let (isTaken, peak) = withStorage { storage in
+        let (isTaken, claims, peak) = withStorage { storage in
             let peak = key == nil ? storage.peakCapacity : min(storage.peakCapacity, storage.peakCapacityPerKey)
-            return (storage.state.tryAcquire(weight, for: key?.number, level: level), peak)
+            let isTaken = storage.state.tryAcquire(weight, for: key?.number, level: level)
+            return (isTaken, storage.state.noteTask(), peak)
         }
+        stopKeeping(claims)
         if weight > peak, peak > 0 {
             throw .weightExceedsCapacity(semaphoreName: name, weight: weight, capacity: peak)
         }

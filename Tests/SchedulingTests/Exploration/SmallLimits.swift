@@ -114,12 +114,14 @@ extension SmallLimits {
         change(number) { $0.withdraw(access: $1) }
     }
 
-    /// The numbers of the claims that keep a permit for which a task waits.
+    /// The numbers of the claims that keep a permit for which a task waits, or keep a permit and wait for a limit that
+    /// a task called after the claim.
     private var claimsToStop: [Int] {
         claims.indices.filter { number in
-            let state = claims[number].state
-            guard state.place != nil else { return false }
-            return claims[number].limits.prefix(state.heldCount).contains { semaphores[$0].waitingCount > 0 }
+            let (state, limits) = (claims[number].state, claims[number].limits)
+            guard let place = state.place, state.heldCount > 0 else { return false }
+            return semaphores[limits[place.index]].servesTasks
+                || limits.prefix(state.heldCount).contains { semaphores[$0].waitingCount > 0 }
         }
     }
 
@@ -309,6 +311,7 @@ extension SmallLimits: Explorable {
             settle(claims[number].queue)
         case .acquire(let task):
             let limit = plan.tasks[task][held[task]]
+            _ = semaphores[limit].noteTask()
             if semaphores[limit].tryAcquire(1) {
                 held[task] += 1
             } else {
@@ -465,7 +468,9 @@ extension SmallLimits: Explorable {
             }
             key.numbers.append(-2)
         }
-        for semaphore in semaphores { key.numbers += [semaphore.permits.taken] + semaphore.waitersInOrder + [-3] }
+        for semaphore in semaphores {
+            key.numbers += [semaphore.permits.taken, semaphore.servesTasks ? 1 : 0] + semaphore.waitersInOrder + [-3]
+        }
         for claim in claims {
             let state = claim.state
             key.numbers +=

@@ -100,6 +100,24 @@ struct ClaimStateTests {
         #expect(!line.take() && line.taken == [1, 1, 1] && line.claim.heldCount == 2)
     }
 
+    @Test("A claim keeps no permits while it waits for a limit that tasks use, and keeps those of limits that tasks use")
+    func tasks() {
+        let line = Line(count: 3)
+        #expect(line.limits[0].noteTask().isEmpty && line.limits[1].noteTask().isEmpty)
+        #expect(line.acquire(1) && line.acquire(2))
+        #expect(!line.take())
+        #expect(line.taken == [0, 1, 1] && line.claimCounts == [0, 1, 0])
+        line.release(1)
+        #expect(!line.take(at: nil))
+        #expect(line.taken == [0, 0, 1] && line.claimCounts == [0, 0, 1])
+        line.release(2)
+        #expect(line.take(at: nil))
+        line.claim.transfer()
+        for index in [0, 1] { line.release(index) }
+        #expect(!line.take() && line.taken == [1, 1, 1] && line.claim.heldCount == 2)
+        #expect(line.limits[2].noteTask() == [0] && line.limits[2].noteTask().isEmpty)
+    }
+
     @Test("A claim of a higher level passes the entries of lower levels")
     func levels() {
         let line = Line(count: 1)

@@ -111,6 +111,35 @@ struct LimitTests {
         #expect(try await both.value == 2)
     }
 
+    @Test("A task that takes two limits against a body's order does not deadlock with a claim", arguments: [true, false])
+    func nestedTask(isTaskFirst: Bool) async throws {
+        let (one, two, three) = (AsyncSemaphore(capacity: 1), AsyncSemaphore(capacity: 1), AsyncSemaphore(capacity: 1))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 8)
+        let (holder, body) = (Gate(), Gate())
+        // Holds the second limit until a claim for the first two is in its line.
+        if isTaskFirst { try await two.acquire() } else { queue.addOperation(.limited(by: two)) { await holder.pass() } }
+        let waiting = queue.addOperation(.limited(by: three)) {
+            await body.pass()
+            return try await queue.addOperation(.limited(by: one)) { 1 }.value
+        }
+        await body.waitForArrivals(1)
+        if !isTaskFirst { await holder.waitForArrivals(1) }
+        let both = queue.addOperation(.limited(by: one, two)) { 2 }
+        await until { one.available == 0 || two.waitingCount > 0 || both.isReady }
+        let task = Task {
+            if !isTaskFirst { try await two.acquire() }
+            try await three.withPermit {}
+            two.release()
+        }
+        await until { (isTaskFirst ? three : two).waitingCount == 1 }
+        holder.open()
+        await until { three.waitingCount == 1 || both.isFinished }
+        body.open()
+        #expect(try await waiting.value == 1 && both.value == 2)
+        try await task.value
+        #expect([one, two, three].allSatisfy { $0.available == 1 })
+    }
+
     @Test("Priority, then arrival, orders operations and tasks")
     func order() async throws {
         let limit = AsyncSemaphore(capacity: 1)
