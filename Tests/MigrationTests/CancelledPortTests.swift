@@ -48,6 +48,9 @@
         private struct State: Sendable {
             var caller: Task<String?, Never>?
             var cancelledAt: ContinuousClock.Instant?
+            /// The operations that had not started when the cancellation returned. A body that was chosen before may
+            /// report its start later.
+            var waiting: Set<ObjectIdentifier> = []
             var startCount = 0
             var laterStarts = 0
             var operations: [AnyTaskOperation] = []
@@ -90,21 +93,33 @@
 
         func operationChanged(_ event: TaskOperationEvent) {
             switch event.kind {
-            case .added: state.withLock { $0.operations.append(event.operation) }
-            case .started: start(at: event.instant)
+            case .added: add(event.operation, at: event.instant)
+            case .started: start(event.operation)
             default: break
             }
         }
 
-        private func start(at instant: ContinuousClock.Instant) {
+        private func add(_ operation: AnyTaskOperation, at instant: ContinuousClock.Instant) {
+            state.withLock { state in
+                state.operations.append(operation)
+                if let end = state.cancelledAt, instant > end { state.waiting.insert(ObjectIdentifier(operation)) }
+            }
+        }
+
+        private func start(_ operation: AnyTaskOperation) {
             let cancelled = state.withLock { state in
                 state.startCount += 1
-                if let end = state.cancelledAt, instant > end { state.laterStarts += 1 }
+                if state.waiting.contains(ObjectIdentifier(operation)) { state.laterStarts += 1 }
                 return state.startCount == cancellingStart ? state.caller : nil
             }
             guard let cancelled else { return }
             cancelled.cancel()
-            state.withLock { $0.cancelledAt = .now }
+            let operations = state.withLock { state in
+                state.cancelledAt = .now
+                return state.operations
+            }
+            let waiting = operations.filter { !$0.isExecuting && !$0.isFinished }.map { ObjectIdentifier($0) }
+            state.withLock { $0.waiting.formUnion(waiting) }
         }
     }
 #endif

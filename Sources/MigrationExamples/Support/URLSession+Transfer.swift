@@ -19,7 +19,10 @@ extension URLSession {
         }
         continuation.onTermination = { if case .cancelled = $0 { task.cancel() } }
         task.resume()
-        for try await result in results { return result }
-        throw CancellationError()
+        // Reads up to the end. A return in the loop would cancel the request in the middle of its completion handler.
+        var transferred: (Data, URLResponse)?
+        for try await result in results { transferred = result }
+        guard let transferred else { throw CancellationError() }
+        return transferred
     }
 }

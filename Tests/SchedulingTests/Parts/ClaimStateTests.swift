@@ -100,7 +100,7 @@ struct ClaimStateTests {
         #expect(!line.take() && line.taken == [1, 1, 1] && line.claim.heldCount == 2)
     }
 
-    @Test("A claim keeps no permits while it waits for a limit that tasks use, and keeps those of limits that tasks use")
+    @Test("A claim keeps no permits while it waits for a limit that tasks use")
     func tasks() {
         let line = Line(count: 3)
         #expect(line.limits[0].noteTask().isEmpty && line.limits[1].noteTask().isEmpty)
