@@ -41,7 +41,7 @@ struct CommandTests {
     @Test("The table has the summary first, then files, then waves")
     func table() throws {
         let folder = try Folder(["A.swift": Self.queue])
-        let (status, output, _) = run(folder.path)
+        let (status, output, _) = run(folder.path, "--list")
         #expect(status == .success)
         #expect(output.hasPrefix("1 site to move in 1 file"))
         #expect(output.contains("1:9       OperationQueue()  Operations/maxConcurrentOperationCount"))
@@ -53,7 +53,7 @@ struct CommandTests {
     @Test("A long row of the same pattern is one line of the table")
     func runs() throws {
         let folder = try Folder(["A.swift": String(repeating: "let l = NSLock()\n", count: 20) + Self.queue])
-        let output = run(folder.path).output
+        let output = run(folder.path, "--list").output
         #expect(output.contains("  and 19 more to 20:9\n  21:9 "))
         #expect(output.contains("1:9 ") && !output.contains("\n  2:9 "))
     }
@@ -68,7 +68,7 @@ struct CommandTests {
         let report = try report(run(folder.path, "--json").output)
         let waves = report.waves.map { $0.files.map { ($0.path as NSString).lastPathComponent } }
         #expect(waves == [["C.swift"], ["B.swift"], ["A.swift"]])
-        #expect(run(folder.path).output.contains("wave 3  1 site, 0.75 h, after everything else"))
+        #expect(run(folder.path, "--list").output.contains("wave 3  1 site, 0.25 h, after everything else"))
         try folder.write("let c = (A.count, B())\n", to: "C.swift")
         try folder.write("enum B { init() {} }\n", to: "B.swift")
         #expect(try self.report(run(folder.path, "--json").output).waves.map(\.number) == [1])
@@ -81,7 +81,7 @@ struct CommandTests {
         let report = try report(output)
         #expect(report.schema == 1 && report.files == 2 && report.lines == 3)
         #expect(report.findings.map(\.pattern) == ["queue-made", "queue-add-block", "lock-made"])
-        #expect(report.summary.sites == 3 && report.summary.effort == 5)
+        #expect(report.summary.sites == 3 && report.summary.effort == 3)
         #expect(run(folder.path, "--json").output == output)
     }
 
@@ -193,10 +193,9 @@ struct CommandTests {
             "Sources/Kit/Quick.swift": "func f() { DispatchQueue.main.async {}; DispatchQueue.main.async {} }\n",
             "Tests/AppTests/AppTests.swift": Self.queue + "let l = NSLock()\n",
         ])
-        let output = run(folder.path, "--summary").output
+        let output = run(folder.path).output
         let parts = [
-            "sites to move in 4 files", "hours", "2 of the sites and 1 of the hours in tests",
-            "hours are estimates for each site",
+            "sites to move in 4 files", "hours", "2 of the sites and 0.75 of the hours in tests",
             "Subclasses of Operation", "Sources/App/Resize.swift:1", "used by 1", "Blocking waits", "Quick wins",
             "3 sites that audit --fix rewrites", "Quick.swift  2 sites by rote", "everything else",
             "DispatchQueue.main.async",
@@ -208,7 +207,7 @@ struct CommandTests {
             rest = rest[range.upperBound...]
         }
         let report = try report(run(folder.path, "--json").output)
-        #expect(report.summary.testSites == 2 && report.summary.testHours == 1)
+        #expect(report.summary.testSites == 2 && report.summary.testHours == 0.75)
         #expect(report.folders?.map(\.isTest) == [false, false, true])
     }
 
@@ -231,7 +230,7 @@ struct CommandTests {
     func html() throws {
         let folder = try Folder(["A.swift": "let l = NSLock() /* </script><img src=x> */\n"])
         let page = folder.path + "/page.html"
-        #expect(run(folder.path, "--html", page, "--summary").status == .success)
+        #expect(run(folder.path, "--html", page).status == .success)
         let text = try String(contentsOfFile: page, encoding: .utf8)
         // The XML namespace of SVG is not an address that is loaded.
         let addresses = text.replacing("http://www.w3.org/2000/svg", with: "")

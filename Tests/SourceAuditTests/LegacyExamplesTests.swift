@@ -112,7 +112,7 @@ struct GuideTests {
             var auditor = Auditor(paths: [Guide.package.appending(path: path).path])
             auditor.usesIndex = false
             let report = auditor.run()
-            let table = Table(report, new: nil, isSummary: false, isColored: false).text
+            let table = Table(report, new: nil, isList: true, isColored: false).text
                 .replacing(report.findings[0].file, with: path)
             #expect(table.contains(block.2), "\(path):\n\(table)")
         }
@@ -124,7 +124,7 @@ struct GuideTests {
         let block = try #require(text.firstMatch(of: /(?s)<!-- audit lines -->\n```\n(.*?)```/)).1
         var auditor = Auditor(paths: [Guide.package.appending(path: "Sources/MigrationExamples/Legacy").path])
         auditor.usesIndex = false
-        let output = Table(auditor.run(), new: nil, isSummary: true, isColored: false).text
+        let output = Table(auditor.run(), new: nil, isList: false, isColored: false).text
             .replacing(Guide.package.path, with: "").split(separator: "\n").map(Self.words)
         for line in block.split(separator: "\n").map(Self.words) {
             #expect(output.contains(line), "\(line)")

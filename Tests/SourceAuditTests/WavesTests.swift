@@ -87,3 +87,71 @@ struct WavesTests {
         #expect(waves.wave.last == count)
     }
 }
+
+/// The waves of the sources in a temporary folder.
+private func waves(_ sources: [String: String]) throws -> [Report.Wave] {
+    let package = try Package(sources)
+    var auditor = Auditor(paths: [package.path])
+    auditor.usesIndex = false
+    return auditor.run().waves
+}
+
+@Suite("Files that share queues", .inTurns)
+struct SharedQueuesTests {
+    /// The names of the files of each wave. Files that move together are in one string.
+    private func order(_ sources: [String: String]) throws -> [[String]] {
+        try waves(sources).map { wave in
+            let names = wave.files.map { file in
+                ([file.path] + (file.movesWith ?? [])).map { ($0 as NSString).lastPathComponent }.sorted()
+            }
+            return Set(names.map { $0.joined(separator: " ") }).sorted()
+        }
+    }
+
+    private let work = "func work() { queue.async { } } "
+
+    @Test("A queue that is passed to a parameter of another file ties both files")
+    func parameters() throws {
+        let worker =
+            "class Worker { private let queue: DispatchQueue; init(queue: DispatchQueue) { self.queue = queue }; \(work) }\n"
+        let user =
+            "class User { private let own = DispatchQueue(label: \"\"); lazy var worker = Worker(queue: %) ; func f() { own.async { } } }\n"
+        let other = "class Other { private let queue = DispatchQueue(label: \"\"); \(work) }\n"
+        let sources = ["Worker.swift": worker, "User.swift": user.replacing("%", with: "own"), "Other.swift": other]
+        #expect(try order(sources) == [["Other.swift", "User.swift Worker.swift"]])
+        let function = sources.merging(["Worker.swift": "func Worker(queue: DispatchQueue?) { queue?.async { } }\n"]) {
+            $1
+        }
+        #expect(try order(function) == [["Other.swift", "User.swift Worker.swift"]])
+        for system in [".main", "DispatchQueue.global()", "nil"] {
+            let alone = sources.merging(["User.swift": user.replacing("%", with: system)]) { $1 }
+            #expect(try Set(order(alone).joined()) == ["Other.swift", "User.swift", "Worker.swift"], "\(system)")
+        }
+    }
+
+    @Test("A queue that another file uses, also for an interface of the system, ties both files")
+    func members() throws {
+        let owner = "class Owner { let queue = OperationQueue(); func f() { queue.addOperation { } } }\n"
+        let user =
+            "class User { let owner = Owner(); func f() { g(delegateQueue: owner.queue); DispatchQueue.main.async { } } }\n"
+        #expect(try order(["Owner.swift": owner, "User.swift": user]) == [["Owner.swift User.swift"]])
+        let hidden = owner.replacing("let queue", with: "private let queue")
+        #expect(try order(["Owner.swift": hidden, "User.swift": user]) == [["Owner.swift", "User.swift"]])
+        let more = "extension Owner { func g() { queue.addOperation { } } }\n"
+        #expect(try order(["Owner.swift": owner, "More.swift": more]) == [["More.swift Owner.swift"]])
+        let inherited = "class Heir: Owner { func g() { self.queue.addOperation { } } }\n"
+        #expect(try order(["Owner.swift": owner, "Heir.swift": inherited]) == [["Heir.swift Owner.swift"]])
+    }
+
+    @Test("Files that move together are not quick wins, and follow the files that move alone")
+    func together() throws {
+        let rows =
+            try waves([
+                "A.swift": "class A { let queue = OperationQueue() }\n",
+                "B.swift": "class B { let a = A(); func f() { a.queue.addOperation { } } }\n",
+                "C.swift": "func c() { DispatchQueue.main.async { }; DispatchQueue.main.async { } }\n",
+            ]).first?.files ?? []
+        #expect(rows.map { ($0.path as NSString).lastPathComponent } == ["C.swift", "A.swift", "B.swift"])
+        #expect(rows.map { $0.movesWith?.count } == [nil, 1, 1])
+    }
+}

@@ -26,7 +26,8 @@ struct Arguments {
     var indexStores: [String] = []
     var indexLibrary: String?
     var usesIndex = true
-    var isSummary = false
+    /// Whether the table lists all findings, waves and notes.
+    var isList = false
     /// Whether the output is coloured; nil to colour it on a terminal only.
     var isColored: Bool?
     var wantsHelp = false
@@ -68,7 +69,7 @@ struct Arguments {
             case "--index-store": indexStores.append(try value(of: argument))
             case "--index-library": indexLibrary = try value(of: argument)
             case "--no-index": usesIndex = false
-            case "--summary": isSummary = true
+            case "--list": isList = true
             case "--color": isColored = true
             case "--no-color": isColored = false
             case "-h", "--help": wantsHelp = true
@@ -97,7 +98,7 @@ struct Arguments {
                                   a line for each finding: xcode, for a build phase, or github, for a workflow
           --json, --sarif         the same as --format json, --format sarif
           --html FILE             also writes the report to FILE, as one HTML page
-          --summary               prints only the counts and the files to begin with
+          --list                  prints every site, wave and note, and not only one screen
           --exclude PATH          skips a file or folder, by its path or its name; may be repeated
           --baseline FILE         lists findings that FILE, an earlier --json report, does not contain; fails if any
           --done                  fails if a finding is left that no comment allows: // audit:allow(pattern) reason

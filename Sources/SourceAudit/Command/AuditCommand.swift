@@ -39,10 +39,10 @@ public struct AuditCommand {
             writeError("audit: \(failure.message)\n\n\(Arguments.help)\n")
             return .wrongUsage
         } catch let failure as FileReplacement.Failure {
-            writeError("audit: \(failure.message)\n")
+            writeError("audit: \(failure.message.shown)\n")
             return .failure
         } catch let failure as FileFailure {
-            writeError("audit: \(failure.message)\n")
+            writeError("audit: \(failure.message.shown)\n")
             return .failure
         } catch {
             writeError("audit: \(error)\n")
@@ -78,7 +78,7 @@ public struct AuditCommand {
         case .json: try write(report.json())
         case .sarif: try write(SARIFLog(report, new: new).json())
         case .xcode, .github: try write(FindingLines(report, new: new, isGitHub: arguments.output == .github).text)
-        case .table: try write(Table(report, new: new, isSummary: arguments.isSummary, isColored: isColored).text)
+        case .table: try write(Table(report, new: new, isList: arguments.isList, isColored: isColored).text)
         }
         let isMissing = report.notes.contains { $0.message == FileWalk.missing }
         if isMissing || report.files == 0 {
@@ -111,13 +111,13 @@ public struct AuditCommand {
                 throw FileFailure(
                     message: "no file was changed: git does not track these files, or they have changes: \(names)")
             }
-            try FileReplacement.replace(fixes.files) { try write("\($0)\n") }
+            try FileReplacement.replace(fixes.files) { try write("\($0.shown)\n") }
         } else {
             try write(fixes.diff)
         }
         for left in fixes.left {
-            let place = "\(left.finding.path):\(left.finding.line):\(left.finding.column)"
-            writeError("\(place): \(left.finding.pattern.id) is not rewritten: \(left.reason)\n")
+            let place = "\(left.finding.path.shown):\(left.finding.line):\(left.finding.column)"
+            writeError("\(place): \(left.finding.pattern.id) is not rewritten: \(left.reason.shown)\n")
         }
         let files = "\(fixes.files.count) \(fixes.files.count == 1 ? "file" : "files")"
         writeError("\(fixes.rewritten.count) rewritten in \(files), \(fixes.left.count) left\n")

@@ -151,7 +151,9 @@ struct Fixer {
     }
 
     private func matcher(_ number: Int, _ bytes: [UInt8]) -> FileMatcher {
-        let file = SourceFile(path: paths[number], number: number, bytes: bytes, vocabulary: codeBase.vocabulary)
+        let file = SourceFile(
+            path: paths[number], number: number, bytes: bytes, vocabulary: codeBase.vocabulary,
+            ownNames: codeBase.ownNames)
         var matcher = FileMatcher(file, Declarations(file), codeBase, rules, nil)
         matcher.run()
         return matcher

@@ -7,13 +7,7 @@ struct SignatureChanges {
         for finding in findings where finding.allowance == nil && Self.changes(finding) {
             // The context of a class is the scope of its declaration; its own name is in its line.
             types[finding.file, default: []].insert(vocabulary[String(finding.context.prefix { $0 != "." })])
-            guard finding.pattern.id.contains("subclass") || finding.pattern.id == "operation-state-machine" else {
-                continue
-            }
-            let words = finding.source.split { !$0.isLetter && !$0.isNumber && $0 != "_" }
-            if let keyword = words.firstIndex(of: "class"), keyword + 1 < words.endIndex {
-                types[finding.file, default: []].insert(vocabulary[String(words[keyword + 1])])
-            }
+            if let name = finding.declaredClass { types[finding.file, default: []].insert(vocabulary[name]) }
         }
     }
 
@@ -25,5 +19,15 @@ struct SignatureChanges {
         case .queues, .state, .checking, .bridge: return false
         }
         return !finding.source.hasPrefix("private ") && !finding.source.hasPrefix("fileprivate ")
+    }
+}
+
+extension Finding {
+    /// The name of the class that a finding of a subclass declares; nil for other findings.
+    var declaredClass: String? {
+        guard pattern.id.contains("subclass") || pattern.id == "operation-state-machine" else { return nil }
+        let words = source.split { !$0.isLetter && !$0.isNumber && $0 != "_" }
+        guard let keyword = words.firstIndex(of: "class"), keyword + 1 < words.endIndex else { return nil }
+        return String(words[keyword + 1])
     }
 }

@@ -52,9 +52,11 @@ struct Comparison: Codable {
             "",
         ]
         lines += families.map { "\($0.name)  \($0.old) → \($0.new)" }
-        if !finishedFiles.isEmpty { lines += ["", "Finished:"] + finishedFiles.map { "  " + $0 } }
+        if !finishedFiles.isEmpty { lines += ["", "Finished:"] + finishedFiles.map { "  " + $0.shown } }
         if !come.isEmpty {
-            lines += ["", "New:"] + come.map { "  \($0.file):\($0.line):\($0.column) \($0.pattern): \($0.source)" }
+            lines +=
+                ["", "New:"]
+                + come.map { "  \($0.file.shown):\($0.line):\($0.column) \($0.pattern): \($0.source.shown)" }
         }
         return lines.joined(separator: "\n") + "\n"
     }

@@ -20,7 +20,7 @@ struct FindingLines {
     }
 
     private static func xcodeLine(_ entry: Report.Entry, _ path: String) -> String {
-        "\(path):\(entry.line):\(entry.column): warning: \(message(entry)) [\(entry.pattern)]\n"
+        "\(path.shown):\(entry.line):\(entry.column): warning: \(message(entry)) [\(entry.pattern)]\n"
     }
 
     /// A workflow command. Some characters in its properties and its message are escaped.

@@ -15,7 +15,7 @@ struct AuditResult {
 extension Report {
     /// - Parameter fixable: The number of findings that `--fix` rewrites.
     init(_ result: AuditResult, fixable: Int) {
-        let left = result.findings.filter { $0.allowance == nil }
+        let left = result.findings.filter { $0.allowance == nil }.weighed()
         var builder = ReportBuilder(result, left)
         self.init(
             files: result.files, lines: result.lines, index: result.index,
@@ -36,6 +36,8 @@ private struct ReportBuilder {
     private let all: Waves
     /// The wave of files in which no finding has to move.
     private let last: Int
+    /// For each file of a ring, the ring's files that have findings.
+    private let ringMembers: [Int: [Int]]
     /// For each file, the files with findings that use it.
     private let users: [[Int]]
     private var repositoryPaths = RepositoryPaths()
@@ -64,29 +66,33 @@ private struct ReportBuilder {
             edges: edges,
             counts: isLeft.enumerated().map { $1 && files[$0]!.contains { !$0.pattern.step.isAfterMoves } })
         last = (order.wave.max() ?? 0) + 1
+        var ringMembers: [Int: [Int]] = [:]
+        for ring in order.components where ring.count > 1 {
+            let members = ring.filter { files[$0] != nil }.sorted()
+            for member in members where members.count > 1 { ringMembers[member] = members }
+        }
+        self.ringMembers = ringMembers
     }
 
     func summary() -> Report.Summary {
         var summary = Report.Summary()
-        var left = left
         summary.allowed = result.findings.count - left.count
-        // Until all moves are done, findings of strict checking are listed but not counted.
-        if left.contains(where: { !$0.pattern.step.isAfterMoves }) { left.removeAll { $0.pattern.family == .checking } }
         summary.sites = left.count
         summary.certain = left.filter { $0.certainty == .certain }.count
         summary.likely = left.count - summary.certain
         summary.files = Set(left.map(\.file)).count
-        summary.effort = left.reduce(0) { $0 + $1.pattern.effort.weight }
+        summary.effort = left.weight
         summary.withoutRecipe = left.filter { $0.pattern.recipe == nil }.count
         let tests = left.filter { Place.isTest($0.path) }
-        summary.hours = hours(left)
+        summary.hours = left.hours
         summary.testSites = tests.count
-        summary.testHours = hours(tests)
+        summary.testHours = tests.hours
+        let checking = left.filter { $0.pattern.family == .checking }
+        summary.checkingSites = checking.count
+        summary.checkingHours = checking.hours
         for finding in left { summary.families[finding.pattern.family.rawValue, default: 0] += 1 }
         return summary
     }
-
-    private func hours(_ findings: [Finding]) -> Double { findings.reduce(0) { $0 + $1.pattern.effort.hours } }
 
     func start(fixable: Int) -> Report.Start {
         let users = Dictionary(uniqueKeysWithValues: byFile.keys.map { ($0, self.users[$0].count) })
@@ -98,7 +104,7 @@ private struct ReportBuilder {
         return Dictionary(grouping: left) { Place.folder(of: $0.path, shared: shared) }.map { path, findings in
             Report.FolderRow(
                 path: path, isTest: findings.allSatisfy { Place.isTest($0.path) },
-                files: Set(findings.map(\.file)).count, sites: findings.count, hours: hours(findings))
+                files: Set(findings.map(\.file)).count, sites: findings.count, hours: findings.hours)
         }.sorted { ($0.isTest ? 1 : 0, $1.sites, $0.path) < ($1.isTest ? 1 : 0, $0.sites, $1.path) }
     }
 
@@ -109,7 +115,7 @@ private struct ReportBuilder {
                 id: pattern.id, family: pattern.family.rawValue, title: pattern.title, recipe: pattern.recipe,
                 effort: pattern.effort.rawValue, step: pattern.step.rawValue, meaning: pattern.meaning,
                 sites: findings.count, files: Set(findings.map(\.file)).count,
-                testSites: findings.count { Place.isTest($0.path) })
+                testSites: findings.count { Place.isTest($0.path) }, hours: findings.hours)
         }.sorted { ($1.sites, $0.id) < ($0.sites, $1.id) }
     }
 
@@ -132,8 +138,14 @@ private struct ReportBuilder {
         return grouped.sorted { $0.key < $1.key }.map { number, rows in
             Report.Wave(
                 number: number, effort: rows.reduce(0) { $0 + $1.effort }, sites: rows.reduce(0) { $0 + $1.sites },
-                files: rows.sorted { ($0.effort, $0.path) < ($1.effort, $1.path) })
+                // Files that move alone are first. The files of a ring follow each other.
+                files: rows.sorted { (ringStart($0), $0.effort, $0.path) < (ringStart($1), $1.effort, $1.path) })
         }
+    }
+
+    /// The first path of a file's ring; empty for a file that moves alone.
+    private func ringStart(_ row: Report.FileRow) -> String {
+        row.movesWith.flatMap { ($0 + [row.path]).min() } ?? ""
     }
 
     private func row(_ number: Int, _ findings: [Finding]) -> Report.FileRow {
@@ -142,10 +154,11 @@ private struct ReportBuilder {
         let hardest = findings.max { $0.pattern.effort.rawValue < $1.pattern.effort.rawValue }!
         return Report.FileRow(
             path: result.paths[number], sites: findings.count,
-            effort: findings.reduce(0) { $0 + $1.pattern.effort.weight },
+            effort: findings.weight,
             wave: wave(number, findings, used),
             layer: isTest ? (used.map { all.layer[$0] }.max() ?? 0) + 1 : all.layer[number],
             uses: used.map { result.paths[$0] }, usedBy: users[number].map { result.paths[$0] },
+            movesWith: ringMembers[number].map { $0.filter { $0 != number }.map { result.paths[$0] } },
             steps: Set(findings.map(\.pattern.step.rawValue)).sorted(), hardest: hardest.pattern.id,
             types: typeRows(number, findings))
     }
@@ -169,7 +182,7 @@ private struct ReportBuilder {
         return names.enumerated().map { place, name in
             Report.TypeRow(
                 name: String(name), sites: byType[name]!.count,
-                effort: byType[name]!.reduce(0) { $0 + $1.pattern.effort.weight }, wave: order.wave[place])
+                effort: byType[name]!.weight, wave: order.wave[place])
         }.sorted { ($0.wave, $0.name) < ($1.wave, $1.name) }
     }
 

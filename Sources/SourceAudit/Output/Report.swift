@@ -37,14 +37,17 @@ public struct Report: Codable, Sendable {
         public var certain = 0
         public var likely = 0
         public var files = 0
-        /// The sum of weights: 1 for a mechanical change, 3 if callers change, 8 if the change needs thought.
+        /// The sum of the estimated times, in quarters of an hour.
         public var effort = 0
         public var withoutRecipe = 0
         public var families: [String: Int] = [:]
-        /// The effort in hours, from an estimate for each site. `testSites` and `testHours` are the parts in tests.
+        /// The effort in hours, from an estimate for each declaration. `testSites` and `testHours` are the parts in tests;
+        /// `checkingSites` and `checkingHours` are the parts for strict checking.
         public var hours: Double?
         public var testSites: Int?
         public var testHours: Double?
+        public var checkingSites: Int?
+        public var checkingHours: Double?
     }
 
     public struct PatternRow: Codable, Sendable {
@@ -59,6 +62,7 @@ public struct Report: Codable, Sendable {
         public var files: Int
         /// The number of the sites that are in tests.
         public var testSites: Int?
+        public var hours: Double?
     }
 
     public struct Entry: Codable, Sendable {
@@ -98,6 +102,8 @@ public struct Report: Codable, Sendable {
         /// The files with findings that the file uses. `usedBy` are the files that use it.
         public var uses: [String]
         public var usedBy: [String]
+        /// The other files of its ring, which have to move with it.
+        public var movesWith: [String]?
         /// The steps of the guide for the file's findings.
         public var steps: [Int]
         /// The pattern that needs the most thought.

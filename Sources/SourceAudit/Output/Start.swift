@@ -53,10 +53,7 @@ struct HotKind {
     static let all = [
         HotKind(
             title: "Subclasses of Operation and OperationQueue", reason: "each becomes a body with a result",
-            patterns: [
-                "operation-subclass", "operation-subclass-asynchronous", "operation-state-machine",
-                "operation-subclass-derived", "operation-subclass-generic", "queue-subclass",
-            ]),
+            patterns: Set(Pattern.subclassWeights.keys)),
         HotKind(
             title: "Graphs", reason: "operations that order other operations or pass values to them",
             patterns: [
@@ -135,11 +132,44 @@ enum Place {
     }
 }
 
-extension Pattern.Effort {
-    /// The estimated hours for a site.
-    var hours: Double { Double(weight) / 4 }
+/// Findings that are one change: those of one family in one type.
+private struct Change: Hashable {
+    let file: Int
+    let owner: String
+    let family: Pattern.Family
+}
 
+extension [Finding] {
+    /// The findings with their estimated times. The findings of one family in one type are one change: its hardest
+    /// finding has the time of the declaration, and every fifth further site has a quarter of an hour. So all totals
+    /// are sums over findings.
+    func weighed() -> [Finding] {
+        let places = indices.filter { self[$0].pattern.effort != .kept }
+        let changes = Dictionary(grouping: places) { place in
+            let finding = self[place]
+            let owner = finding.declaredClass ?? String(finding.context.prefix { $0 != "." })
+            return Change(file: finding.file, owner: owner, family: finding.pattern.family)
+        }
+        var result = self
+        for places in changes.values {
+            let hardest = places.max { self[$0].pattern.weight < self[$1].pattern.weight }!
+            result[hardest].weight = self[hardest].pattern.weight
+            for (number, place) in places.lazy.filter({ $0 != hardest }).enumerated() where number % 5 == 4 {
+                result[place].weight = 1
+            }
+        }
+        return result
+    }
+
+    /// The sum of the estimated times, in quarters of an hour.
+    var weight: Int { reduce(0) { $0 + $1.weight } }
+
+    var hours: Double { Double(weight) / 4 }
+}
+
+extension Pattern.Effort {
     /// The basis of the hours, for reports.
     static let measure =
-        "estimates for each site: 0.25 h by rote, 0.75 h if callers change, 2 h if the change needs thought"
+        "estimates for each declaration: 0.25 h by rote, 0.5 h if callers change, 2 h if it needs thought or is a subclass "
+        + "with main(), 5 h for other subclasses, and 0.25 h for every five further sites in it"
 }

@@ -23,6 +23,8 @@ public struct Finding: Sendable {
     public let context: String
     /// The reason for keeping the site, from a comment; nil if there is none.
     public var allowance: String?
+    /// The estimated time in a report, in quarters of an hour; 0 if another finding has the time of its declaration.
+    public internal(set) var weight = 0
     /// The number of the file. `token` is the index of the token in the file.
     let file: Int
     let token: Int

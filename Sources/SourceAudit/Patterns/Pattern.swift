@@ -13,13 +13,12 @@ public struct Pattern: Sendable {
         /// The file has to be wrapped or translated first.
         case translation = 4
 
-        /// The weight of a site in sums, approximately its time in quarters of an hour.
+        /// The estimated time for a declaration, in quarters of an hour.
         public var weight: Int {
             switch self {
             case .kept: 0
             case .rote: 1
-            case .translation: 2
-            case .callers: 3
+            case .callers, .translation: 2
             case .thought: 8
             }
         }
@@ -84,6 +83,15 @@ public struct Pattern: Sendable {
     /// The consequence for the port, in a sentence.
     public let meaning: String
     let shapes: [Shape]
+
+    /// The estimated time for a declaration with the pattern, in quarters of an hour.
+    var weight: Int { Self.subclassWeights[id] ?? effort.weight }
+
+    /// The estimated times for subclasses, whose bodies, callers and tests all change, in quarters of an hour.
+    static let subclassWeights = [
+        "operation-subclass": 8, "operation-subclass-asynchronous": 20, "operation-state-machine": 20,
+        "operation-subclass-derived": 20, "operation-subclass-generic": 20, "queue-subclass": 20,
+    ]
 
     init(
         _ id: String, _ family: Family, _ title: String, recipe: String?, _ effort: Effort, _ step: Step,

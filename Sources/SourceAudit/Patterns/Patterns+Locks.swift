@@ -148,11 +148,11 @@ extension Patterns {
             "Make it @Sendable, and its captures Sendable.", .analysis),
         Pattern(
             "checking-static", .checking, "static var without a lock",
-            recipe: "Migration#messages-of-the-compiler-during-the-port", .callers, .checking,
+            recipe: "Migration#messages-of-the-compiler-during-the-port", .rote, .checking,
             "static let, an actor, a Mutex, or @MainActor.", .analysis),
         Pattern(
             "checking-global", .checking, "Global var without a lock",
-            recipe: "Migration#messages-of-the-compiler-during-the-port", .callers, .checking,
+            recipe: "Migration#messages-of-the-compiler-during-the-port", .rote, .checking,
             "A let, an actor, a Mutex, or @MainActor.", .analysis),
         Pattern(
             "checking-open-class", .checking, "Open class with variables",

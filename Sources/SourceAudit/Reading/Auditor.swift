@@ -66,6 +66,7 @@ public struct Auditor {
         let homes = Homes(codeBase)
         let targets = Targets(walk.paths)
         var lost: [Note] = []
+        var shared = SharedQueues()
         var uses = [[Word: Int]](repeating: [:], count: walk.paths.count)
         for (number, path) in walk.paths.enumerated() {
             progress(walk.paths.count + number, walk.paths.count * 2)
@@ -82,13 +83,22 @@ public struct Auditor {
             result.findings += findings
             visit(matcher, findings)
             (uses[number], result.typeUses[number]) = homes.uses(of: file)
+            shared.add(matcher)
         }
+        let moving = result.findings.filter {
+            $0.allowance == nil && $0.pattern.effort != .kept && !$0.pattern.step.isAfterMoves
+        }
+        let ties = shared.ties(between: Set(moving.map(\.file)))
         let changing = SignatureChanges(result.findings, vocabulary).types
         let packages = PackageBounds(walk.paths)
         for number in walk.paths.indices {
             let named = homes.edges(uses[number], changing: changing)
             let exact = index?.uses[number]?.filter { changing[$0.key] != nil }
-            result.uses[number] = (exact ?? named).filter { packages.allow(number, toUse: $0.key) }
+            result.uses[number] = (exact ?? named).merging(ties[number] ?? [:]) { max($0, $1) }
+                .filter {
+                    packages.allow(number, toUse: $0.key)
+                        || packages.allow($0.key, toUse: number) && ties[number]?[$0.key] != nil
+                }
         }
         notes += lost.filter { !notes.contains($0) }
         result.notes = notes

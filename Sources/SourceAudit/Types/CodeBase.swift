@@ -88,6 +88,20 @@ final class CodeBase {
         parameters[MemberKey(owner: function, name: label)]?.value
     }
 
+    private var shared: (variables: Set<Word>, functions: Set<Word>)?
+
+    /// The names of members of some types, and of functions that have parameters of these types.
+    func sharedNames(_ types: Set<SystemType>) -> (variables: Set<Word>, functions: Set<Word>) {
+        if let shared { return shared }
+        func fits(_ type: TypeReference?) -> Bool { type.flatMap { systemType($0.name) }.map(types.contains) ?? false }
+        let names = (
+            Set(members.lazy.filter { fits($0.value.value) }.map(\.key.name)),
+            Set(parameters.lazy.filter { fits($0.value.value) }.map(\.key.owner))
+        )
+        shared = names
+        return names
+    }
+
     func payload(of name: Word) -> TypeReference? { payloads[name]?.value }
 
     /// Whether a type of the code base, or an extension of another, declares a function or variable.
