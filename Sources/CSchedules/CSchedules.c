@@ -71,7 +71,7 @@ static void storeCallers(SchedulesThread *thread, void **frame) {
     for (int index = 0; index < 8; index++) {
         thread->callers[index] = frame ? frame[1] : 0;
         void **next = frame ? (void **)frame[0] : 0;
-        frame = next > frame && (char *)next < (char *)frame + 65536 ? next : 0;
+        frame = next > frame && (const void *)next < thread->stackEnd ? next : 0;
     }
 }
 
@@ -105,16 +105,31 @@ __attribute__((weak, swiftcall)) NewTask swift_task_create(
 
 typedef __attribute__((swiftasynccall)) void Resume(__attribute__((swift_async_context)) void *context);
 
+__attribute__((swiftasynccall)) void swift_task_switch(
+    __attribute__((swift_async_context)) void *context, Resume *resume, const void *identity,
+    uintptr_t implementation);
+
+/// Performs the change of a task that was paused. The calls in this convention are tail calls.
+static __attribute__((swiftasynccall)) void resumeSwitch(__attribute__((swift_async_context)) void *context) {
+    ORIGINAL(swift_task_switch)
+    SchedulesSwitch next = current->resuming;
+    current->switchingTask = schedulesCurrentTask();
+    return original(context, (Resume *)next.resume, next.target.identity, next.target.implementation);
+}
+
+// A task that is about to enter an actor is paused, because the order of the arrivals decides the order on the actor.
 __attribute__((weak, swiftasynccall)) void swift_task_switch(
     __attribute__((swift_async_context)) void *context, Resume *resume, const void *identity,
     uintptr_t implementation) {
     ORIGINAL(swift_task_switch)
-    if (current && swift_task_getCurrentExecutor().identity != identity) {
-        current->switchingTask = schedulesCurrentTask();
-        if (current->switching) current->switching(current->switchingTask, (const void *)resume, identity);
-    }
-    // The convention makes this a tail call.
-    return original(context, resume, identity, implementation);
+    if (!current || swift_task_getCurrentExecutor().identity == identity)
+        return original(context, resume, identity, implementation);
+    current->switchingTask = schedulesCurrentTask();
+    if (current->switching) current->switching(current->switchingTask, (const void *)resume, identity);
+    if (!identity) return original(context, resume, identity, implementation);
+    current->pausing = (SchedulesSwitch){(const void *)resume, {identity, implementation}};
+    SchedulesExecutor paused = current->pausedExecutor;
+    return original(context, resumeSwitch, paused.identity, paused.implementation);
 }
 
 // MARK: - Jobs
@@ -207,6 +222,7 @@ void schedulesEnter(SchedulesThread *thread) {
     INSTALL(swift_task_enqueueGlobalWithDelay_hook, enqueueAfter, previousEnqueueAfter)
     INSTALL(swift_task_enqueueGlobalWithDeadline_hook, enqueueAt, previousEnqueueAt)
     INSTALL(swift_task_getMainExecutor_hook, mainExecutor, previousMain)
+    thread->stackEnd = __builtin_frame_address(0);
     for (int clock = 0; clock < 8; clock++) {
         struct timespec now = {0, 0};
         clock_gettime(clock, &now);

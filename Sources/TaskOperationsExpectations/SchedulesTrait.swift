@@ -85,7 +85,7 @@ extension Trait where Self == SchedulesTrait {
     /// - Parameters:
     ///   - count: The largest number of schedules. The environment variable `TASK_OPERATIONS_SCHEDULES` overrules it.
     ///   - strategy: The choice of the jobs.
-    public static func schedules(_ count: Int = 1_000, _ strategy: ScheduleStrategy = .priorities()) -> Self {
+    public static func schedules(_ count: Int = 1_000, _ strategy: ScheduleStrategy = .mixed) -> Self {
         Self(Schedules(count, strategy))
     }
 }
@@ -94,8 +94,8 @@ extension Trait where Self == SchedulesTrait {
 private final class ScheduleIssues: Sendable {
     private struct State: Sendable {
         var texts: [String] = []
-        /// The failure whose schedule runs once more, so that its issues can be reported.
-        var announced: ScheduleFailure?
+        /// The steps of a failing schedule, which runs once more for its issues.
+        var report: String?
         var hasReported = false
     }
 
@@ -104,9 +104,9 @@ private final class ScheduleIssues: Sendable {
     /// Keeps an issue of an exploration, or returns it if it must be reported.
     func take(_ issue: Issue) -> Issue? {
         state.withLock { state in
-            if let failure = state.announced {
+            if let report = state.report {
                 var issue = issue
-                if !state.hasReported { issue.comments.append(Comment(rawValue: failure.report)) }
+                if !state.hasReported { issue.comments.append(Comment(rawValue: report)) }
                 state.hasReported = true
                 return issue
             }
@@ -123,13 +123,14 @@ private final class ScheduleIssues: Sendable {
     }
 
     func announce(_ failure: ScheduleFailure) {
-        state.withLock { $0.announced = failure }
+        let report = failure.report
+        state.withLock { $0.report = report }
     }
 
     /// Reports a failure whose last run recorded no issue, and attaches its steps.
     func report(_ failure: ScheduleFailure) {
         let hasReported = state.withLock { state in
-            state.announced = failure
+            if state.report == nil { state.report = "" }
             defer { state.hasReported = true }
             return state.hasReported
         }

@@ -6,10 +6,17 @@
 #include <stdint.h>
 
 /// A reference to an executor, as the runtime passes it.
-typedef struct {
+typedef struct __attribute__((swift_attr("@Sendable"))) {
     const void *_Nullable identity;
     uintptr_t implementation;
 } SchedulesExecutor;
+
+/// A change of a task's executor that an exploration has put off.
+typedef struct __attribute__((swift_attr("@Sendable"))) {
+    /// The function with which the task continues.
+    const void *_Nullable resume;
+    SchedulesExecutor target;
+} SchedulesSwitch;
 
 /// The exploration that a thread runs. Only this thread accesses it.
 typedef struct SchedulesThread {
@@ -22,6 +29,12 @@ typedef struct SchedulesThread {
     /// Takes a job of a task without an executor. The job follows after `delay` nanoseconds. Returns 0 if the job is
     /// foreign.
     int (*_Nullable enqueue)(void *_Nonnull job, int64_t delay);
+    /// The executor that receives the tasks that are about to enter an actor.
+    SchedulesExecutor pausedExecutor;
+    /// The change for which a task is being paused.
+    SchedulesSwitch pausing;
+    /// The change that the next task performs.
+    SchedulesSwitch resuming;
     /// Called before the calling task changes its executor; null if nothing traces the run.
     ///
     /// - `resume` is the function with which the task continues.
@@ -29,6 +42,8 @@ typedef struct SchedulesThread {
     void (*_Nullable switching)(uint64_t task, const void *_Nonnull resume, const void *_Nullable actor);
     /// The number of the task that is changing its executor; 0 if no task is.
     uint64_t switchingTask;
+    /// The end of the stack's part that belongs to jobs.
+    const void *_Nullable stackEnd;
     /// Whether the callers of a new task are wanted.
     int wantsCallers;
     /// The return addresses of the functions that create a task, innermost first.

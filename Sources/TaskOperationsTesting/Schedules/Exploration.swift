@@ -94,7 +94,7 @@ package final class Exploration: Sendable {
             guard state.outcome == nil else { return state.outcome }
             let failure = ScheduleFailure(
                 cause: .blocked(task: task), schedule: Schedule(run.record.deviations).description,
-                place: (state.count, settings.count), steps: [], notes: [])
+                place: (state.count, settings.count), trace: nil, notes: [])
             state.outcome = .failure(failure)
             state.leavesTasks = true
             return state.outcome

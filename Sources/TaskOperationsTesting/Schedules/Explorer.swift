@@ -192,6 +192,6 @@ extension Explorer {
         if schedulesTakesClocks() == 0, thread.pointee.clockReads > 0 { notes.append("Clocks show the real time.") }
         return ScheduleFailure(
             cause: found.cause ?? .stuck, schedule: found.schedule.description,
-            place: (number, settings.count), steps: found.trace.map { ScheduleReport($0).lines } ?? [], notes: notes)
+            place: (number, settings.count), trace: found.trace, notes: notes)
     }
 }

@@ -18,6 +18,8 @@ final class ScheduleRun: TaskExecutor {
         /// number of its own.
         let task: UInt64
         let isMain: Bool
+        /// The actor that the task is about to enter; nil if it does not enter one.
+        let entry: SchedulesSwitch?
         /// The priority, for the strategy with priorities.
         var rank: UInt64
     }
@@ -32,6 +34,8 @@ final class ScheduleRun: TaskExecutor {
         var ready: [Ready] = []
         /// The number of ready jobs of the main actor.
         var mainCount = 0
+        /// Whether the job that runs an actor, which the running task has entered, is the first ready one.
+        var entered = false
         var timers: [Timer] = []
         var now: Int64 = 0
         var running: Ready?
@@ -55,16 +59,19 @@ final class ScheduleRun: TaskExecutor {
     // Only the exploring thread accesses the memory, except for a comparison of the address.
     nonisolated(unsafe) private let thread: UnsafeMutablePointer<SchedulesThread>
     private let main = MainActorExecutor()
+    private let paused = PausedExecutor()
 
     /// - Parameter thread: The exploration of the calling thread.
     init(_ chooser: Chooser, on thread: UnsafeMutablePointer<SchedulesThread>, isTraced: Bool) {
         state = Lock(State(chooser: chooser, trace: isTraced ? ScheduleTrace() : nil))
         self.thread = thread
         main.run = self
+        paused.run = self
         thread.pointee.run = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
-        // Both types are an identity and an implementation.
+        // The types are an identity and an implementation.
         thread.pointee.taskExecutor = unsafeBitCast(asUnownedTaskExecutor(), to: SchedulesExecutor.self)
         thread.pointee.mainExecutor = unsafeBitCast(main.asUnownedSerialExecutor(), to: SchedulesExecutor.self)
+        thread.pointee.pausedExecutor = unsafeBitCast(paused.asUnownedSerialExecutor(), to: SchedulesExecutor.self)
         thread.pointee.elapsed = 0
         thread.pointee.wantsCallers = isTraced ? 1 : 0
         thread.pointee.switching = isTraced ? { ScheduleRun.current.traceSwitch($0, $1, $2) } : nil
@@ -112,6 +119,14 @@ private final class MainActorExecutor: SerialExecutor {
     func enqueue(_ job: consuming ExecutorJob) { run.take(UnownedJob(job), isMain: true) }
 }
 
+/// Receives the tasks that are about to enter an actor. Other threads do not use it.
+private final class PausedExecutor: SerialExecutor {
+    // As for the executor of the main actor.
+    nonisolated(unsafe) unowned(unsafe) var run: ScheduleRun!
+
+    func enqueue(_ job: consuming ExecutorJob) { run.take(UnownedJob(job), entry: schedulesCurrent()!.pointee.pausing) }
+}
+
 // MARK: - Accepting jobs
 
 extension ScheduleRun {
@@ -125,9 +140,12 @@ extension ScheduleRun {
         return 1
     }
 
-    fileprivate func take(_ job: UnownedJob, isMain: Bool = false, after delay: Int64 = 0) {
+    fileprivate func take(
+        _ job: UnownedJob, isMain: Bool = false, after delay: Int64 = 0, entry: SchedulesSwitch? = nil
+    ) {
         let isOwn = schedulesCurrent() == thread
-        var new = NewJob(job: job, number: schedulesTaskNumber(job.pointer), isMain: isMain, delay: delay)
+        let number = schedulesTaskNumber(job.pointer)
+        var new = NewJob(job: job, number: number, isMain: isMain, delay: delay, entry: entry)
         if isOwn {
             new.caller = schedulesCurrentTask()
             new.isContinuation = new.number == 0 && schedulesActor(job.pointer) == nil
@@ -155,6 +173,7 @@ struct NewJob: Sendable {
     let isMain: Bool
     /// The time until the job is ready, in nanoseconds.
     let delay: Int64
+    let entry: SchedulesSwitch?
     /// The number of the calling task; 0 if there is none.
     var caller: UInt64 = 0
     /// The number of the task that is entering or leaving an actor; 0 if none is.
@@ -171,9 +190,11 @@ extension ScheduleRun.State {
     fileprivate mutating func add(_ new: NewJob) {
         if firstTask == 0 { firstTask = new.number }
         let task = task(of: new)
-        if new.isYield { chooser.lower(task) }
+        if new.isYield { chooser.noteYield(of: task) }
         trace?.note(new, task)
-        let job = ScheduleRun.Ready(job: new.job, task: task, isMain: new.isMain, rank: chooser.rank(of: task))
+        let rank = chooser.rank(of: task)
+        let job = ScheduleRun.Ready(job: new.job, task: task, isMain: new.isMain, entry: new.entry, rank: rank)
+        entered = running?.entry != nil && new.switching != 0 && new.number == 0
         if new.isMain { mainCount += 1 }
         if new.delay > 0 {
             timers.append(ScheduleRun.Timer(deadline: now + min(new.delay, .max / 4), ready: job))
@@ -262,8 +283,11 @@ extension ScheduleRun {
         if next.isMain {
             next.job.runSynchronously(on: main.asUnownedSerialExecutor())
         } else {
+            if let entry = next.entry { thread.pointee.resuming = entry }
             next.job.runSynchronously(on: asUnownedTaskExecutor())
         }
+        // A task that enters an idle actor continues at once.
+        if let actor = state.withLock({ $0.takeEntered() }) { actor.runSynchronously(on: asUnownedTaskExecutor()) }
         state.withLock { $0.running = nil }
     }
 
@@ -306,6 +330,13 @@ extension ScheduleRun.State {
         record.widths.append(width)
         running = next
         return next
+    }
+
+    /// Removes and returns the job of the actor that the running task has entered; nil if there is none.
+    fileprivate mutating func takeEntered() -> UnownedJob? {
+        guard entered else { return nil }
+        entered = false
+        return ready.removeFirst().job
     }
 
     /// The positions of the jobs that may run next; nil if all may. The jobs of the main actor keep their order.

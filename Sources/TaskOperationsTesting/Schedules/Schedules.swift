@@ -39,7 +39,7 @@ public struct Schedules: Sendable {
     /// - Parameters:
     ///   - count: The largest number of schedules to run. At least 1.
     ///   - strategy: The choice of the jobs.
-    public init(_ count: Int = 1_000, _ strategy: ScheduleStrategy = .priorities()) {
+    public init(_ count: Int = 1_000, _ strategy: ScheduleStrategy = .mixed) {
         require(count >= 1, "count is \(count); it must be at least 1.")
         self.count = count
         self.strategy = strategy
@@ -122,18 +122,16 @@ public struct ScheduleFailure: Error, Sendable, CustomStringConvertible {
     /// The number of schedules that were run before, and the limit.
     public let place: (number: Int, count: Int)
 
-    /// The steps of the schedule, as lines.
-    public let steps: [String]
+    let trace: ScheduleTrace?
 
     /// The observations that limit the result, as sentences.
     public let notes: [String]
 
+    /// The steps of the schedule, as lines. The first call for code with debug information can take seconds.
+    public var steps: [String] { trace.map { ScheduleReport($0).lines } ?? [] }
+
     /// The cause, the schedule and its steps.
-    public var description: String {
-        var lines = ["\(text)", heading] + steps + notes
-        if steps.isEmpty { lines = [text, heading] + notes }
-        return lines.joined(separator: "\n")
-    }
+    public var description: String { "\(text)\n\(report)" }
 
     /// The schedule and its steps.
     package var report: String { ([heading] + steps + notes).joined(separator: "\n") }

