@@ -636,6 +636,13 @@ struct PatternExample {
                 "class A { let q = DispatchQueue(label: \"q\"); var f: () -> Void; func g() { q.async { DispatchQueue.main.async { self.f() } } } }",
             ]),
         PatternExample(
+            "checking-isolated-callback",
+            has: ["@MainActor class A { func f() { center.getNotificationSettings { _ in g() } } }"],
+            hasNot: ["class A { func f() { center.getNotificationSettings { _ in g() } } }"]),
+        PatternExample(
+            "ported-blocking-pool", has: ["func f() async { group.wait() }", "Task { sleep(1) }"],
+            hasNot: ["func f() { group.wait() }", "func f() async { await group.wait() }"]),
+        PatternExample(
             "checking-static", has: ["class A { static var x = 1 }"],
             hasNot: [
                 "class A { static let x = 1 }", "class A { nonisolated(unsafe) static var x = 1 }",

@@ -87,7 +87,7 @@ extension SourceFile {
     func attributes(before index: Int) -> [String] {
         var result: [String] = []
         var position = index - 1
-        while position > 0, index - position < 40 {
+        while position >= 0, index - position < 40 {
             switch self[position] {
             case .closeParen: position = min(position, partner(position)) - 1
             case .nonisolated:

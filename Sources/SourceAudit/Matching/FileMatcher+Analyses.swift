@@ -12,9 +12,11 @@ extension FileMatcher {
         analyzeThreads()
         analyzeSystems()
         analyzeChecking()
+        analyzeIsolation()
         analyzeRoles()
         analyzeAdvanced()
         analyzePorted()
+        analyzePool()
         analyzeOutcomes()
         addNamedTypes()
     }

@@ -18,6 +18,8 @@ struct FileMatcher {
     private(set) var typeNames: [(index: Int, type: SystemType)] = []
     /// Whether the compiler checks the file's target strictly, or isolates the whole target to the main actor.
     var isChecked = false
+    /// Whether waits in synchronous functions are found, which async code may call.
+    var collectsWaits = false
     /// Whether the file names `Operation`, `OperationQueue` or a subclass. Without one of them, the name of a variable
     /// does not suggest an operation.
     private var namesOperations = false
@@ -217,7 +219,7 @@ struct FileMatcher {
     private func guess(_ index: Int, _ rules: [Rules.Rule]) -> SystemType? {
         let word = file.word(index)
         // With this import, types of this library may have the same names.
-        if declarations.imports.contains(Word(.taskOperations)) { return nil }
+        if declarations.imports.contains(Word(.taskOperations)) || isAwaited(index) { return nil }
         if self.rules.telling.contains(word) { return codeBase.functions.contains(word) ? nil : rules[0].types[0] }
         // Only a Dispatch queue has methods with these labels.
         if word == Word(.async) || word == Word(.sync),
@@ -246,6 +248,12 @@ struct FileMatcher {
             guard token.kind == .word, let type = codeBase.systemType(token.word) else { return false }
             return type.isKind(of: .operation) || type.isKind(of: .operationQueue)
         }
+    }
+
+    /// Whether `await` precedes the expression of a member. No member of a system type is `async`.
+    private func isAwaited(_ index: Int) -> Bool {
+        guard file[index - 1] == .dot, let start = typer.chainStart(before: index - 1) else { return false }
+        return file[start - 1] == .await
     }
 
     /// The last name of the expression before a member, whether or not it is called.

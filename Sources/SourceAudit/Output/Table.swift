@@ -179,6 +179,7 @@ struct Table {
                 let place = "\(entry.line):\(entry.column)"
                 let row = patterns[entry.pattern] ?? Patterns.byID[entry.pattern].map(Report.PatternRow.init)
                 var text = "  \(pad(place, 9)) \(row?.title ?? entry.pattern)"
+                if let path = entry.context, path.contains(" → ") { text += " by \(path)" }
                 text += dim("  \(row?.recipe ?? "no recipe")")
                 if entry.certainty == "likely" { text += dim("  likely") }
                 if let condition = entry.condition { text += dim("  #if \(condition.shown)") }

@@ -20,7 +20,7 @@ public struct Finding: Sendable {
     /// The line of the finding, without leading and trailing white space.
     public let source: String
     /// The type or function that contains the finding; empty at the top of a file.
-    public let context: String
+    public internal(set) var context: String
     /// The reason for keeping the site, from a comment; nil if there is none.
     public var allowance: String?
     /// The estimated time in a report, in quarters of an hour; 0 if another finding has the time of its declaration.

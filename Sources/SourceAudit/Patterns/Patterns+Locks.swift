@@ -147,6 +147,11 @@ extension Patterns {
             recipe: "Migration#messages-of-the-compiler-during-the-port", .callers, .checking,
             "Make it @Sendable, and its captures Sendable.", .analysis),
         Pattern(
+            "checking-isolated-callback", .checking, "Code of the main actor that another queue calls",
+            recipe: "Documentation/CrashesAfterThePort#isolated-callbacks", .rote, .checking,
+            "It compiles, and stops the process in the Swift 6 mode. Write @Sendable in the closure, or nonisolated before the method, and return to the actor by await.",
+            .analysis),
+        Pattern(
             "checking-static", .checking, "static var without a lock",
             recipe: "Migration#messages-of-the-compiler-during-the-port", .rote, .checking,
             "static let, an actor, a Mutex, or @MainActor.", .analysis),
@@ -177,6 +182,11 @@ extension Patterns {
         Pattern(
             "ported-blocking-body", .ported, "Blocking call in a body", recipe: "Operations/BlockingOperations",
             .callers, .bridge, "It occupies a thread of the cooperative pool: use a BlockingExecutor.", .analysis),
+        Pattern(
+            "ported-blocking-pool", .ported, "Blocking wait that async code reaches",
+            recipe: "Documentation/CrashesAfterThePort#blocking-waits-in-the-pool", .callers, .bridge,
+            "It holds a thread of the cooperative pool, or the main thread, until other code runs: await, or a BlockingExecutor.",
+            .analysis),
         Pattern(
             "ported-ignored-outcome", .ported, "Operation that can fail, and whose outcome is not used",
             recipe: "Operations/ErrorProperty", .rote, .bridge,

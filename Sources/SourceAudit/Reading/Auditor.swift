@@ -65,6 +65,8 @@ public struct Auditor {
         }
         let homes = Homes(codeBase)
         let targets = Targets(walk.paths)
+        codeBase.isolatedFiles = Set(walk.paths.indices.filter { targets.isIsolated(walk.paths[$0]) })
+        var pool = PoolAnalysis(codeBase)
         var lost: [Note] = []
         var shared = SharedQueues()
         var uses = [[Word: Int]](repeating: [:], count: walk.paths.count)
@@ -75,7 +77,9 @@ public struct Auditor {
                 path: path, number: number, bytes: bytes, vocabulary: vocabulary, ownNames: codeBase.ownNames)
             var matcher = FileMatcher(file, Declarations(file), codeBase, rules, index?.records[number])
             matcher.isChecked = targets.isChecked(path)
+            matcher.collectsWaits = true
             matcher.run()
+            pool.add(matcher)
             var findings = matcher.findings
             var allowances = Allowances(file)
             allowances.apply(to: &findings, path: path)
@@ -85,6 +89,7 @@ public struct Auditor {
             (uses[number], result.typeUses[number]) = homes.uses(of: file)
             shared.add(matcher)
         }
+        result.findings = pool.reached(result.findings)
         let moving = result.findings.filter {
             $0.allowance == nil && $0.pattern.effort != .kept && !$0.pattern.step.isAfterMoves
         }

@@ -20,6 +20,7 @@ final class CodeBase {
     /// Variables by name alone, in any type or function.
     private var variables: [Word: Agreed<TypeReference>] = [:]
     private(set) var functions: Set<Word> = []
+    private var functionOwners: [Word: Set<Word>] = [:]
     /// The types of parameters, by the label and the name of the function (for an initialiser, the name of its type).
     private var parameters: [MemberKey: Agreed<TypeReference>] = [:]
     /// The first associated values of enumeration cases, by the names of the cases.
@@ -31,6 +32,8 @@ final class CodeBase {
     private var isolated: [Word: Bool] = [:]
     private let systemMembers: [MemberKey: TypeReference]
     private(set) var ownNames = OwnNames()
+    /// The numbers of the files whose target isolates all code to the main actor by default.
+    var isolatedFiles: Set<Int> = []
 
     init(_ vocabulary: Vocabulary) {
         self.vocabulary = vocabulary
@@ -53,6 +56,7 @@ final class CodeBase {
         }
         for function in declarations.functions {
             functions.insert(function.name)
+            functionOwners[function.name, default: []].insert(function.owner)
             methods.insert(MemberKey(owner: function.owner, name: function.name))
             guard let result = function.result else { continue }
             results[MemberKey(owner: function.owner, name: function.name), default: Agreed(value: result)].state(result)
@@ -191,6 +195,16 @@ final class CodeBase {
         isolated[name] = result
         return result
     }
+
+    /// Whether the declaration of a type opts out of its target's default isolation.
+    func isNonisolated(_ name: Word) -> Bool {
+        types[name]?.contains { $0.isDeclaration && $0.isNonisolated } ?? false
+    }
+
+    func isActor(_ name: Word) -> Bool { types[name]?.contains { $0.kind == .actor } ?? false }
+
+    /// The types that have a function of a name; the empty word for a global function.
+    func owners(of function: Word) -> Set<Word> { functionOwners[function] ?? [] }
 
     func declaresClass(_ name: Word) -> Bool { types[name]?.contains { $0.kind == .class } ?? false }
 

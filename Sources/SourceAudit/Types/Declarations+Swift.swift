@@ -100,7 +100,8 @@ extension Declarations {
                 name: file.outline.scopes[scope].name, kind: kind, supers: supers, file: file.number, scope: scope,
                 index: index + 1, outer: file.typeName(around: index), isOpen: file.hasModifier(.open, before: index),
                 isPrivate: file.hasModifier(.private, before: index) || file.hasModifier(.fileprivate, before: index),
-                isGeneric: isGeneric, isIsolated: file.isIsolated(index)))
+                isGeneric: isGeneric, isIsolated: file.isIsolated(index),
+                isNonisolated: kind == .actor || file.attributes(before: index).contains("nonisolated")))
     }
 
     private mutating func readVariable(_ file: SourceFile, _ index: Int) {

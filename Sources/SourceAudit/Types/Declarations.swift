@@ -22,6 +22,8 @@ struct TypeDeclaration {
     let isGeneric: Bool
     /// Whether the type is isolated to a global actor.
     var isIsolated = false
+    /// Whether the type is an actor, or is declared `nonisolated`.
+    var isNonisolated = false
 
     /// Whether the declaration introduces the type.
     var isDeclaration: Bool { kind != .extension && kind != .implementation }
