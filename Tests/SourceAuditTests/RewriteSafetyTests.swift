@@ -273,6 +273,10 @@ struct RewriteSafetyTests {
                 "final class A {\n    private let lock = Mutex(())\n    func f(_ g: () throws -> Int) rethrows -> Int { try lock.withLock { _ in try g() } }\n}\n"
             ),
             (
+                "final class A {\n    private let lock = NSLock()\n    func f() -> Int { lock.withLock { g { _ in 1 } } }\n}\n",
+                "final class A {\n    private let lock = Mutex(())\n    func f() -> Int { lock.withLock { _ in g { _ in 1 } } }\n}\n"
+            ),
+            (
                 "final class A {\n    private let lock = NSLock()\n    func f(_ g: () -> Int) -> Int { lock.withLock(g) }\n}\n",
                 "final class A {\n    private let lock = Mutex(())\n    func f(_ g: () -> Int) -> Int { lock.withLock { _ in g() } }\n}\n"
             ),

@@ -104,6 +104,10 @@ struct TotalsTests {
             #expect(!text.unicodeScalars.contains("\u{202E}") && !text.unicodeScalars.contains("\u{1B}"), "\(text)")
             #expect(!text.contains("\nC.swift"))
         }
+        let page = package.path + "/page.html"
+        #expect(package.run("--html", page).status == .success)
+        let html = try String(contentsOfFile: page, encoding: .utf8)
+        #expect(!html.unicodeScalars.contains("\u{202E}") && html.contains("A\\\\u{202E}B\\u001b[31m"))
         #expect(runs[0].contains("A\\u{202E}B\\u{1B}[31m\\u{A}C.swift"))
     }
 }

@@ -282,7 +282,10 @@ struct LockRewriter {
             return Edit(range: file.range(first...first + 1), text: isMutex ? "(_)" : "()")
         }
         let head = first..<min(first + 8, file.tokens.count)
-        let hasSignature = head.contains { file[$0] == .in && file.line($0) == file.line(open) && file[$0 - 1] != .dot }
+        let hasSignature = head.contains { index in
+            file[index] == .in && file.line(index) == file.line(open) && file[index - 1] != .dot
+                && file.outlinedOpen(before: index) == open
+        }
         guard !hasSignature || head.contains(where: { file[$0] == .for }) else {
             throw Refusal("the closure in line \(file.line(open)) has parameters")
         }

@@ -30,9 +30,9 @@ struct HTMLPage {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // The report consists of strings and numbers, which can always be encoded.
         let data = (try? encoder.encode(contents)) ?? Data("null".utf8)
-        return String(decoding: data, as: UTF8.self)
-            .replacing("<", with: "\\u003C").replacing("\u{2028}", with: "\\u2028").replacing(
-                "\u{2029}", with: "\\u2029")
+        // The page shows the escapes of characters that change the direction of text.
+        return String(decoding: data, as: UTF8.self).shown.replacing("\\u{", with: "\\\\u{")
+            .replacing("<", with: "\\u003C")
     }
 
     private static let document = """

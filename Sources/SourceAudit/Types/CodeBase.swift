@@ -92,15 +92,15 @@ final class CodeBase {
         parameters[MemberKey(owner: function, name: label)]?.value
     }
 
-    private var shared: (variables: Set<Word>, functions: Set<Word>)?
+    private var shared: (variables: WordTable, functions: WordTable)?
 
     /// The names of members of some types, and of functions that have parameters of these types.
-    func sharedNames(_ types: Set<SystemType>) -> (variables: Set<Word>, functions: Set<Word>) {
+    func sharedNames(_ types: Set<SystemType>) -> (variables: WordTable, functions: WordTable) {
         if let shared { return shared }
         func fits(_ type: TypeReference?) -> Bool { type.flatMap { systemType($0.name) }.map(types.contains) ?? false }
         let names = (
-            Set(members.lazy.filter { fits($0.value.value) }.map(\.key.name)),
-            Set(parameters.lazy.filter { fits($0.value.value) }.map(\.key.owner))
+            WordTable(members.lazy.filter { fits($0.value.value) }.map(\.key.name)),
+            WordTable(parameters.lazy.filter { fits($0.value.value) }.map(\.key.owner))
         )
         shared = names
         return names
@@ -250,4 +250,21 @@ final class CodeBase {
 
     /// The meaning of an alias with several targets: a system type if there is one, otherwise the last target.
     func meant(_ types: [TypeReference]) -> TypeReference? { types.first { systemTypes[$0.name] != nil } ?? types.last }
+}
+
+/// A set of words that is asked about every token of a code base.
+struct WordTable {
+    private var isMember: [Bool] = []
+
+    init(_ words: some Sequence<Word>) {
+        for word in words {
+            let place = Int(word.number)
+            if place >= isMember.count {
+                isMember += [Bool](repeating: false, count: place + 1 - isMember.count)
+            }
+            isMember[place] = true
+        }
+    }
+
+    func contains(_ word: Word) -> Bool { Int(word.number) < isMember.count && isMember[Int(word.number)] }
 }
