@@ -124,7 +124,7 @@ extension Explorer {
         } else if case .failure(let error) = result.value.withLock({ $0 }) {
             cause = .error(error)
         }
-        run.close()
+        run.close(isFinished: isFinished())
         return Attempt(seed: thread.pointee.usesSeed == 0 ? 0 : seed, cause: cause, record: record, trace: trace)
     }
 }

@@ -46,6 +46,8 @@ final class ScheduleRun: TaskExecutor {
         var sleepers: [UInt64: UInt64] = [:]
         var record = ScheduleRecord()
         var trace: ScheduleTrace?
+        /// Whether the run has ended.
+        var isClosed = false
         /// Whether the jobs never run again.
         var isAbandoned = false
     }
@@ -95,8 +97,13 @@ final class ScheduleRun: TaskExecutor {
     /// Stops the thread before the next step, forever: the test has ended without it.
     func abandon() { state.withLock { $0.isAbandoned = true } }
 
-    /// Releases the jobs that are left.
-    func close() { state.withLock { ($0.ready, $0.timers) = ([], []) } }
+    /// Ends the run. Its tasks belong to later runs, or never continue if the body has not finished.
+    func close(isFinished: Bool) {
+        state.withLock { state in
+            (state.ready, state.timers, state.isClosed) = ([], [], true)
+            state.isAbandoned = state.isAbandoned || !isFinished
+        }
+    }
 
     /// The number of steps, and the task that runs now; nil between steps.
     var progress: (steps: Int, task: UInt64?) { state.withLock { ($0.record.widths.count, $0.running?.task) } }
@@ -143,6 +150,7 @@ extension ScheduleRun {
     fileprivate func take(
         _ job: UnownedJob, isMain: Bool = false, after delay: Int64 = 0, entry: SchedulesSwitch? = nil
     ) {
+        if state.withLock({ $0.isClosed }) { return pass(on: job, isMain: isMain) }
         let isOwn = schedulesCurrent() == thread
         let number = schedulesTaskNumber(job.pointer)
         var new = NewJob(job: job, number: number, isMain: isMain, delay: delay, entry: entry)
@@ -155,6 +163,19 @@ extension ScheduleRun {
         state.withLock { state in
             if !isOwn { state.record.arrivals += 1 }
             state.add(new)
+        }
+    }
+
+    /// Passes on a job of a task that outlives the run, for example the task of a queue in a static variable: to the
+    /// run of the calling thread, or else to the ordinary executors.
+    private func pass(on job: UnownedJob, isMain: Bool) {
+        if state.withLock({ $0.isAbandoned }) { return }
+        if schedulesCurrent() != nil {
+            Self.current.take(job, isMain: isMain)
+        } else if isMain {
+            MainActor.sharedUnownedExecutor.asSerialExecutor()?.enqueue(job)
+        } else {
+            globalConcurrentExecutor.enqueue(job)
         }
     }
 
@@ -196,9 +217,11 @@ extension ScheduleRun.State {
         let job = ScheduleRun.Ready(job: new.job, task: task, isMain: new.isMain, entry: new.entry, rank: rank)
         entered = running?.entry != nil && new.switching != 0 && new.number == 0
         if new.isMain { mainCount += 1 }
+        // The end of a yield or a sleep, and changes in code of the runtime.
+        let continues = new.caller == 0 && new.number != 0 && task == running?.task
         if new.delay > 0 {
             timers.append(ScheduleRun.Timer(deadline: now + min(new.delay, .max / 4), ready: job))
-        } else if new.switching != 0 {
+        } else if new.switching != 0 || continues {
             ready.insert(job, at: 0)
         } else {
             ready.append(job)

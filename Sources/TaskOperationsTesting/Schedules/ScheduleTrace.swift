@@ -52,7 +52,7 @@ struct ScheduleTrace: Sendable {
         // The end of a sleep, and the jobs of actors, show nothing.
         if new.number == 0 || new.number != task { return }
         if births.contains(where: { $0.task == task }) {
-            if new.switching == 0, task != new.caller { append(.resumes(task)) }
+            if new.switching == 0, task != new.caller, task != steps.last?.task { append(.resumes(task)) }
         } else {
             births.append((task, new.birth))
             append(.creates(task))

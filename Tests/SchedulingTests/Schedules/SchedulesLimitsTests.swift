@@ -69,6 +69,13 @@ struct SchedulesLimitsTests {
         #expect(summary.notes.contains { $0.contains("Other threads") })
     }
 
+    @Test("A task that a static variable keeps continues in later schedules, and after them")
+    func staticTask() async throws {
+        try Schedules(50).run { await Worker.shared.work() }
+        await Worker.shared.work()
+        try Schedules(50).run { await Worker.shared.work() }
+    }
+
     @Test("State that a schedule leaves behind is noted")
     func determinism() throws {
         let runs = Mutex(0)
@@ -134,6 +141,21 @@ struct SchedulesLimitsTests {
 }
 
 private func block(_ semaphore: DispatchSemaphore) { semaphore.wait() }
+
+/// Passes work to a task that lives as long as the process.
+private final class Worker: Sendable {
+    static let shared = Worker()
+
+    private let requests: AsyncStream<CheckedContinuation<Void, Never>>.Continuation
+
+    private init() {
+        let (stream, continuation) = AsyncStream.makeStream(of: CheckedContinuation<Void, Never>.self)
+        requests = continuation
+        Task.detached { for await request in stream { request.resume() } }
+    }
+
+    func work() async { await withCheckedContinuation { _ = requests.yield($0) } }
+}
 
 private actor Service {
     func answer() async -> Int {

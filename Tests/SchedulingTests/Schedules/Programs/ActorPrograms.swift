@@ -228,6 +228,7 @@ private actor Store {
     let disk = Disk()
     private let isMended: Bool
     private(set) var value = 0
+    private var writing: Task<Void, Never>?
 
     init(isMended: Bool) { self.isMended = isMended }
 
@@ -236,6 +237,14 @@ private actor Store {
         let snapshot = value
         // Encodes the value.
         await Task.yield()
-        await disk.write(isMended ? value : snapshot)
+        if !isMended { return await disk.write(snapshot) }
+        // Each write follows the previous one, and writes the newest value.
+        let (previous, disk) = (writing, disk)
+        let write = Task {
+            await previous?.value
+            await disk.write(value)
+        }
+        writing = write
+        await write.value
     }
 }
