@@ -287,7 +287,7 @@ struct PatternExample {
             ],
             hasNot: ["class A: Operation { func f() { queuePriority = .high } }"]),
         PatternExample(
-            "dispatch-barrier-sync", has: [dispatchQueue + "d.sync(flags: .barrier) { }"],
+            "dispatch-barrier-sync", has: [dispatchQueue + "d.sync(flags: .barrier) { f() }"],
             hasNot: [dispatchQueue + "d.async(flags: .barrier) { }", dispatchQueue + "d.sync { }"]),
         PatternExample(
             "lock-cpp", has: ["std::mutex m;", "std::lock_guard<std::mutex> l(m);", "std::atomic<int> n;"],
@@ -339,7 +339,7 @@ struct PatternExample {
         PatternExample(
             "dispatch-main", has: ["DispatchQueue.main.async { }"], hasNot: ["DispatchQueue.global().async { }"]),
         PatternExample(
-            "dispatch-main-sync", has: ["DispatchQueue.main.sync { }"], hasNot: [dispatchQueue + "d.sync { }"]),
+            "dispatch-main-sync", has: ["DispatchQueue.main.sync { f() }"], hasNot: [dispatchQueue + "d.sync { }"]),
         PatternExample(
             "dispatch-group-async", has: [dispatchQueue + "d.async(group: g) { }"],
             hasNot: [dispatchQueue + "d.async { f(group: g) }"]),

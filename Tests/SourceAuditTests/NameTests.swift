@@ -21,9 +21,12 @@ struct NameTests {
             "class Work { struct Operation {} }; extension Work { func f(_ o: Operation) { o.cancel() } }",
             "struct Work { actor Process {} }; func f(_ p: Work.Process) { p.waitUntilExit() }",
             "class Work { enum Timer { } }; func f() { Work.Timer() }",
+            "class Other { var operation: Work.Operation? { x }; func f() { operation?.cancel() } }",
+            "class Work { typealias Operation = @Sendable () async -> Void; func f(_ o: @escaping Operation) {} }",
         ])
     func nestedTypes(source: String) {
         #expect(Self.ids(source) == [])
+        if source.contains("typealias") { return }
         #expect(Self.ids("\(source); let all: [Operation] = []") == ["operation-type"])
     }
 
@@ -120,6 +123,34 @@ struct NameTests {
         }
         #expect(found.map(\.line) == [5, 7, 8, 9])
         #expect(found.map(\.certainty) == [.certain, .certain, .likely, .likely])
+    }
+
+    @Test("An object that C suspends or resumes is a queue or a source, by its name")
+    func suspension() {
+        let source = "dispatch_activate(queue);\ndispatch_resume(self.timer);\ndispatch_suspend(_ioQueue);"
+        #expect(
+            Self.ids(source, path: "a.m") == ["objc-dispatch-suspend", "objc-source-handler", "objc-dispatch-suspend"])
+    }
+
+    @Test("A selector with an argument is not that of an operation")
+    func selectors() {
+        let source = """
+            @interface Work : NSOperation
+            @end
+            @implementation Work
+            - (BOOL)cancel:(id)token { [self cancel:token]; [self cancel]; return YES; }
+            - (void)main { NSError *error = nil; }
+            @end
+            """
+        #expect(Self.ids(source, path: "a.m") == ["objc-operation-subclass", "objc-operation-cancel"])
+    }
+
+    @Test("A closure that is empty waits for the queue, also behind a barrier")
+    func emptyClosures() {
+        let queue = "let d = DispatchQueue(label: \"d\", attributes: .concurrent); "
+        #expect(Self.ids(queue + "d.sync(flags: .barrier) { }").last == "dispatch-sync-empty")
+        #expect(Self.ids("dispatch_barrier_sync(queue, ^{});", path: "a.m") == ["objc-dispatch-sync-empty"])
+        #expect(Self.ids("dispatch_barrier_sync(queue, ^{ f(); });", path: "a.m") == ["objc-dispatch-barrier-sync"])
     }
 
     @Test("Members of the current thread are uses of it")

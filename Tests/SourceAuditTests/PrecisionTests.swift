@@ -289,6 +289,10 @@ struct PrecisionTests {
     func scripts() {
         #expect(Self.ids("var x = 1", path: "tool/main.swift").isEmpty)
         #expect(Self.ids("var x = 1", path: "A.playground/Contents.swift").isEmpty)
+        #expect(Self.ids("#!/usr/bin/swift\nvar x = 1").isEmpty)
+        #expect(Self.ids("import PackageDescription\nvar x = 1", path: "Package@swift-6.0.swift").isEmpty)
+        #expect(Self.ids("open class A { static let x = 1; static var y: Int { 1 } }").isEmpty)
+        #expect(Self.ids("open class A: BaseView { @IBOutlet var label: Label!; var x = 1 }").isEmpty)
     }
 
     @Test("Targets in the language mode 6 are checked by the compiler")

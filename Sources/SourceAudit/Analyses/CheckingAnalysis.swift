@@ -4,7 +4,11 @@ extension FileMatcher {
     /// - Parameter called: The stored closures that each type calls on a queue.
     mutating func addChecking(_ type: TypeDeclaration, _ facts: ClassFacts, _ called: [Word: Set<Word>]) {
         guard type.kind == .class, !isChecked, !codeBase.isIsolated(type.name) else { return }
-        if type.isOpen, let variable = facts.variables.first { add("checking-open-class", variable, .likely) }
+        if type.isOpen, let variable = facts.variables.first(where: isStateOfObject),
+            !facts.variables.contains(where: isOutlet)
+        {
+            add("checking-open-class", variable, .likely)
+        }
         let isOperation = codeBase.systemType(type.name)?.isKind(of: .operation) == true
         for index in facts.storedClosures where called[type.name]?.contains(file.word(index)) == true {
             if !isSendable(type) { add("checking-closure", index, .likely) }
@@ -26,6 +30,16 @@ extension FileMatcher {
             }
         }
         return names
+    }
+
+    /// Whether a variable belongs to each object, not to the type.
+    private func isStateOfObject(_ variable: Int) -> Bool {
+        !file.hasModifier(.static, before: variable - 1) && !file.hasModifier(.class, before: variable - 1)
+    }
+
+    /// Whether a variable is an outlet. Only classes of the user interface have outlets, and the main actor isolates them.
+    private func isOutlet(_ variable: Int) -> Bool {
+        file.attributes(before: variable - 1).contains("IBOutlet")
     }
 
     private func isSendable(_ type: TypeDeclaration) -> Bool {
@@ -54,7 +68,10 @@ extension FileMatcher {
             }
         }
         // The variables of a script and of a playground are isolated to the main actor.
-        let isScript = file.path.hasSuffix("main.swift") || file.path.contains(".playground/")
+        let isScript =
+            file.path.hasSuffix("main.swift") || file.path.contains(".playground/")
+            || file.bytes.starts(with: "#!".utf8)
+            || file.path.split(separator: "/").last.map { $0.hasPrefix("Package") && file.isManifest } == true
         guard !isChecked, !isScript else { return }
         for variable in declarations.variables where variable.isVariable && variable.index > 0 {
             let scope = file.outline.scopes[variable.scope]
@@ -83,6 +100,9 @@ extension FileMatcher {
 }
 
 extension SourceFile {
+    /// Whether the file is the manifest of a package, whose variables are those of a script.
+    var isManifest: Bool { tokens.indices.contains { text($0) == "PackageDescription" && self[$0 - 1] == .import } }
+
     /// The attributes of a declaration, and `nonisolated(unsafe)` as one.
     func attributes(before index: Int) -> [String] {
         var result: [String] = []

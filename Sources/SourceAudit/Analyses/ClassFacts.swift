@@ -43,6 +43,7 @@ extension FileMatcher {
         case .minus where file.language == .objectiveC: noteMethod(index, &facts)
         case .nil:
             if file[index - 1] == .equal, file[index + 1] != .comma, functionName(around: index) == "main",
+                file[index - 3] != .star,
                 file[index - 3] != .let, file[index - 3] != .var
             {
                 facts.release = facts.release ?? index - 2
@@ -63,9 +64,10 @@ extension FileMatcher {
 
     /// In Objective-C, a method with the same name overrides the inherited method.
     private func noteMethod(_ index: Int, _ facts: inout ClassFacts) {
-        guard file[index + 1] == .openParen, case let name = file.partner(index + 1) + 1, file.isWord(name) else {
-            return
-        }
+        guard file[index + 1] == .openParen, case let name = file.partner(index + 1) + 1, file.isWord(name),
+            file[name + 1] != .colon || file[name] == .addDependency || file[name] == .removeDependency
+                || file.text(name).hasPrefix("set") || file[name] == .encodeWithCoder
+        else { return }
         facts.overrides.insert(file.word(name))
         facts.overrideTokens[file.word(name)] = name
     }

@@ -25,11 +25,12 @@ extension FileMatcher {
             file[index - 1] != .func && file[index - 1] != .await
                 && (file[index - 1] != .dot || Self.modulesOfC.contains(file.text(index - 2)))
         case .targetsQueue: targetsQueue(index)
-        case .emptyClosure: file[index + 1] == .openBrace && file.partner(index + 1) == index + 2
+        case .emptyClosure: hasEmptyClosure(index)
         case .assigned: file[index + 1] == .equal
         case .inLoop: isInLoop(index)
         case .inQueueBlock: isInQueueBlock(index)
         case .inOperation: isInOperation(index)
+        case .argumentNamed(let text): firstArgumentName(index).lowercased().hasSuffix(text)
         case .named(let text): receiverName(index).lowercased().contains(text)
         case .closureOnly: file[index + 1] == .openBrace
         case .last: isLast(index)
@@ -125,6 +126,21 @@ extension FileMatcher {
             }
         }
         return result
+    }
+
+    /// The last name of the first argument, as in `dispatch_resume(self.queue)`.
+    private func firstArgumentName(_ index: Int) -> String {
+        guard file[index + 1] == .openParen else { return "" }
+        let starts = argumentStarts(index)
+        let end = starts.count > 1 ? starts[1] - 2 : file.partner(index + 1) - 1
+        return file.isWord(end) ? file.text(end) : ""
+    }
+
+    /// Whether the closure of a call, behind its arguments or among them, is empty.
+    private func hasEmptyClosure(_ index: Int) -> Bool {
+        var open = file[index + 1] == .openParen ? file.partner(index + 1) + 1 : index + 1
+        if file.language == .objectiveC { open = file.partner(index + 1) - 2 }
+        return file[open] == .openBrace && file.partner(open) == open + 1
     }
 
     private func firstArgument(_ index: Int) -> Word {

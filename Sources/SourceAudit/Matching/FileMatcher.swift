@@ -287,6 +287,8 @@ struct FileMatcher {
 
     /// Matches a message by the type of its receiver, or by its selector alone.
     private mutating func matchMessage(_ index: Int, _ word: Word) {
+        // `[operation cancel:token]` is a method of the code base.
+        if file[index + 1] == .colon, Self.unarySelectors.contains(file.text(index)) { return }
         let (members, messages) = (rules.members[word] ?? [], rules.messages[word] ?? [])
         guard !(members.isEmpty && messages.isEmpty), let receiver = typer.receiver(ofMessage: index) else { return }
         let type = typer.systemType(receiver.type)
@@ -302,6 +304,13 @@ struct FileMatcher {
             return add(rule.pattern, index, type == nil ? .likely : .certain)
         }
     }
+
+    /// Selectors that take no argument.
+    private static let unarySelectors: Set<String> = [
+        "cancel", "start", "main", "isCancelled", "isFinished", "isExecuting", "isReady", "lock", "unlock", "signal",
+        "broadcast", "invalidate", "fire", "resume", "suspend", "waitUntilFinished", "waitUntilExit",
+        "cancelAllOperations", "waitUntilAllOperationsAreFinished",
+    ]
 
     /// Whether a receiver is a class, or an instance of another package's class whose name does not suggest an
     /// operation or a queue.

@@ -144,6 +144,8 @@ indirect enum Condition: Sendable {
     case assigned
     /// The number is assigned to the member.
     case assignedNumber(String)
+    /// The name of the first argument ends with the text, in lower case.
+    case argumentNamed(String)
     /// The first argument is the number.
     case argument(String)
     /// The name is in the body of a loop.

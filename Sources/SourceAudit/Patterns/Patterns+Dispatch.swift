@@ -35,6 +35,12 @@ extension Patterns {
             .queues, "A TaskOperationQueue of width 1.", .made([.dispatchQueue]),
             .function(["dispatch_queue_create", "dispatch_queue_create_with_target"])),
         Pattern(
+            "dispatch-sync-empty", .dispatch, "sync { } that waits until a queue is empty",
+            recipe: "Operations/waitUntilFinished", .callers, .callers,
+            "await waitUntilAllOperationsAreFinished(), or the submitted operations.",
+            .member(["sync", "asyncAndWait"], of: [.dispatchQueue], when: [.emptyClosure]),
+            .function(["dispatch_sync", "dispatch_barrier_sync"], when: [.emptyClosure])),
+        Pattern(
             "dispatch-barrier", .dispatch, "async(flags: .barrier)", recipe: "Dispatch/DispatchBarrier", .callers,
             .state, "withLock of a Mutex, if the caller need not continue before the write; an actor, or addBarrier.",
             .member(["async", "asyncAfter"], of: [.dispatchQueue], when: [.mentions("barrier")]),
@@ -92,11 +98,6 @@ extension Patterns {
             .callers, .state, "withLock of a Mutex where the caller stays synchronous; otherwise an actor, and await.",
             .analysis),
         Pattern(
-            "dispatch-sync-empty", .dispatch, "sync { } that waits until a queue is empty",
-            recipe: "Operations/waitUntilFinished", .callers, .callers,
-            "await waitUntilAllOperationsAreFinished(), or the submitted operations.",
-            .member(["sync"], of: [.dispatchQueue], when: [.emptyClosure])),
-        Pattern(
             "dispatch-required", .dispatch, "Queue that a system API requires", recipe: "Dispatch/SystemQueue", .kept,
             .callers, "Keep it, or use the API's async form.", .analysis),
         Pattern(
@@ -124,7 +125,8 @@ extension Patterns {
         Pattern(
             "dispatch-suspend", .dispatch, "suspend(), resume(), activate() of a queue",
             recipe: "Operations/isSuspended", .rote, .queues, "isSuspended, which does not count calls.",
-            .member(["suspend", "resume", "activate"], of: [.dispatchQueue])),
+            .member(["suspend", "resume", "activate"], of: [.dispatchQueue]),
+            .function(["dispatch_suspend", "dispatch_resume", "dispatch_activate"], when: [.argumentNamed("queue")])),
         Pattern(
             "dispatch-specific", .dispatch, "setSpecific, getSpecific", recipe: "Threads/threadDictionary", .callers,
             .queues, "A task local, carried by inheriting:.",

@@ -52,7 +52,8 @@ public struct Auditor {
         for (number, path) in walk.paths.enumerated() {
             progress(number, walk.paths.count * 2)
             guard let bytes = Self.read(path, &notes) else { continue }
-            let file = SourceFile(path: path, number: number, bytes: bytes, vocabulary: vocabulary)
+            let file = SourceFile(
+                path: path, number: number, bytes: bytes, vocabulary: vocabulary, ownNames: codeBase.ownNames)
             codeBase.add(Declarations(file), of: file)
             result.files += 1
             result.lines += file.lineStarts.count - (bytes.isEmpty || Byte.isNewline(bytes[bytes.count - 1]) ? 1 : 0)

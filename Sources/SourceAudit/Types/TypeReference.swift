@@ -17,7 +17,9 @@ extension SourceFile {
         var index = start
         for _ in 0..<16 {
             switch self[index] {
-            case .at: index += self[index + 2] == .openParen ? partner(index + 2) + 1 - index : 2
+            case .at:
+                let hasArguments = ["convention", "isolated", "available"].contains(text(index + 1))
+                index += hasArguments && self[index + 2] == .openParen ? partner(index + 2) + 1 - index : 2
             case .inout, .any, .someType, .borrowing, .consuming, .sending, .escaping, .isolated, .nonisolated:
                 index += 1
             case .openSquare:
