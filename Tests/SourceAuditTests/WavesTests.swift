@@ -129,6 +129,18 @@ struct SharedQueuesTests {
         }
     }
 
+    @Test("A file that has nothing to move ties two files if it passes the queue of one to the other")
+    func passed() throws {
+        let owner = "class Owner { let queue = DispatchQueue(label: \"\"); func f() { queue.async { } } }\n"
+        let worker =
+            "class Worker { let q: DispatchQueue; init(queue: DispatchQueue) { q = queue }; func f() { q.async { } } }\n"
+        let middle = "func make(_ owner: Owner) -> Worker { Worker(queue: owner.queue) }\n"
+        let sources = ["Owner.swift": owner, "Worker.swift": worker, "Middle.swift": middle]
+        #expect(try order(sources) == [["Owner.swift Worker.swift"]])
+        let other = sources.merging(["Middle.swift": middle.replacing("owner.queue", with: ".main")]) { $1 }
+        #expect(try order(other).joined().contains("Owner.swift"))
+    }
+
     @Test("A queue that another file uses, also for an interface of the system, ties both files")
     func members() throws {
         let owner = "class Owner { let queue = OperationQueue(); func f() { queue.addOperation { } } }\n"

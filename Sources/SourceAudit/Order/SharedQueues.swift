@@ -8,9 +8,19 @@ struct SharedQueues {
     /// For each parameter of such a type, by the function, the files that declare it and that pass a value to it.
     private var parameters: [Key: Uses] = [:]
 
+    /// How often a variable is passed to a parameter, also by a file that has nothing to move.
+    private var flows: [Flow: Int] = [:]
+
+    private struct Flow: Hashable {
+        let variable: Key
+        let parameter: Key
+    }
+
     private struct Uses {
         var homes: Set<Int> = []
         var users: [Int: Int] = [:]
+
+        var home: Int? { homes.count == 1 ? homes.first : nil }
     }
 
     private static let types: Set<SystemType> = [
@@ -75,24 +85,30 @@ struct SharedQueues {
     // MARK: Uses
 
     private mutating func readUse(_ matcher: FileMatcher, _ index: Int) {
+        guard let key = variable(at: index, matcher) else { return }
+        variables[key, default: Uses()].users[matcher.file.number, default: 0] += 1
+    }
+
+    /// The variable of the code base that a name denotes, with the type that declares it; nil for a local variable.
+    private func variable(at index: Int, _ matcher: FileMatcher) -> Key? {
         let file = matcher.file
         let owner: Word
         switch file[index - 1] {
-        case .let, .var, .func, .case: return
+        case .let, .var, .func, .case: return nil
         case .dot where file[index - 2] == .selfValue: owner = file.typeName(around: index)
         case .dot:
-            guard let type = matcher.typer.receiver(ofDot: index - 1)?.type.name else { return }
+            guard let type = matcher.typer.receiver(ofDot: index - 1)?.type.name else { return nil }
             owner = type
         default:
             guard file[index + 1] != .colon, matcher.declarations.local(file.word(index), at: index, in: file) == nil
-            else { return }
+            else { return nil }
             owner = file.typeName(around: index)
         }
         // A member may be inherited. A name without a type may be a global variable.
         let owners = [owner] + matcher.codeBase.chain(from: owner).map(\.name) + [Vocabulary.none]
         let name = file.word(index)
-        guard let declaring = owners.first(where: { matcher.codeBase.member(name, of: $0) != nil }) else { return }
-        variables[Key(owner: declaring, name: name), default: Uses()].users[file.number, default: 0] += 1
+        let declaring = owners.first { matcher.codeBase.member(name, of: $0) != nil }
+        return declaring.map { Key(owner: $0, name: name) }
     }
 
     private mutating func readCall(_ matcher: FileMatcher, _ name: Int) {
@@ -104,8 +120,14 @@ struct SharedQueues {
                 file[value] == .nil || file[value] == .dot
                 || file[value + 1] == .dot && ["DispatchQueue", "OperationQueue"].contains(file.text(value))
             if isSystem { continue }
-            parameters[Key(owner: file.word(name), name: file.word(label)), default: Uses()]
-                .users[file.number, default: 0] += 1
+            let parameter = Key(owner: file.word(name), name: file.word(label))
+            parameters[parameter, default: Uses()].users[file.number, default: 0] += 1
+            // The last name of `a.b.queue`.
+            var last = value
+            while file[last + 1] == .dot, file.isWord(last + 2) { last += 2 }
+            if let variable = variable(at: last, matcher) {
+                flows[Flow(variable: variable, parameter: parameter), default: 0] += 1
+            }
         }
     }
 
@@ -130,14 +152,15 @@ struct SharedQueues {
     /// no files, because names do not show which is used.
     func ties(between changes: Set<Int>) -> [Int: [Int: Int]] {
         var ties: [Int: [Int: Int]] = [:]
-        for uses in Array(variables.values) + Array(parameters.values) where uses.homes.count == 1 {
-            let home = uses.homes.first!
-            guard changes.contains(home) else { continue }
-            for (user, count) in uses.users where user != home && changes.contains(user) {
-                ties[home, default: [:]][user, default: 0] += count
-                ties[user, default: [:]][home, default: 0] += count
-            }
+        func tie(_ home: Int?, _ user: Int?, _ count: Int) {
+            guard let home, let user, home != user, changes.contains(home), changes.contains(user) else { return }
+            ties[home, default: [:]][user, default: 0] += count
+            ties[user, default: [:]][home, default: 0] += count
         }
+        for uses in Array(variables.values) + Array(parameters.values) {
+            for (user, count) in uses.users { tie(uses.home, user, count) }
+        }
+        for (flow, count) in flows { tie(variables[flow.variable]?.home, parameters[flow.parameter]?.home, count) }
         return ties
     }
 }
