@@ -75,6 +75,24 @@ struct RewriteSafetyTests {
         #expect(files == ["Sources/App/A.swift", "Sources/B/A.swift"])
     }
 
+    @Test("Files of the project that were not audited are read for uses and names")
+    func unauditedFiles() throws {
+        func fixes(_ other: String) throws -> [String] {
+            let package = try Package([
+                "A/A.swift": "import Foundation\nfinal class A { let lock = NSLock() }\n", "B.swift": other,
+            ])
+            var auditor = Auditor(paths: [package.path + "/Sources/App/A"])
+            auditor.usesIndex = false
+            return auditor.fixes().left.map(\.reason)
+        }
+        #expect(try fixes("func f(_ a: A) { a.lock.lock() }\n").first?.contains("B.swift:1 may use it") == true)
+        #expect(try fixes("struct Mutex {}\n").first?.contains("a type Mutex of its own") == true)
+        let extended =
+            "extension NSLock { func withLock<T>(_ f: () -> T) -> T { lock(); defer { unlock() }; log(); return f() } }\n"
+        #expect(try fixes(extended).first?.contains("a withLock of its own") == true)
+        #expect(try fixes("let x = 1\n") == [])
+    }
+
     // MARK: Platforms
 
     @Test("No platform is raised without the option")

@@ -54,13 +54,17 @@ extension Auditor {
 
 /// Applies rewrites to files, one after the other.
 struct Fixer {
-    let facts: CodeBaseFacts
+    private var facts: CodeBaseFacts
     let codeBase: CodeBase
     let rules: Rules
     let paths: [String]
     private(set) var fixes = Fixes()
     private var projects: Projects
     private let raisesPlatforms: Bool
+    /// The Swift files of the projects that were not audited. They may use names of the audited ones.
+    private var others: [String] = []
+    /// The names of locks that these files declare for other types.
+    private var otherTypes: Set<Word> = []
 
     init(
         facts: CodeBaseFacts, codeBase: CodeBase, rules: Rules, paths: [String], projects: Projects,
@@ -78,6 +82,7 @@ struct Fixer {
         var accepted: [Int: [Finding]] = [:]
         var visible: [Word: [Finding]] = [:]
         var contexts: [Int: (project: Project, lock: Platforms.LockType)] = [:]
+        readOthers(candidates.keys)
         for (number, findings) in candidates.sorted(by: { $0.key < $1.key }) {
             guard let bytes = read(number) else { continue }
             let matcher = matcher(number, bytes)
@@ -116,6 +121,31 @@ struct Fixer {
         fixes.files.sort { $0.path < $1.path }
     }
 
+    /// Reads the files of the candidates' projects that were not audited, because only some paths were given.
+    private mutating func readOthers(_ candidates: some Sequence<Int>) {
+        let folders = Set(candidates.compactMap { try? projects.project(of: paths[$0]).folder })
+        let audited = Set(paths.map { URL(filePath: $0).standardizedFileURL.path })
+        let names: [Term?] = [.struct, .class, .enum, .actor, .typealias]
+        for path in FileWalk(folders.sorted()).paths where path.hasSuffix(".swift") {
+            guard !audited.contains(URL(filePath: path).standardizedFileURL.path), let file = other(path) else {
+                continue
+            }
+            others.append(path)
+            facts.addWithLocks(file)
+            for lock in [Platforms.LockType.mutex, .unfairLock] {
+                let word = codeBase.vocabulary[lock.name]
+                let isDeclared = file.tokens.indices.contains { file.word($0) == word && names.contains(file[$0 - 1]) }
+                if isDeclared { otherTypes.insert(word) }
+            }
+        }
+    }
+
+    private func other(_ path: String) -> SourceFile? {
+        FileManager.default.contents(atPath: path).map {
+            SourceFile(path: path, number: paths.count, bytes: [UInt8]($0), vocabulary: codeBase.vocabulary)
+        }
+    }
+
     /// The best lock that all systems of a file's project have. Throws if the rewrite cannot use any.
     private func lock(
         for matcher: FileMatcher, _ project: Project, needsBridge: Bool
@@ -137,7 +167,9 @@ struct Fixer {
     /// Throws if a lock's name has another meaning in a file.
     private func checkName(of lock: Platforms.LockType, in matcher: FileMatcher) throws(Refusal) {
         let word = codeBase.vocabulary[lock.name]
-        guard codeBase.types[word]?.contains(where: \.isDeclaration) != true, codeBase.alias(word) == nil else {
+        guard codeBase.types[word]?.contains(where: \.isDeclaration) != true, codeBase.alias(word) == nil,
+            !otherTypes.contains(word)
+        else {
             throw Refusal("the code base has a type \(lock.name) of its own")
         }
         let isImported = matcher.declarations.imports.contains(codeBase.vocabulary[lock.module])
@@ -170,16 +202,15 @@ struct Fixer {
     /// Leaves findings whose names other files may use.
     private mutating func leaveUsedElsewhere(_ visible: [Word: [Finding]], _ accepted: inout [Int: [Finding]]) {
         guard !visible.isEmpty else { return }
-        for number in paths.indices {
-            guard let bytes = read(number) else { continue }
-            let file = SourceFile(path: paths[number], number: number, bytes: bytes, vocabulary: codeBase.vocabulary)
+        for path in paths + others {
+            guard let file = other(path) else { continue }
             for index in file.tokens.indices where file.isWord(index) && file[index + 1] != .openParen {
                 guard let findings = visible[file.word(index)] else { continue }
                 // A declaration of the same name and a label are not uses of the variable. Neither is a name in an
                 // unrelated type after `self` or without a value before it.
                 let isMember = file[index - 1] == .dot && file[index - 2] != .selfValue
                 let isInherited = file[index - 1] != .dot || file[index - 2] == .selfValue
-                for finding in findings where finding.file != number {
+                for finding in findings where finding.path != path {
                     let owner = codeBase.vocabulary[String(finding.context.split(separator: ".").last ?? "")]
                     let type = file.typeName(around: index)
                     let extends =
@@ -191,7 +222,7 @@ struct Fixer {
                         continue
                     }
                     accepted[finding.file]?.removeAll { $0.token == finding.token }
-                    let reason = "\(paths[number]):\(file.line(index)) may use it"
+                    let reason = "\(path):\(file.line(index)) may use it"
                     fixes.left.append(Fixes.Left(finding: finding, reason: reason))
                 }
             }

@@ -46,7 +46,10 @@ struct CodeBaseFacts {
 
     mutating func add(_ matcher: FileMatcher, _ findings: [Finding]) {
         patterns.formUnion(findings.lazy.map(\.pattern.id))
-        let file = matcher.file
+        addWithLocks(matcher.file)
+    }
+
+    mutating func addWithLocks(_ file: SourceFile) {
         for type in ["NSLock", "NSLocking"] {
             for place in file.typeScopes[file.vocabulary[type]] ?? [] { addWithLock(of: place, file) }
         }
