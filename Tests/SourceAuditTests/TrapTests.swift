@@ -124,13 +124,24 @@ struct TrapTests {
             ])
     }
 
+    @Test("sync on a queue of another file is a wait, on a queue of this file that is a lock it is none")
+    func queuesOfOtherFiles() throws {
+        let sources = [
+            "a.swift": "extension DispatchQueue { static let engine = DispatchQueue(label: \"e\") }",
+            "b.swift": "func f() async { DispatchQueue.engine.sync { g() } }",
+            "c.swift": "class A { let q = DispatchQueue(label: \"q\"); func f() async { q.sync { x = 1 } } }",
+        ]
+        let found = try Self.findings(sources).filter { $0.pattern.id == PoolAnalysis.pattern }
+        #expect(found.map { ($0.path as NSString).lastPathComponent } == ["b.swift"])
+    }
+
     @Test(
         "A wait outside of async code is no wait in the pool",
         arguments: [
             "func f() { let s = DispatchSemaphore(value: 0); s.wait() }",
             "func f() async { Thread.detachNewThread { Thread.sleep(forTimeInterval: 1) } }",
             "func f() async { DispatchQueue.global().async { group().wait(); sleep(1) } }",
-            "actor A { nonisolated func f() { sleep(1) } }",
+            "actor A { nonisolated func f() { sleep(1) } }", "actor A { static func f() { sleep(1) } }",
             "class A { let q = DispatchQueue(label: \"q\"); func f() async { q.sync { x = 1 } } }",
             "class A { func f() { sleep(1) } }; class B { func f() {}; func g() async { f() } }",
         ])

@@ -128,11 +128,10 @@ extension FileMatcher {
     /// then `PoolAnalysis` removes the ones that no async code reaches.
     mutating func analyzePool() {
         guard file.language == .swift else { return }
-        let busy = Set(sites.lazy.filter { $0.member == Word(.async) }.map(\.identity))
+        let idle = idleQueues()
         for finding in findings where isWait(finding) {
-            // `sync` of a queue to which the file submits nothing is a short critical section.
-            if finding.pattern.id.hasPrefix("dispatch-sync"), let queue = identity(ofMember: finding.token),
-                !busy.contains(queue)
+            if finding.pattern.id == "dispatch-sync", let queue = identity(ofMember: finding.token),
+                idle.contains(queue)
             {
                 continue
             }
@@ -142,6 +141,14 @@ extension FileMatcher {
             case .elsewhere: break
             }
         }
+    }
+
+    /// The queues that this file creates, and to which it submits nothing: their `sync` is a short critical section.
+    private func idleQueues() -> Set<Identity> {
+        let made = findings.filter { $0.pattern.id.hasPrefix("dispatch-queue-") }.compactMap {
+            identity(ofMade: $0.token)
+        }
+        return Set(made).subtracting(sites.lazy.filter { $0.member == Word(.async) }.map(\.identity))
     }
 
     /// Whether a finding holds its thread until other code runs. A short critical section does not.
@@ -186,7 +193,9 @@ extension FileMatcher {
         }
         if file.outline.scopes[scope.parent].kind == .function { return .synchronous(place) }
         let isOfActor = file[scope.head] == .func && codeBase.isActor(file.typeName(around: scope.open))
-        let isFree = file.attributes(before: scope.head).contains("nonisolated")
+        // A static method of an actor is not isolated.
+        let isFree =
+            file.attributes(before: scope.head).contains("nonisolated") || file.hasModifier(.static, before: scope.head)
         return isOfActor && !isFree ? .asynchronous : .synchronous(place)
     }
 

@@ -84,7 +84,8 @@ extension Patterns {
             .callers, .leaves, "A queue of width 1, on a BlockingExecutor if users' code may block.", .analysis),
         Pattern(
             "dispatch-after", .dispatch, "asyncAfter", recipe: "Dispatch/asyncAfter", .rote, .leaves,
-            "queue.addOperation(.delay(…)), or Task.sleep.", .member(["asyncAfter", "schedule"], of: [.dispatchQueue]),
+            "queue.addOperation(.delay(…)), or Task.sleep.", .member(["asyncAfter"], of: [.dispatchQueue]),
+            .member(["schedule"], of: [.dispatchQueue], when: [.called]),
             .function(["dispatch_after", "dispatch_after_f"])),
         Pattern(
             "dispatch-async", .dispatch, "queue.async", recipe: "Operations/addOperations", .callers, .leaves,
