@@ -60,7 +60,10 @@ extension AnyTaskOperation {
     /// operation and cannot start it yet.
     func beginOptions() {
         // Reading all options would add 900 instructions to an operation that only has limits.
-        let isNeeded = record.withLock { $0.hasTimedOptions || $0.host?.defaults != nil }
+        let (isNeeded, hasLimits) = record.withLock { record in
+            (record.hasTimedOptions || record.host?.defaults != nil, record.hasLimits)
+        }
+        if hasLimits { checkLimits() }
         if !isNeeded { return }
         let options = completedOptions
         if options.surroundBody { surroundBody() }
@@ -68,6 +71,16 @@ extension AnyTaskOperation {
         if let delay = options.delay?.remaining { beginDelay(delay, on: options.chosenClock) }
         if options.startLimit != nil || options.endLimit != nil {
             OperationTimers(options).begin(for: self)
+        }
+    }
+
+    /// Ends the operation with an error if a limit has never had as many permits as the operation needs.
+    private func checkLimits() {
+        for request in limitRequests {
+            if let error = request.limit.excess(request.weight, hasKey: request.key != nil) {
+                endUnlessStarted(error, isCancellation: false)
+                return
+            }
         }
     }
 

@@ -155,9 +155,10 @@ extension OperationOptions {
     /// queue.addOperation(.limited(by: memory, weight: size)) { … }
     /// ```
     ///
-    /// A weight above the capacity of the semaphore is served alone: when no other permit is taken. While an operation
-    /// waits for many permits, operations of the same or a lower priority do not overtake it. It therefore cannot
-    /// starve.
+    /// If the semaphore has never had as many permits when the operation is added, the operation fails with
+    /// `TaskOperationError.weightExceedsCapacity`. To run heavy operations alone instead, pass
+    /// `min(size, memory.capacity)`. While an operation waits for many permits, operations of the same or a lower
+    /// priority do not overtake it. It therefore cannot starve.
     ///
     /// - Parameters:
     ///   - limit: The semaphore.
@@ -180,8 +181,8 @@ extension OperationOptions {
     /// - Parameters:
     ///   - limit: The semaphore.
     ///   - key: The key. Keys of different types are different.
-    ///   - weight: The number of permits; at least 1. A weight above a capacity is served alone. A number below 1 stops
-    ///     the process with a message.
+    ///   - weight: The number of permits; at least 1. See `limited(by:weight:)`. A number below 1 stops the process
+    ///     with a message.
     public static func limited(
         by limit: AsyncSemaphore, key: some Hashable & Sendable, weight: Int = 1
     ) -> OperationOptions {

@@ -40,7 +40,8 @@ public enum TaskOperationError: Error, Sendable {
     /// time that `OperationOptions.starting(within:)` allows. See `TaskOperationQueue.Configuration.shedsLoad`.
     case overloaded(OperationLabel, queueName: String?, expectedWait: Duration)
 
-    /// A task needs more permits than a semaphore has ever had. `capacity` is the largest capacity so far.
+    /// A task or an operation needs more permits than a semaphore has ever had. `capacity` is the largest capacity so
+    /// far.
     case weightExceedsCapacity(semaphoreName: String?, weight: Int, capacity: Int)
 
     /// The operation did not start within the time that `OperationOptions.starting(within:)` allows. Its body never
@@ -98,7 +99,7 @@ extension TaskOperationError: CustomStringConvertible {
             """
         case .weightExceedsCapacity(let name, let weight, let capacity):
             """
-            A task needs \(weight) permits of \(name.map { "semaphore \"\($0)\"" } ?? "a semaphore"), which has \
+            No wait can end for \(weight) permits of \(name.map { "semaphore \"\($0)\"" } ?? "a semaphore"), which has \
             never had more than \(capacity). Raise its capacity, or use a smaller weight.
             """
         case .notStarted(let operation, let limit):

@@ -339,16 +339,22 @@ extension AsyncSemaphore {
         checkWeight(weight)
         // Only the tags of keys need the level.
         let level = key == nil ? .medium : PriorityLevel(request.priority ?? Task.currentPriority)
-        let (isTaken, claims, peak) = withStorage { storage in
-            let peak = key == nil ? storage.peakCapacity : min(storage.peakCapacity, storage.peakCapacityPerKey)
-            let isTaken = storage.state.tryAcquire(weight, for: key?.number, level: level)
-            return (isTaken, storage.state.noteTask(), peak)
+        let (isTaken, claims) = withStorage { storage in
+            (storage.state.tryAcquire(weight, for: key?.number, level: level), storage.state.noteTask())
         }
         stopKeeping(claims)
-        if weight > peak, peak > 0 {
-            throw .weightExceedsCapacity(semaphoreName: name, weight: weight, capacity: peak)
-        }
+        if !isTaken, let error = excess(weight, hasKey: key != nil) { throw error }
         return isTaken
+    }
+
+    /// The error of a caller that needs more permits than the semaphore has ever had; nil if its wait can end.
+    ///
+    /// - Parameter hasKey: Whether the permits are those of a key.
+    func excess(_ weight: Int, hasKey: Bool) -> TaskOperationError? {
+        if weight == 1 { return nil }
+        let peak = storage.withLock { hasKey ? min($0.peakCapacity, $0.peakCapacityPerKey) : $0.peakCapacity }
+        if weight <= peak || peak == 0 { return nil }
+        return .weightExceedsCapacity(semaphoreName: name, weight: weight, capacity: peak)
     }
 
     /// Releases permits, and resumes waiting tasks for which enough permits are then free.

@@ -46,9 +46,34 @@ struct LimitKeyTests {
         #expect(memory.available == 100)
     }
 
-    @Test("An operation that is heavier than the capacity runs alone", .seeds(20))
-    func excessiveWeight() async throws {
-        let memory = AsyncSemaphore(capacity: 3)
+    @Test("An operation that is heavier than each capacity so far fails, one that fits runs", arguments: [false, true])
+    func excessiveWeight(isAddedInArray: Bool) async throws {
+        let (memory, hosts) = (AsyncSemaphore(capacity: 3, name: "memory"), AsyncSemaphore(capacity: 9, perKey: 2))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
+        let operations = [3, 4, 2, 3].enumerated().map { number, weight in
+            TaskOperation(
+                number < 2 ? .limited(by: memory, weight: weight) : .limited(by: hosts, key: "a", weight: weight)
+            ) { weight }
+        }
+        if isAddedInArray {
+            try queue.addOperations(operations)
+        } else {
+            for operation in operations { try queue.addOperation(operation) }
+        }
+        #expect(try await operations[0].value == 3)
+        #expect(try await operations[2].value == 2)
+        for (number, capacity) in [(1, 3), (3, 2)] {
+            let error = await #expect(throws: TaskOperationError.self) { try await operations[number].value }
+            #expect(error?.description.contains("never had more than \(capacity)") == true)
+        }
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(memory.available == 3 && hosts.available == 9)
+    }
+
+    @Test("An operation whose weight is above a lowered capacity runs alone", .seeds(20))
+    func loweredCapacity() async throws {
+        let memory = AsyncSemaphore(capacity: 5)
+        memory.capacity = 3
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 4, executor: .seeded))
         let meter = ConcurrencyMeter()
         for weight in [1, 5, 2] {
