@@ -423,7 +423,7 @@ extension AsyncSemaphore: AwaitedSubject {
 
     package var waitDescription: String {
         let (permits, hasToken) = storage.withLock { ($0.state.permits, $0.state.hasToken(for: nil)) }
-        let text = "\(label), \(permits.available) of whose \(permits.capacity) permits are left"
+        let text = "\(label), \(permits.taken) of \(permits.capacity) permits taken"
         return hasToken ? text : "\(text), without a token of its rate"
     }
 }

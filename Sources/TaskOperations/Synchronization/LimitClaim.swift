@@ -29,8 +29,11 @@ struct LimitRequest: Hashable, Sendable {
         }
     }
 
-    /// The limit, the key and the use of the permits.
-    var waitDescription: String { key?.waitDescription ?? limit.waitDescription }
+    /// The number of needed permits if it is not 1, the limit, the key and the use of the permits.
+    var waitDescription: String {
+        let limit = key?.waitDescription ?? limit.waitDescription
+        return weight == 1 ? limit : "\(weight) permits of \(limit)"
+    }
 }
 
 extension [LimitRequest] {

@@ -28,7 +28,7 @@ class LimitKey: AwaitedSubject, @unchecked Sendable {
             let capacity = min(storage.state.capacity(of: number), storage.state.permits.capacity)
             return (storage.state.takenCount(of: number), capacity, storage.state.hasToken(for: number))
         }
-        let use = "\(semaphore.label), key \(text), \(taken) of \(capacity)"
+        let use = "\(semaphore.label), key \(text), \(taken) of \(capacity) permits taken"
         return hasToken ? use : "\(use), without a token of its rate"
     }
 

@@ -36,7 +36,7 @@ struct StallTests {
         let report = try await report()
         #expect(
             report.culprit
-                == .semaphore("semaphore \"signal\", 0 of whose 0 permits are left", awaitedBy: OperationLabel(waiting))
+                == .semaphore("semaphore \"signal\", 0 of 0 permits taken", awaitedBy: OperationLabel(waiting))
         )
         semaphore.capacity = 1
         try await behind.value
@@ -52,7 +52,7 @@ struct StallTests {
         #expect(
             report.culprit
                 == .semaphore(
-                    "semaphore \"connections\", 0 of whose 1 permits are left", awaitedBy: OperationLabel(waiting)))
+                    "semaphore \"connections\", 1 of 1 permits taken", awaitedBy: OperationLabel(waiting)))
         limit.release()
         try await waiting.value
     }

@@ -157,7 +157,7 @@ struct WaitingReasonTests {
         group.enter()
         let pending = other.addOperation {}
         let waiting: [(TaskOperation<Void>, String)] = [
-            (queue.addOperation { try await semaphore.acquire() }, "semaphore \"net\", 0 of whose 1 permits are left"),
+            (queue.addOperation { try await semaphore.acquire() }, "semaphore \"net\", 1 of 1 permits taken"),
             (queue.addOperation { await group.wait() }, "the end of 1 in a group"),
             (
                 queue.addOperation { try await other.waitUntilAllOperationsAreFinished() },

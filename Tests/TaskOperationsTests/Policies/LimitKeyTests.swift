@@ -248,7 +248,7 @@ struct LimitKeyTests {
         let waiting = queue.addOperation(.limited(by: hosts, key: "example.com")) {}
         for _ in 0..<20 { await Task.yield() }
         let texts = waiting.waitingReasons.map(\.description)
-        #expect(texts == ["waits for semaphore \"hosts\", key example.com, 2 of 2"])
+        #expect(texts == ["waits for semaphore \"hosts\", key example.com, 2 of 2 permits taken"])
         gate.open()
         try await queue.waitUntilAllOperationsAreFinished()
     }
