@@ -4,7 +4,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Load shedding", .timeLimit(.minutes(10)))
+@Suite("Load shedding", .timeLimit(.minutes(30)))
 struct LoadSheddingTests {
     private let clock = ManualClock()
     private let gates = (0..<3).map { _ in Gate() }
