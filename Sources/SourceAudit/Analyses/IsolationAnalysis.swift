@@ -5,14 +5,14 @@
 extension FileMatcher {
     mutating func analyzeIsolation() {
         guard file.language == .swift else { return }
-        let sources = sourcesMade
+        let (sources, items) = (sourcesMade, itemsExecutedElsewhere())
         for index in file.tokens.indices where file.isWord(index) && file[index - 1] != .func {
             switch file[index + 1] {
             case .openParen, .openBrace: break
             default: continue
             }
             guard Callbacks.functions.contains(file.text(index)), let closure = closure(ofCall: index),
-                inherits(closure), mayCallElsewhere(index, sources), isOnMainActor(index)
+                inherits(closure), mayCallElsewhere(index, sources, items), isOnMainActor(index)
             else { continue }
             add("checking-isolated-callback", index, .likely)
         }
@@ -39,10 +39,10 @@ extension FileMatcher {
     }
 
     /// Whether the queue that calls the closure of a call is another one than the main queue.
-    private func mayCallElsewhere(_ index: Int, _ sources: [Identity: Int]) -> Bool {
+    private func mayCallElsewhere(_ index: Int, _ sources: [Identity: Int], _ items: Set<Identity>) -> Bool {
         switch file.text(index) {
         case "setEventHandler", "setCancelHandler", "setRegistrationHandler": isSourceElsewhere(index, sources)
-        case "DispatchWorkItem": isExecutedElsewhere(index)
+        case "DispatchWorkItem": isExecutedElsewhere(index, items)
         case "notify": label("queue", index).map { !isMain($0) } ?? false
         case "register": label("using", index).map { !isMain($0) } ?? false
         case "requestAccess", "requestAuthorization", "evaluatePolicy", "performChanges": file[index - 1] == .dot
@@ -71,20 +71,23 @@ extension FileMatcher {
     }
 
     /// Whether a queue other than the main one executes a work item, and the main queue does not.
-    private func isExecutedElsewhere(_ index: Int) -> Bool {
+    private func isExecutedElsewhere(_ index: Int, _ elsewhere: Set<Identity>) -> Bool {
         if let call = call(ofArgument: index), file.text(call.name).hasPrefix("async") {
             return file[call.name - 2] != .main
         }
-        guard let identity = identity(ofMade: index) else { return false }
-        var isElsewhere = false
+        return identity(ofMade: index).map(elsewhere.contains) ?? false
+    }
+
+    /// The work items that only queues other than the main one execute.
+    private func itemsExecutedElsewhere() -> Set<Identity> {
+        var (elsewhere, onMain): (Set<Identity>, Set<Identity>) = ([], [])
         for place in file.tokens.indices where file[place] == .execute && file[place + 1] == .colon {
-            guard file.isWord(place + 2), self.identity(ofVariable: place + 2) == identity,
+            guard file.isWord(place + 2), let item = identity(ofVariable: place + 2),
                 let call = call(ofArgument: place + 2), file[call.name - 1] == .dot
             else { continue }
-            if file[call.name - 2] == .main { return false }
-            isElsewhere = true
+            if file[call.name - 2] == .main { onMain.insert(item) } else { elsewhere.insert(item) }
         }
-        return isElsewhere
+        return elsewhere.subtracting(onMain)
     }
 
     /// Whether code is isolated to the main actor, by itself or by its target's default.
