@@ -12,7 +12,7 @@ import TaskOperationsExtras
 /// await queue.consume(engine.deliveries()) { photo in … }   // returns when all are acknowledged
 /// ```
 ///
-/// With a `ManualClock` and a `SeededExecutor`, runs are repeatable. An interceptor can delay calls or make them fail.
+/// With a `ManualClock` and the trait `.schedules`, runs are repeatable. An interceptor can delay calls or make them fail.
 public final class InMemoryEngine<Payload: Sendable>: Sendable {
     /// A function that is called before and after each call of the engine. An error that it throws before the call
     /// prevents the call. An error that it throws after the call simulates a lost answer.

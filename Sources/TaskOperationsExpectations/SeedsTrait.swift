@@ -1,6 +1,6 @@
 internal import Foundation
 package import TaskOperationsTesting
-public import Testing
+package import Testing
 
 /// Runs a test once for each of many seeds, on a `SeededExecutor`. Each seed gives a different interleaving of its
 /// tasks.
@@ -17,20 +17,20 @@ public import Testing
 ///
 /// A test that is stuck under a seed is cancelled, and fails. If it ignores the cancellation, the process exits after
 /// the failure is recorded.
-public struct SeedsTrait: TestTrait, SuiteTrait, TestScoping {
+package struct SeedsTrait: TestTrait, SuiteTrait, TestScoping {
     /// The seeds, in order.
-    public let seeds: [UInt64]
+    package let seeds: [UInt64]
 
     /// Creates a trait for given seeds.
-    public init(seeds: [UInt64]) {
+    package init(seeds: [UInt64]) {
         self.seeds = seeds
     }
 
     /// A suite that has the trait passes it on to its tests.
-    public var isRecursive: Bool { true }
+    package var isRecursive: Bool { true }
 
     /// Runs a test under each seed, until one fails. Testing calls this.
-    public func provideScope(
+    package func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
         for seed in seeds {
@@ -72,7 +72,7 @@ extension Trait where Self == SeedsTrait {
     ///
     /// - Parameter count: At least 1. The environment variable `TASK_OPERATIONS_SEEDS` overrules it, and
     ///   `TASK_OPERATIONS_SEED` takes a single seed instead.
-    public static func seeds(_ count: Int = 100) -> Self {
+    package static func seeds(_ count: Int = 100) -> Self {
         let environment = ProcessInfo.processInfo.environment
         if let seed = environment["TASK_OPERATIONS_SEED"].flatMap({ UInt64($0) }) { return Self(seeds: [seed]) }
         let count = environment["TASK_OPERATIONS_SEEDS"].flatMap { Int($0) } ?? count

@@ -60,12 +60,16 @@ public final class ManualClock: Clock, ExecutorBoundClock, Identifiable {
     package let sleepExecutor: (any TaskExecutor)?
 
     /// Creates a clock whose time is zero.
+    public init() {
+        sleepExecutor = nil
+    }
+
+    /// Creates a clock whose time is zero.
     ///
-    /// - Parameter executor: The executor on which the library waits for deadlines of this clock; nil for the
-    ///   cooperative pool. If the whole program runs on this executor, a program with rates, delays or time limits is
-    ///   repeatable, too. Such deadlines pass only while the executor runs jobs. Tasks that still sleep when the run
-    ///   ends stay in memory.
-    public init(on executor: SeededExecutor? = nil) {
+    /// - Parameter executor: The executor on which the library waits for deadlines of this clock. If the whole program
+    ///   runs on this executor, a program with rates, delays or time limits is repeatable, too. Such deadlines pass
+    ///   only while the executor runs jobs. Tasks that still sleep when the run ends stay in memory.
+    package init(on executor: SeededExecutor) {
         sleepExecutor = executor
     }
 

@@ -1,23 +1,14 @@
 import Synchronization
-public import TaskOperations
+import TaskOperations
 
 /// Runs a program of many tasks on one thread, and chooses the next job with a seed. The same seed gives the same
-/// interleaving; another seed gives another one.
-///
-/// ```swift
-/// let executor = SeededExecutor(seed: 17)
-/// let sum = try executor.run {
-///     let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: executor))
-///     let one = queue.addOperation { 1 }
-///     return try await queue.addOperation(after: one) { $0 + 1 }.value
-/// }
-/// ```
+/// interleaving; another seed gives another one. Programs of other packages use `Schedules`.
 ///
 /// The executor runs the body, its child tasks, the actors that they call, and the bodies of queues with this executor.
 /// It does not run `Task.detached` and `Task {}` without an executor, the main actor, actors with their own executor,
 /// `Task.sleep`, or callbacks of other threads. The order of these is not repeatable. Use a `ManualClock` instead of
 /// sleeping. For rates, delays and time limits, create the clock with this executor.
-public final class SeededExecutor: TaskExecutor, HandlerExecutor, SliceDecidingExecutor {
+package final class SeededExecutor: TaskExecutor, HandlerExecutor, SliceDecidingExecutor {
     private struct State: Sendable {
         var generator: SeededGenerator
         var jobs: [UnownedJob] = []
@@ -34,21 +25,21 @@ public final class SeededExecutor: TaskExecutor, HandlerExecutor, SliceDecidingE
     }
 
     /// The seed that determines the order of all jobs.
-    public let seed: UInt64
+    package let seed: UInt64
 
     private let state: Lock<State>
 
     /// Creates an executor without jobs.
-    public init(seed: UInt64) {
+    package init(seed: UInt64) {
         self.seed = seed
         state = Lock(State(generator: SeededGenerator(seed: seed)))
     }
 
     /// The number of jobs that were run. A job is the part of a task between two suspensions.
-    public var jobsRun: Int { state.withLock { $0.jobsRun } }
+    package var jobsRun: Int { state.withLock { $0.jobsRun } }
 
     /// Accepts a job. The concurrency runtime calls this.
-    public func enqueue(_ job: consuming ExecutorJob) {
+    package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         state.withLock { $0.jobs.append(job) }
     }
@@ -64,12 +55,12 @@ public final class SeededExecutor: TaskExecutor, HandlerExecutor, SliceDecidingE
 
 extension SeededExecutor {
     /// The executor of a test with the trait `.seeds`; nil elsewhere.
-    @TaskLocal public static var current: SeededExecutor?
+    @TaskLocal package static var current: SeededExecutor?
 }
 
 extension TaskExecutor where Self == SeededExecutor {
     /// The executor of a test with the trait `.seeds`. Pass it to the queues of the test. Use it only in such a test.
-    public static var seeded: SeededExecutor {
+    package static var seeded: SeededExecutor {
         guard let executor = SeededExecutor.current else {
             fatalError("`.seeded` was used outside a test with the trait `.seeds`.")
         }
@@ -94,7 +85,7 @@ extension SeededExecutor {
     /// - Throws: The error that `body` throws, or `SeededRunError` if the body waits and no job is left, or if the
     ///   number of jobs exceeds the limit. Before a `SeededRunError`, the task of the body is cancelled. If it does not
     ///   end then, it is abandoned.
-    public func run<Value: Sendable>(
+    package func run<Value: Sendable>(
         jobLimit: Int = 10_000_000, whenIdle: () -> Bool = { false },
         _ body: @escaping @Sendable () async throws -> Value
     ) throws -> Value {
@@ -141,9 +132,9 @@ private final class OutcomeBox<Value: Sendable>: Sendable {
 }
 
 /// The error of a `SeededExecutor` whose program did not end.
-public struct SeededRunError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct SeededRunError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The reason why the program did not end.
-    public enum Reason: Sendable {
+    package enum Reason: Sendable {
         /// The body waits, and no job is left that could end the wait.
         case stuck
         /// More jobs than the limit have run.
@@ -151,19 +142,19 @@ public struct SeededRunError: Error, Sendable, Hashable, CustomStringConvertible
     }
 
     /// The seed of the executor. The same program behaves identically under the same seed.
-    public let seed: UInt64
+    package let seed: UInt64
 
     /// The reason why the program did not end.
-    public let reason: Reason
+    package let reason: Reason
 
     /// The number of jobs that were run.
-    public let jobsRun: Int
+    package let jobsRun: Int
 
     /// Whether the body's task did not end after its cancellation.
     package let leavesTask: Bool
 
     /// The reason, the seed and a possible cause.
-    public var description: String {
+    package var description: String {
         switch reason {
         case .stuck:
             """

@@ -35,7 +35,7 @@ struct SeedsTraitTests {
         recorder.expect("show", startedAfter: "load")
     }
 
-    @Test("the example of the article TestingWithSeeds", .seeds(200))
+    @Test("a dependent that waits for a manual clock shows the loaded value", .seeds(200))
     func readme() async throws {
         let recorder = Recorder<OperationEvent>()
         let clock = ManualClock()
