@@ -34,7 +34,9 @@ struct Explorer {
 
     mutating func explore() -> Exploration.Outcome {
         guard schedulesTakesTasks() != 0 else {
-            return .success(summary(0, notes: ["This runtime has no hooks for its tasks, so no schedule was run."]))
+            return .failure(
+                ScheduleFailure(
+                    cause: .unavailable, schedule: "usual", place: (0, settings.count), trace: nil, notes: []))
         }
         if let only = settings.only {
             let found = attempt(Chooser(only), only.seed)
@@ -68,8 +70,8 @@ struct Explorer {
         return .success(summary(settings.count, isComplete: frontier.popFirst() == nil))
     }
 
-    private func summary(_ count: Int, isComplete: Bool = false, notes more: [String] = []) -> ScheduleSummary {
-        ScheduleSummary(count: count, isComplete: isComplete, notes: notes + more)
+    private func summary(_ count: Int, isComplete: Bool = false) -> ScheduleSummary {
+        ScheduleSummary(count: count, isComplete: isComplete, notes: notes)
     }
 
     /// Repeats a schedule, and adds a note if it differs.

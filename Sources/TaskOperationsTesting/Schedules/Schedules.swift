@@ -111,6 +111,8 @@ public struct ScheduleFailure: Error, Sendable, CustomStringConvertible {
         case endless
         /// A job has blocked its thread for longer than the limit.
         case blocked(task: String)
+        /// The runtime does not pass its tasks to an exploration, so the body was not run.
+        case unavailable
     }
 
     /// The cause of the failure.
@@ -147,6 +149,8 @@ public struct ScheduleFailure: Error, Sendable, CustomStringConvertible {
         case .stuck:
             "The body waits, and no job is left to run. Perhaps it waits for a continuation that is never resumed, or for a thread that takes longer."
         case .endless: "The program does not end. Perhaps a loop never ends."
+        case .unavailable:
+            "No schedule was run: this runtime does not pass on its tasks. Perhaps it is linked statically."
         case .blocked(let task):
             "A job of \(task) blocks its thread. Perhaps it waits for a lock, a semaphore or another thread. The exploration ends here."
         }
