@@ -173,7 +173,7 @@ extension ScheduleRun {
         if schedulesCurrent() != nil {
             Self.current.take(job, isMain: isMain)
         } else if isMain {
-            MainActor.sharedUnownedExecutor.asSerialExecutor()?.enqueue(ExecutorJob(job))
+            MainActor.shared.enqueue(job)
         } else {
             globalConcurrentExecutor.enqueue(job)
         }
