@@ -89,10 +89,13 @@ struct SemaphoreEffects: Sendable {
         if claim.requests.contains(where: { $0.key != nil || $0.limit.hasClock }) { forgotten.append(claim) }
     }
 
-    /// Removes a claim of an owner from `served`, and returns it; nil if there is none.
+    /// Removes the claim of an owner that was served last from `served`, and returns it; nil if there is none.
+    ///
+    /// The order matters. Each claim that gives permits back to serve another claim moves to the line of a limit that is
+    /// taken, or that a claim served earlier holds. With the earliest claim first, claims could serve each other forever.
     mutating func nextServed(of owner: any LimitClaimant) -> LimitClaim? {
-        for (index, waiter) in served.enumerated() {
-            guard case .claim(let claim) = waiter, claim.owner === owner else { continue }
+        for index in served.indices.reversed() {
+            guard case .claim(let claim) = served[index], claim.owner === owner else { continue }
             served.remove(at: index)
             return claim
         }

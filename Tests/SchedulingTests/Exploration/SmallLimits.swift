@@ -163,7 +163,7 @@ extension SmallLimits {
     private mutating func updateLimits(of queue: Int) {
         while true {
             for change in queues[queue].takeLimitChanges() { perform(change, queue) }
-            let served = messages[oldMessages...].firstIndex { claims[$0].queue == queue }
+            let served = messages[oldMessages...].lastIndex { claims[$0].queue == queue }
             guard let served else { return }
             learn(messages.remove(at: served))
         }
