@@ -153,7 +153,7 @@ struct NameTests {
         #expect(Self.ids("dispatch_barrier_sync(queue, ^{ f(); });", path: "a.m") == ["objc-dispatch-barrier-sync"])
     }
 
-    @Test("Members of the current thread are uses of it")
+    @Test("A member of the current thread is found")
     func currentThread() {
         #expect(Self.ids("print(Thread.current.hash)") == ["thread-current"])
         #expect(Self.ids("print(Thread.current.description)") == ["thread-current"])

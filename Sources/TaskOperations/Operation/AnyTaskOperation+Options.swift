@@ -60,10 +60,10 @@ extension AnyTaskOperation {
     /// operation and cannot start it yet.
     func beginOptions() {
         // Reading all options would add 900 instructions to an operation that only has limits.
-        let (isNeeded, hasLimits) = record.withLock { record in
-            (record.hasTimedOptions || record.host?.defaults != nil, record.hasLimits)
+        let (isNeeded, limits) = record.withLock { record in
+            (record.hasTimedOptions || record.host?.defaults != nil, record.links?.limits ?? [])
         }
-        if hasLimits { checkLimits() }
+        endIfTooHeavy(for: limits)
         if !isNeeded { return }
         let options = completedOptions
         if options.surroundBody { surroundBody() }
@@ -75,12 +75,11 @@ extension AnyTaskOperation {
     }
 
     /// Ends the operation with an error if a limit has never had as many permits as the operation needs.
-    private func checkLimits() {
-        for request in limitRequests {
-            if let error = request.limit.excess(request.weight, hasKey: request.key != nil) {
-                endUnlessStarted(error, isCancellation: false)
-                return
-            }
+    private func endIfTooHeavy(for limits: [LimitRequest]) {
+        for request in limits {
+            guard let error = request.limit.excess(request.weight, hasKey: request.key != nil) else { continue }
+            endUnlessStarted(error, isCancellation: false)
+            return
         }
     }
 

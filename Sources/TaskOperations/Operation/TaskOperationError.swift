@@ -99,7 +99,7 @@ extension TaskOperationError: CustomStringConvertible {
             """
         case .weightExceedsCapacity(let name, let weight, let capacity):
             """
-            No wait can end for \(weight) permits of \(name.map { "semaphore \"\($0)\"" } ?? "a semaphore"), which has \
+            The call or operation needs \(weight) permits of \(name.map { "semaphore \"\($0)\"" } ?? "a semaphore"), which has \
             never had more than \(capacity). Raise its capacity, or use a smaller weight.
             """
         case .notStarted(let operation, let limit):

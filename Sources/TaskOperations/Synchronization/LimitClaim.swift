@@ -91,8 +91,9 @@ struct SemaphoreEffects: Sendable {
 
     /// Removes the claim of an owner that was served last from `served`, and returns it; nil if there is none.
     ///
-    /// The order matters. Each claim that gives permits back to serve another claim moves to the line of a limit that is
-    /// taken, or that a claim served earlier holds. With the earliest claim first, claims could serve each other forever.
+    /// A claim that must not keep permits gives them back if another limit is not free, and waits for that limit. In this
+    /// order, only operations, tasks and claims that were served earlier can hold the other limit, so the claim does not
+    /// return in this event. With the earliest claim first, claims could serve each other forever.
     mutating func nextServed(of owner: any LimitClaimant) -> LimitClaim? {
         for index in served.indices.reversed() {
             guard case .claim(let claim) = served[index], claim.owner === owner else { continue }

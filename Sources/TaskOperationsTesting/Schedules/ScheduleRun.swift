@@ -80,7 +80,7 @@ final class ScheduleRun: TaskExecutor {
         thread.pointee.enqueue = { ScheduleRun.current.takeGlobal(unsafeBitCast($0, to: UnownedJob.self), $1) }
     }
 
-    /// The run of the calling thread, which explores.
+    /// The run of the calling thread, which explores. The exploration retains the run until the next one begins.
     private static var current: ScheduleRun {
         Unmanaged<ScheduleRun>.fromOpaque(schedulesCurrent()!.pointee.run!).takeUnretainedValue()
     }
@@ -180,6 +180,7 @@ extension ScheduleRun {
     }
 
     private func traceSwitch(_ task: UInt64, _ resume: UnsafeRawPointer, _ actor: UnsafeRawPointer?) {
+        // The task that enters the actor retains the actor.
         let name = actor.map { "\(type(of: Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue()))" }
         let isMain = actor == thread.pointee.mainExecutor.identity
         state.withLock { $0.trace?.noteSwitch(of: task, resume, to: isMain ? "MainActor" : name) }
