@@ -10,7 +10,7 @@ import Testing
 struct RewriteTests {
     // MARK: Compiled examples
 
-    private static let examples = ["Locks", "Semaphores", "SerialQueues", "OperationQueues"]
+    private static let examples = ["Locks", "Semaphores", "SerialQueues", "OperationQueues", "Isolation"]
 
     private static func example(_ name: String, _ side: String) throws -> String {
         let file = Guide.package.appending(path: "Tests/RewriteExamples/\(side)/\(name).swift")
@@ -63,6 +63,17 @@ struct RewriteTests {
     @Test("Operation queues execute the same before and after")
     func operationQueues() {
         #expect(RewriteExamplesBefore.Loader().load(40) == RewriteExamplesAfter.Loader().load(40))
+    }
+
+    @Test("Callbacks on another queue give the same results before and after") @MainActor
+    func isolation() async throws {
+        let (before, after) = (RewriteExamplesBefore.Ticker(), RewriteExamplesAfter.Ticker())
+        before.start()
+        after.start()
+        await before.prepare()
+        await after.prepare()
+        while before.count < 3 || after.count < 3 || !before.isReady || !after.isReady { await Task.yield() }
+        #expect(before.count >= 3 && after.count >= 3 && before.isReady && after.isReady)
     }
 
     // MARK: Left alone

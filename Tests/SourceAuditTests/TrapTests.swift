@@ -90,6 +90,9 @@ struct TrapTests {
         #expect(try Self.lines(Self.trap, "@MainActor \(preconcurrency)") == [1])
         let free = delegate.replacing("func", with: "nonisolated func")
         #expect(try Self.lines(Self.trap, free, settings: isolated).isEmpty)
+        // The compiler makes `async` methods change to the actor.
+        let suspending = delegate.replacing("T) {}", with: "T) async {}")
+        #expect(try Self.lines(Self.trap, suspending, settings: isolated).isEmpty)
         let onMain = delegate + "; let s = URLSession(configuration: c, delegate: d, delegateQueue: .main)"
         #expect(try Self.lines(Self.trap, onMain, settings: isolated).isEmpty)
     }

@@ -22,7 +22,7 @@ extension FileMatcher {
     }
 
     /// The opening brace of the closure that a call receives last.
-    private func closure(ofCall index: Int) -> Int? {
+    func closure(ofCall index: Int) -> Int? {
         guard file[index + 1] == .openParen else { return index + 1 }
         let close = file.partner(index + 1)
         if file[close + 1] == .openBrace, !file.isFirstOnLine(close + 1) { return close + 1 }
@@ -109,7 +109,7 @@ extension FileMatcher {
         return codeBase.isolatedFiles.contains(file.number)
     }
 
-    private func isolation(ofDeclaration head: Int) -> Bool? {
+    func isolation(ofDeclaration head: Int) -> Bool? {
         if file[head] == .actor { return false }
         let attributes = file.attributes(before: head)
         if attributes.contains(where: { ["nonisolated", "concurrent", "Sendable"].contains($0) }) { return false }
@@ -135,22 +135,31 @@ extension FileMatcher {
 
     /// Finds an isolated type that is the delegate of a system object which calls it on its own queue.
     private mutating func addDelegate(_ type: TypeDeclaration) {
+        guard let method = isolatedCallbacks(of: type).first else { return }
+        add("checking-isolated-callback", method + 1, .likely)
+    }
+
+    /// The isolated methods of a type that a system object calls on its own queue: the tokens of their `func`. An
+    /// `async` method changes to its actor by itself.
+    func isolatedCallbacks(of type: TypeDeclaration) -> [Int] {
         let scope = file.outline.scopes[type.scope]
         for reference in type.supers {
             guard let names = Callbacks.delegates[file.vocabulary[reference.name]],
                 codeBase.isolatedFiles.contains(file.number) || isPreconcurrency(reference.name, scope),
                 isOnMainActor(scope.open), !isDelegateOnMain
             else { continue }
-            let method = (scope.open..<min(scope.close, file.tokens.count)).first { index in
+            let methods = (scope.open..<min(scope.close, file.tokens.count)).filter { index in
                 file[index] == .func && names.contains(file.text(index + 1))
                     && file.outline.scopes[file.outline.scope(of: index)].parent == type.scope
                     && isolation(ofDeclaration: index) == nil
+                    && file[file.partner(index + 2) + 1] != .async
             }
-            if let method { return add("checking-isolated-callback", method + 1, .likely) }
+            if !methods.isEmpty { return methods }
         }
+        return []
     }
 
-    private func isPreconcurrency(_ name: Word, _ scope: Scope) -> Bool {
+    func isPreconcurrency(_ name: Word, _ scope: Scope) -> Bool {
         (scope.head..<max(scope.head, scope.open)).contains { index in
             file.word(index) == name && file[index - 1] == .preconcurrency
         }

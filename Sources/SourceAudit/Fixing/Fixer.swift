@@ -89,13 +89,15 @@ struct Fixer {
             for finding in findings {
                 do throws(Refusal) {
                     let project = try projects.project(of: paths[number])
-                    let needsBridge = Self.rewrite(for: finding)!.needsBridge
-                    let lock = try lock(for: matcher, project, needsBridge: needsBridge)
-                    for manifest in project.manifests {
-                        _ = try manifest.edits(
-                            bridgeFor: needsBridge ? [paths[number]] : [], raisesPlatforms: raisesPlatforms)
+                    let need = Self.rewrite(for: finding)!.need
+                    let lock = try lock(for: matcher, project, need) ?? contexts[number]?.lock ?? .mutex
+                    if need != .nothing {
+                        for manifest in project.manifests {
+                            _ = try manifest.edits(
+                                bridgeFor: need == .bridge ? [paths[number]] : [], raisesPlatforms: raisesPlatforms)
+                        }
                     }
-                    if !needsBridge { try checkName(of: lock, in: matcher) }
+                    if need == .lock { try checkName(of: lock, in: matcher) }
                     let change = try change(finding, matcher, project, lock)
                     contexts[number] = (project, lock)
                     accepted[number, default: []].append(finding)
@@ -146,18 +148,22 @@ struct Fixer {
         }
     }
 
-    /// The best lock that all systems of a file's project have. Throws if the rewrite cannot use any.
+    /// The best lock that all systems of a file's project have; nil if the rewrite needs no module. Throws if the rewrite
+    /// cannot use any lock.
     private func lock(
-        for matcher: FileMatcher, _ project: Project, needsBridge: Bool
-    ) throws(Refusal) -> Platforms.LockType {
-        if needsBridge, !project.hasBridge { throw Refusal("its Xcode project does not contain the bridge's package") }
+        for matcher: FileMatcher, _ project: Project, _ need: Rewrite.Need
+    ) throws(Refusal) -> Platforms.LockType? {
+        if need == .nothing { return nil }
+        if need == .bridge, !project.hasBridge {
+            throw Refusal("its Xcode project does not contain the bridge's package")
+        }
         var platforms = project.platforms
         let imports = matcher.file.imports
         // Code with UIKit is not built for macOS, also if the manifest does not name its systems.
         if imports.contains("UIKit") { platforms.remove("macOS") }
         if raisesPlatforms { for manifest in project.manifests { platforms.removeStatements(of: manifest) } }
         guard let obstacle = platforms.obstacle(to: .mutex) else { return .mutex }
-        guard !needsBridge, platforms.obstacle(to: .unfairLock) == nil else { throw Refusal(obstacle) }
+        guard need == .lock, platforms.obstacle(to: .unfairLock) == nil else { throw Refusal(obstacle) }
         guard project.isApple || !imports.isDisjoint(with: FileImports.apple) else {
             throw Refusal("\(obstacle), and Linux has no \(Platforms.LockType.unfairLock.name)")
         }
@@ -249,7 +255,11 @@ struct Fixer {
             else { continue }
             do throws(Refusal) {
                 new = try change(same, matcher, project, lock).edits.applied(to: new)
-                modules.insert(rewrite.needsBridge ? "TaskOperationsBridge" : lock.module)
+                switch rewrite.need {
+                case .lock: modules.insert(lock.module)
+                case .bridge: modules.insert("TaskOperationsBridge")
+                case .nothing: break
+                }
                 fixes.rewritten.append(finding)
             } catch {
                 fixes.left.append(Fixes.Left(finding: finding, reason: error.reason))

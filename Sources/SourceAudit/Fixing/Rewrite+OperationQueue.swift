@@ -1,7 +1,7 @@
 extension Rewrite {
     /// `OperationQueue()` becomes `BridgedOperationQueue()`, unless the code base uses a feature that works differently
     /// on the bridged queue.
-    static let operationQueue = Rewrite(patterns: ["queue-made"], needsBridge: true) {
+    static let operationQueue = Rewrite(patterns: ["queue-made"], need: .bridge) {
         finding, context throws(Refusal) in
         let file = context.file
         for (pattern, use) in [

@@ -2,10 +2,17 @@
 struct Rewrite: Sendable {
     /// The patterns whose findings the rewrite replaces.
     let patterns: Set<String>
-    /// Whether the new source needs the bridge, instead of a lock.
-    var needsBridge = false
+    /// The module that the new source needs.
+    var need = Need.lock
     /// Returns the new source for a finding. Throws if any use has no exact counterpart.
     let change: @Sendable (Finding, FixContext) throws(Refusal) -> Change
+
+    enum Need {
+        /// The module of the lock that the project's systems have.
+        case lock
+        case bridge
+        case nothing
+    }
 
     struct Change {
         var edits: [Edit]
@@ -13,7 +20,7 @@ struct Rewrite: Sendable {
         var visibleName: Word?
     }
 
-    static let all: [Rewrite] = [.lock, .semaphore, .serialQueue, .operationQueue]
+    static let all: [Rewrite] = [.lock, .semaphore, .serialQueue, .operationQueue, .isolation]
 }
 
 /// The reason for leaving a finding unchanged.
