@@ -891,8 +891,20 @@ struct PatternExample {
             "objc-queue-add-block", has: ["[q addOperationWithBlock:^{ }];"],
             hasNot: ["- (void)addOperationWithBlock:(id)b;"], isObjectiveC: true),
         PatternExample(
-            "objc-queue-serial", has: ["NSOperationQueue *q; q.maxConcurrentOperationCount = 1;"],
-            hasNot: ["NSArray *q; q.count = 1;"], isObjectiveC: true),
+            "objc-queue-serial",
+            has: [
+                "NSOperationQueue *q; q.maxConcurrentOperationCount = 1;",
+                "NSOperationQueue *q; [q setMaxConcurrentOperationCount:1];",
+                "[self.queue setMaxConcurrentOperationCount:1];",
+            ],
+            hasNot: [
+                "NSArray *q; q.count = 1;", "[q setMaxConcurrentOperationCount:10];",
+                "[q setMaxConcurrentOperationCount:1 + n];",
+            ], isObjectiveC: true),
+        PatternExample(
+            "objc-queue-width",
+            has: ["[q setMaxConcurrentOperationCount:4];", "NSOperationQueue *q; q.maxConcurrentOperationCount = 4;"],
+            hasNot: ["[q setMaxConcurrentOperationCount:1];"], isObjectiveC: true),
         PatternExample(
             "objc-operation-subclass", has: ["@interface A : NSOperation\n@end"],
             hasNot: ["@interface A : NSObject\n@end"],

@@ -10,7 +10,7 @@ extension FileMatcher {
         case .on(let word): file[index - 1] == .dot && receiver(index) == word
         case .qualified(let word):
             file[index - 1] == .colon && file[index - 2] == .colon && file.word(index - 3) == word
-        case .argument(let word): file[index + 1] == .openParen && firstArgument(index) == word
+        case .argument(let word): hasOpening(index) && firstArgument(index) == word
         case .assignedNumber(let word):
             file[index + 1] == .equal && file.word(index + 2) == word && file[index + 3] != .dot
         case .not(let condition): !holds(condition, index)
@@ -141,6 +141,12 @@ extension FileMatcher {
         var open = file[index + 1] == .openParen ? file.partner(index + 1) + 1 : index + 1
         if file.language == .objectiveC { open = file.partner(index + 1) - 2 }
         return file[open] == .openBrace && file.partner(open) == open + 1
+    }
+
+    /// Whether the arguments of a call follow, or the only argument of a message.
+    private func hasOpening(_ index: Int) -> Bool {
+        file[index + 1] == .openParen
+            || file.language == .objectiveC && file[index + 1] == .colon && file[index + 3] == .closeSquare
     }
 
     private func firstArgument(_ index: Int) -> Word {

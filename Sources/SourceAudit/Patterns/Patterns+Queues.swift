@@ -7,7 +7,8 @@ extension Patterns {
         Pattern(
             "queue-serial", .queues, "OperationQueue of width 1", recipe: "Operations/SerialOperationQueue", .callers,
             .state, "An actor for the state, with a queue of width 1 if order matters.",
-            .member(["maxConcurrentOperationCount"], of: [.operationQueue], when: [.assignedNumber("1")])),
+            .member(["maxConcurrentOperationCount"], of: [.operationQueue], when: [.assignedNumber("1")]),
+            .message(["setMaxConcurrentOperationCount"], when: [.argument("1")])),
         Pattern(
             "queue-pool", .queues, "OperationQueue as a pool of threads", recipe: "Operations/BlockingOperations",
             .callers, .queues, "The width, and a BlockingExecutor for bodies that block.",
