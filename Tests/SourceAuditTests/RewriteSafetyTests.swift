@@ -392,6 +392,31 @@ struct RewriteSafetyTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: package.path + "/Sources/App").count == 2)
     }
 
+    @Test("The hidden files of a killed run are removed by the next one, and no other files")
+    func remains() throws {
+        let passed = "private let lock = NSLock()\nfunc f() { g(lock) }\n"
+        let package = try Package(["A.swift": Self.lock, "Left/B.swift": passed])
+        let ended = Process()
+        ended.executableURL = URL(filePath: "/usr/bin/env")
+        ended.arguments = ["true"]
+        try ended.run()
+        ended.waitUntilExit()
+        let (old, own) = (ended.processIdentifier, ProcessInfo.processInfo.processIdentifier)
+        let kept = [
+            ".A.swift.audit-\(own)-\(UUID().uuidString)", ".A.swift.audit-\(old)-notes", ".swift.audit",
+            "A.audit-\(old)-\(UUID().uuidString)",
+        ]
+        for name in kept { try package.write("", to: "Sources/App/\(name)") }
+        for folder in ["", "Left/"] {
+            try package.write("", to: "Sources/App/\(folder).A.swift.audit-\(old)-\(UUID().uuidString)")
+        }
+        _ = package.run("--fix")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: package.path + "/Sources/App").count == 7)
+        #expect(package.run("--fix", "--write", "--force").status == .success)
+        let names = try FileManager.default.subpathsOfDirectory(atPath: package.path + "/Sources/App")
+        #expect(Set(names) == Set(kept + ["A.swift", "Left", "Left/B.swift"]))
+    }
+
     // MARK: Numbers
 
     @Test("The announced number of rewrites is the number of a trial")

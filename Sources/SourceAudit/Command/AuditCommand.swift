@@ -111,6 +111,7 @@ public struct AuditCommand {
                 throw FileFailure(
                     message: "no file was changed: git does not track these files, or they have changes: \(names)")
             }
+            FileReplacement.removeRemains(besides: fixes.left.map(\.finding.path))
             try FileReplacement.replace(fixes.files) { try write("\($0.shown)\n") }
         } else {
             try write(fixes.diff)

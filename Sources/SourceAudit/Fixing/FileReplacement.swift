@@ -15,6 +15,7 @@ struct FileReplacement {
     /// Writes all new contents beside the files, then renames them. Throws before the first change if any file cannot be
     /// replaced, or has other contents than those that were rewritten.
     static func replace(_ files: [Fixes.Rewritten], renamed: (String) throws -> Void) throws {
+        removeRemains(besides: files.map(\.path))
         var staged: [Staged] = []
         do {
             for file in files { staged.append(try stage(file)) }
@@ -30,6 +31,22 @@ struct FileReplacement {
         }
     }
 
+    /// Removes the hidden files that earlier runs left beside files, because the runs were killed.
+    static func removeRemains(besides paths: [String]) {
+        let folders = Set(paths.map { URL(filePath: $0).resolvingSymlinksInPath().deletingLastPathComponent().path })
+        for folder in folders {
+            for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+                guard name.hasPrefix("."), let run = name.wholeMatch(of: #/\..+\.audit-(\d+)-[0-9A-F-]{36}/#)?.1,
+                    let identifier = pid_t(run), identifier > 0
+                else { continue }
+                // The files of a run that still executes are needed. If the identifier was given to another process, a
+                // later run removes the file.
+                guard kill(identifier, 0) != 0, errno == ESRCH else { continue }
+                unlink("\(folder)/\(name)")
+            }
+        }
+    }
+
     /// Writes the new contents of a file to a hidden file in the same folder, with the permissions of the old one.
     private static func stage(_ file: Fixes.Rewritten) throws -> Staged {
         let path = URL(filePath: file.path).resolvingSymlinksInPath().path
@@ -42,7 +59,7 @@ struct FileReplacement {
         // The superuser may write a read-only file, but its owner did not intend that.
         guard mode & 0o222 != 0, access(path, W_OK) == 0 else { throw Failure(message: "\(none) is read-only") }
         let url = URL(filePath: path)
-        let name = ".\(url.lastPathComponent).audit-\(UUID().uuidString)"
+        let name = ".\(url.lastPathComponent).audit-\(getpid())-\(UUID().uuidString)"
         let temporary = url.deletingLastPathComponent().appending(path: name).path
         let failure = Failure(message: "\(none) cannot be written, because its folder is read-only or full")
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL, mode_t(mode))
