@@ -39,6 +39,39 @@ struct NameTests {
         #expect(Example.findings(inSources: sources).map(\.path) == ["C.swift", "C.swift"])
     }
 
+    @Test("A type at the top of a file hides the system type in its own module and where its module is imported")
+    func typesAtTheTop() throws {
+        let use = "func f(_ o: Operation) { o.cancel() }\n"
+        let package = try Package(
+            ["A.swift": use, "B.swift": "public class Operation { func cancel() {} }\nclass Own: Operation {}\n"],
+            manifest: """
+                // swift-tools-version: 6.0
+                let package = Package(name: "App", targets: [
+                    .target(name: "App"), .target(name: "Other"), .target(name: "User"), .testTarget(name: "UserTests"),
+                ])
+                """)
+        try package.write(use + "class Sub: Operation { override func main() {} }\n", to: "Sources/Other/A.swift")
+        try package.write("import App\n" + use + "func g(_ o: Foundation.Operation) {}\n", to: "Sources/User/A.swift")
+        try package.write("private class Process { }\nfunc f() { Process() }\n", to: "Sources/User/B.swift")
+        try package.write("func f() { let p = Process(); p.waitUntilExit() }\n", to: "Sources/User/C.swift")
+        try package.write("class Thread { func start() {} }\n", to: "Sources/Other/Thread.swift")
+        try package.write("@testable import Other\nfunc f(t: Thread) { t.start() }\n", to: "Tests/UserTests/A.swift")
+        try package.write("import Other\nfunc f(t: Thread) { t.start() }\n", to: "Tests/UserTests/B.swift")
+        var auditor = Auditor(paths: [package.path])
+        auditor.usesIndex = false
+        let found = auditor.result().findings.map { finding in
+            let path = finding.path.dropFirst(package.path.count + 1).split(separator: "/").dropFirst()
+            return "\(path.joined(separator: "/")):\(finding.line) \(finding.pattern.id)"
+        }
+        #expect(
+            Set(found) == [
+                "Other/A.swift:1 operation-type", "Other/A.swift:1 operation-cancel",
+                "Other/A.swift:2 operation-subclass",
+                "User/A.swift:3 operation-type", "User/C.swift:1 source-process", "UserTests/B.swift:2 thread-type",
+                "UserTests/B.swift:2 thread-control",
+            ])
+    }
+
     @Test("Swift's names of system types are names of C++ in Objective-C")
     func namesOfCPlusPlus() {
         let source = "class Operation {}; Operation *o; Thread t(1); Timer timer; struct Process { int id; };"

@@ -187,6 +187,15 @@ struct Manifest {
         return target
     }
 
+    /// The name of the target that compiles a file. A computed target is expected in its conventional folder.
+    func module(of path: String) -> String? {
+        if let label = (try? target(of: path))?.labels["name"] {
+            return String(file.text(label + 2).map { $0.isLetter || $0.isNumber ? $0 : "_" })
+        }
+        guard (try? checkTarget(of: path)) != nil else { return nil }
+        return relative(path).split(separator: "/").dropFirst().first.map(String.init)
+    }
+
     /// Throws if no target compiles a file. A computed target is expected in its conventional folder.
     func checkTarget(of path: String) throws(Refusal) {
         do {

@@ -119,6 +119,17 @@ struct XcodeProject {
         return (targets[path] ?? []).union(inFolders.map(\.target))
     }
 
+    /// The modules of the targets that compile a file.
+    func modules(compiling path: String) -> Set<String> {
+        Set(
+            targets(compiling: path).flatMap { target in
+                let stated = (settings[target] ?? []).compactMap { $0["PRODUCT_MODULE_NAME"] }
+                let plain = stated.filter { !$0.contains("$") }
+                let name = objects[target]?["name"] as? String ?? target
+                return plain.isEmpty ? [String(name.map { $0.isLetter || $0.isNumber ? $0 : "_" })] : plain
+            })
+    }
+
     func compiles(_ path: String) -> Bool { !targets(compiling: path).isEmpty }
 
     func mayUseSwift6(_ path: String) -> Bool {

@@ -44,19 +44,25 @@ public struct Auditor {
     func result(visit: (FileMatcher, [Finding]) -> Void = { _, _ in }) -> AuditResult {
         let walk = FileWalk(paths, excluded: excluded)
         let vocabulary = Vocabulary()
-        let codeBase = CodeBase(vocabulary)
+        var codeBase = CodeBase(vocabulary)
         var notes = walk.notes
         var result = AuditResult(
             files: 0, lines: 0, index: nil, findings: [], paths: walk.paths,
             uses: [[Int: Int]](repeating: [:], count: walk.paths.count), typeUses: [:], notes: [])
         for (number, path) in walk.paths.enumerated() {
             progress(number, walk.paths.count * 2)
-            guard let bytes = Self.read(path, &notes) else { continue }
-            let file = SourceFile(
-                path: path, number: number, bytes: bytes, vocabulary: vocabulary, ownNames: codeBase.ownNames)
+            guard let file = Self.file(number, path, codeBase, &notes) else { continue }
             codeBase.add(Declarations(file), of: file)
             result.files += 1
-            result.lines += file.lineStarts.count - (bytes.isEmpty || Byte.isNewline(bytes[bytes.count - 1]) ? 1 : 0)
+            result.lines += file.lineCount
+        }
+        var lost: [Note] = []
+        if let ownNames = codeBase.ownNames.located(in: walk.paths) {
+            codeBase = CodeBase(vocabulary, ownNames: ownNames)
+            for (number, path) in walk.paths.enumerated() {
+                guard let file = Self.file(number, path, codeBase, &lost) else { continue }
+                codeBase.add(Declarations(file), of: file)
+            }
         }
         let rules = Rules(Patterns.all, vocabulary)
         let index = readIndexes(walk.paths, codeBase, rules, &notes)
@@ -68,14 +74,11 @@ public struct Auditor {
         let targets = Targets(walk.paths)
         codeBase.isolatedFiles = Set(walk.paths.indices.filter { targets.isIsolated(walk.paths[$0]) })
         var pool = PoolAnalysis(codeBase)
-        var lost: [Note] = []
         var shared = SharedQueues()
         var uses = [[Word: Int]](repeating: [:], count: walk.paths.count)
         for (number, path) in walk.paths.enumerated() {
             progress(walk.paths.count + number, walk.paths.count * 2)
-            guard let bytes = Self.read(path, &lost) else { continue }
-            let file = SourceFile(
-                path: path, number: number, bytes: bytes, vocabulary: vocabulary, ownNames: codeBase.ownNames)
+            guard let file = Self.file(number, path, codeBase, &lost) else { continue }
             var matcher = FileMatcher(file, Declarations(file), codeBase, rules, index?.records[number])
             matcher.isChecked = targets.isChecked(path)
             matcher.collectsWaits = true
@@ -109,6 +112,14 @@ public struct Auditor {
         notes += lost.filter { !notes.contains($0) }
         result.notes = notes
         return result
+    }
+
+    private static func file(_ number: Int, _ path: String, _ codeBase: CodeBase, _ notes: inout [Note]) -> SourceFile?
+    {
+        read(path, &notes).map { bytes in
+            SourceFile(
+                path: path, number: number, bytes: bytes, vocabulary: codeBase.vocabulary, ownNames: codeBase.ownNames)
+        }
     }
 
     /// Reads the bytes of a file. Returns nil and adds a note if the file cannot be read.

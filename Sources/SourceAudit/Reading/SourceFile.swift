@@ -15,10 +15,10 @@ final class SourceFile {
     let scopesByHead: [Int: Int]
     /// The scopes of each type, at most 16 of them. Further extensions in the same file are ignored.
     let typeScopes: [Word: [Int]]
-    /// The nested types of the file and of `ownNames` that have the name of a system type.
+    /// The types of the file and of `ownNames` that have the name of a system type.
     let ownNames: OwnNames
 
-    /// - Parameter ownNames: The nested types of other files that have the name of a system type.
+    /// - Parameter ownNames: The types of other files that have the name of a system type.
     init(path: String, number: Int, bytes: [UInt8], vocabulary: Vocabulary, ownNames: OwnNames = OwnNames()) {
         self.path = path
         self.number = number
@@ -31,7 +31,7 @@ final class SourceFile {
         let firstOutline = Outline(lexer.tokens, lineStarts, language: language)
         var names = ownNames
         var tokens = lexer.tokens
-        let isRenamed = names.rename(&tokens, firstOutline, language, vocabulary)
+        let isRenamed = names.rename(&tokens, firstOutline, language, vocabulary, file: number)
         (self.tokens, self.ownNames) = (tokens, names)
         // The outline has the names of types.
         outline = isRenamed ? Outline(tokens, lineStarts, language: language) : firstOutline
@@ -64,6 +64,9 @@ final class SourceFile {
 
     /// The matching bracket, or the last index of the file if a bracket is not closed.
     func partner(_ index: Int) -> Int { outline.partner(index) }
+
+    /// The number of lines. A line break at the end begins no further line.
+    var lineCount: Int { lineStarts.count - (bytes.last.map(Byte.isNewline) ?? true ? 1 : 0) }
 
     /// The line of a token, from 1.
     func line(_ index: Int) -> Int { line(at: Int(tokens[index].start)) }

@@ -31,12 +31,12 @@ final class CodeBase {
     private var known: [Word: SystemType?] = [:]
     private var isolated: [Word: Bool] = [:]
     private let systemMembers: [MemberKey: TypeReference]
-    private(set) var ownNames = OwnNames()
+    private(set) var ownNames: OwnNames
     /// The numbers of the files whose target isolates all code to the main actor by default.
     var isolatedFiles: Set<Int> = []
 
-    init(_ vocabulary: Vocabulary) {
-        self.vocabulary = vocabulary
+    init(_ vocabulary: Vocabulary, ownNames: OwnNames = OwnNames()) {
+        (self.vocabulary, self.ownNames) = (vocabulary, ownNames)
         for type in SystemType.allCases { systemTypes[vocabulary[type.rawValue]] = type }
         for (name, type) in SystemType.otherNames { systemTypes[vocabulary[name]] = type }
         // A name qualified by its module is read as one word.
@@ -49,7 +49,7 @@ final class CodeBase {
     }
 
     func add(_ declarations: Declarations, of file: SourceFile) {
-        ownNames.formUnion(file.ownNames)
+        ownNames.formUnion(file.ownNames, file: file.number)
         for type in declarations.types { types[type.name, default: []].append(type) }
         for (name, types) in declarations.aliases where aliases[name].map({ systemTypes[$0.name] == nil }) ?? true {
             aliases[name] = meant(types)
@@ -122,8 +122,14 @@ final class CodeBase {
         }
     }
 
-    /// The system type that a type of the code base hides by its name.
-    func hiddenSystemType(_ name: Word) -> SystemType? { hides(name) ? systemTypes[name] : nil }
+    /// The system type that a type of the code base hides by its name, if the modules of files are not known.
+    func hiddenSystemType(_ name: Word) -> SystemType? {
+        guard hides(name) else { return nil }
+        let text = vocabulary[name]
+        let prefix = Modules.unknown + "."
+        return text.hasPrefix(prefix)
+            ? systemTypes[vocabulary[String(text.dropFirst(prefix.count))]] : systemTypes[name]
+    }
 
     func result(of name: Word, in owner: Word) -> TypeReference? {
         results[MemberKey(owner: owner, name: name)]?.value
