@@ -649,7 +649,10 @@ struct PatternExample {
                 "class A { static var x: Int { 1 } }", "@MainActor class A { static var x = 1 }",
             ]),
         PatternExample(
-            "checking-global", has: ["var x = 1"], hasNot: ["let x = 1", "func f() { var x = 1 }", "var x: Int { 1 }"]),
+            "checking-global", has: ["var x = 1", "var x = if a { 1 } else { 2 }"],
+            hasNot: [
+                "let x = 1", "func f() { var x = 1 }", "var x: Int { 1 }", "var x = 1\nfor i in 1...2 { x += i }",
+            ]),
         PatternExample(
             "checking-open-class", has: ["open class A { var x = 1 }"],
             hasNot: ["public class A { var x = 1 }", "open class A { let x = 1 }"]),

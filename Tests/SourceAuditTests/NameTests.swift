@@ -186,6 +186,33 @@ struct NameTests {
         #expect(Self.ids("dispatch_barrier_sync(queue, ^{ f(); });", path: "a.m") == ["objc-dispatch-barrier-sync"])
     }
 
+    @Test("A condition in parentheses has the type of its values, and a tuple has not")
+    func conditionsInParentheses() {
+        let queues = "class Q: OperationQueue {}; class A { let a: Q, b: Q; "
+        #expect(Self.ids(queues + "func f(x: Bool) { (x ? a : b).addOperation(g) } }").last == "queue-add")
+        #expect(
+            Self.ids("class A { let a: OperationQueue; func f() { (b?.c ? d() : a).cancelAllOperations() } }").contains(
+                "queue-cancel"))
+    }
+
+    @Test("An overload of a subclass is not the member of the system, also without self")
+    func overloadsWithoutSelf() {
+        let source = """
+            class Work: Operation {
+                func cancel(with error: Error) { super.cancel() }
+                override func main() { cancel(with: E()); cancel() }
+            }
+            """
+        #expect(Self.lines("operation-cancel", source) == [2, 3])
+        #expect(Self.ids(source).filter { $0 == "operation-cancel" }.count == 2)
+    }
+
+    @Test("An open class of tests needs no Sendable")
+    func openTestCases() {
+        let source = "open class Base: XCTestCase { }\nopen class A: Base { var x = 1 }\nopen class B { var x = 1 }"
+        #expect(Self.lines("checking-open-class", source) == [3])
+    }
+
     @Test("A member of the current thread is found")
     func currentThread() {
         #expect(Self.ids("print(Thread.current.hash)") == ["thread-current"])

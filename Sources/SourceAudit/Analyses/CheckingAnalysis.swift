@@ -5,7 +5,7 @@ extension FileMatcher {
     mutating func addChecking(_ type: TypeDeclaration, _ facts: ClassFacts, _ called: [Word: Set<Word>]) {
         guard type.kind == .class, !isChecked, !codeBase.isIsolated(type.name) else { return }
         if type.isOpen, let variable = facts.variables.first(where: isStateOfObject),
-            !facts.variables.contains(where: isOutlet)
+            !facts.variables.contains(where: isOutlet), !isTestCase(type.name)
         {
             add("checking-open-class", variable, .likely)
         }
@@ -35,6 +35,13 @@ extension FileMatcher {
     /// Whether a variable belongs to each object, not to the type.
     private func isStateOfObject(_ variable: Int) -> Bool {
         !file.hasModifier(.static, before: variable - 1) && !file.hasModifier(.class, before: variable - 1)
+    }
+
+    /// Whether a class contains tests. XCTest gives each test an object of its own.
+    private func isTestCase(_ name: Word) -> Bool {
+        codeBase.chain(from: name).contains { type in
+            type.supers.first.map { file.vocabulary[$0.name].hasSuffix("TestCase") } ?? false
+        }
     }
 
     /// Whether a variable is an outlet. Only classes of the user interface have outlets, and the main actor isolates them.
@@ -70,7 +77,7 @@ extension FileMatcher {
         // The variables of a script and of a playground are isolated to the main actor.
         let isScript =
             file.path.hasSuffix("main.swift") || file.path.contains(".playground/")
-            || file.bytes.starts(with: "#!".utf8)
+            || file.bytes.starts(with: "#!".utf8) || file.hasStatements
             || file.path.split(separator: "/").last.map { $0.hasPrefix("Package") && file.isManifest } == true
         guard !isChecked, !isScript else { return }
         for variable in declarations.variables where variable.isVariable && variable.index > 0 {
@@ -100,6 +107,11 @@ extension FileMatcher {
 }
 
 extension SourceFile {
+    /// Whether statements such as `for` are at the top of the file, as only scripts have them.
+    var hasStatements: Bool {
+        outline.scopes.contains { $0.kind == .block && $0.parent == 0 && isFirstOnLine($0.head) }
+    }
+
     /// Whether the file is the manifest of a package, whose variables are those of a script.
     var isManifest: Bool { tokens.indices.contains { text($0) == "PackageDescription" && self[$0 - 1] == .import } }
 

@@ -106,7 +106,8 @@ struct FileMatcher {
         // A member of the enclosing type, without `self`.
         guard file[index - 1] != .func, file[index - 1] != .var, file[index - 1] != .let, file[index + 1] != .colon,
             file.language == .swift, declarations.local(file.word(index), at: index, in: file) == nil,
-            let type = codeBase.systemType(file.typeName(around: index)), fits(type)
+            let type = codeBase.systemType(file.typeName(around: index)), fits(type),
+            !isOwnOverload(index, of: file.typeName(around: index))
         else { return nil }
         return (type, .certain)
     }

@@ -145,7 +145,7 @@ extension Patterns {
         Pattern(
             "dispatch-label", .dispatch, "label, qos of a queue", recipe: "Documentation/Members#calls-of-dispatch",
             .rote, .queues, "name: and priority:.", .member(["label", "qos", "setTarget"], of: [.dispatchQueue]),
-            .function(["dispatch_set_target_queue", "dispatch_queue_get_label"])),
+            .function(["dispatch_set_target_queue", "dispatch_queue_get_label", "__dispatch_queue_get_label"])),
         Pattern(
             "dispatch-type", .dispatch, "DispatchQueue as a type", recipe: "Documentation/Members#calls-of-dispatch",
             .callers, .queues, "Becomes the type of the queue's replacement.",

@@ -158,7 +158,8 @@ extension Patterns {
         Pattern(
             "checking-global", .checking, "Global var without a lock",
             recipe: "Migration#messages-of-the-compiler-during-the-port", .rote, .checking,
-            "A let, an actor, a Mutex, or @MainActor.", .analysis),
+            "A let, an actor, a Mutex, or @MainActor; nonisolated(unsafe) if only its address is used, as a key.",
+            .analysis),
         Pattern(
             "checking-open-class", .checking, "Open class with variables",
             recipe: "Migration#messages-of-the-compiler-during-the-port", .callers, .checking,

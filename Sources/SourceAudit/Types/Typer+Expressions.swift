@@ -50,7 +50,7 @@ extension Typer {
             return enclosingType(start).map { (Result(type: TypeReference(name: $0), isMetatype: true), start + 1) }
         case .openSquare: return list(start, depth)
         case .openParen:
-            return (type(ofExpression: start + 1, depth: depth), file.partner(start) + 1)
+            return (type(ofGroup: start, depth), file.partner(start) + 1)
         case .openBrace: return calledClosure(start, depth)
         case .nil, .true, .false: return nil
         default:
@@ -58,6 +58,22 @@ extension Typer {
             if file.beginsUpper(start) || codeBase.systemType(file.word(start)) != nil { return typeName(start) }
             return value(start, depth)
         }
+    }
+
+    /// The type of an expression in parentheses. Both values of `condition ? a : b` have one type.
+    private func type(ofGroup open: Int, _ depth: Int) -> Result? {
+        let close = file.partner(open)
+        var index = open + 1
+        while index < min(close, open + 40) {
+            switch file[index] {
+            case .openParen, .openSquare, .openBrace: index = max(file.partner(index), index)
+            case .colon where (open..<index).contains(where: { file[$0] == .question && file[$0 + 1] != .dot }):
+                return type(ofExpression: index + 1, depth: depth)
+            default: break
+            }
+            index += 1
+        }
+        return type(ofExpression: open + 1, depth: depth)
     }
 
     private func enclosingType(_ index: Int) -> Word? {
