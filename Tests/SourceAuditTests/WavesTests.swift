@@ -42,6 +42,25 @@ struct WavesTests {
         #expect(Waves(edges: open, counts: [Bool](repeating: true, count: 5)).rings.isEmpty)
     }
 
+    @Test("A file that extends a system type is after the files that use its members")
+    func extensions() throws {
+        let package = try Package([
+            "A.swift": "extension NSLock { convenience init(name: String) { self.init(); self.name = name } }\n",
+            "B.swift": "class B { private let lock = NSLock(name: \"b\") }\n",
+            "C.swift":
+                "class C { private let queue = DispatchQueue(label: \"c\"); func f() { queue.later { g() } } }\n",
+            "D.swift": "extension DispatchQueue { func later(_ f: @escaping () -> Void) { async(execute: f) } }\n",
+            "E.swift":
+                "class E { private let lock = NSLock(); private let list = List(); func f() { list.later { } } }\n",
+            "F.swift": "protocol Pool {}\nextension OperationQueue: Pool { func f() { addOperation { } } }\n",
+            "G.swift": "class G { private let queue = OperationQueue(); func f() { use(pool: queue) } }\n",
+        ])
+        var auditor = Auditor(paths: [package.path])
+        auditor.usesIndex = false
+        let waves = auditor.run().waves.map { $0.files.map { ($0.path as NSString).lastPathComponent }.sorted() }
+        #expect(waves == [["B.swift", "C.swift", "E.swift", "G.swift"], ["A.swift", "D.swift", "F.swift"]])
+    }
+
     @Test("A file is after another only if a move changes the interface that it uses")
     func signatures() throws {
         func report(_ sources: [String: String]) -> [[String]] {

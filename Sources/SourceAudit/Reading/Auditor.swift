@@ -75,6 +75,7 @@ public struct Auditor {
         codeBase.isolatedFiles = Set(walk.paths.indices.filter { targets.isIsolated(walk.paths[$0]) })
         var pool = PoolAnalysis(codeBase)
         var shared = SharedQueues()
+        var extended = ExtensionUses()
         var uses = [[Word: Int]](repeating: [:], count: walk.paths.count)
         for (number, path) in walk.paths.enumerated() {
             progress(walk.paths.count + number, walk.paths.count * 2)
@@ -92,18 +93,21 @@ public struct Auditor {
             visit(matcher, findings)
             (uses[number], result.typeUses[number]) = homes.uses(of: file)
             shared.add(matcher)
+            extended.add(matcher)
         }
         result.findings = pool.reached(result.findings)
         let moving = result.findings.filter {
             $0.allowance == nil && $0.pattern.effort != .kept && !$0.pattern.step.isAfterMoves
         }
         let ties = shared.ties(between: Set(moving.map(\.file)))
+        let extensions = extended.edges(between: Set(moving.map(\.file)))
         let changing = SignatureChanges(result.findings, vocabulary).types
         let packages = PackageBounds(walk.paths)
         for number in walk.paths.indices {
             let named = homes.edges(uses[number], changing: changing)
             let exact = index?.uses[number]?.filter { changing[$0.key] != nil }
-            result.uses[number] = (exact ?? named).merging(ties[number] ?? [:]) { max($0, $1) }
+            result.uses[number] = (exact ?? named).merging(extensions[number] ?? [:]) { max($0, $1) }
+                .merging(ties[number] ?? [:]) { max($0, $1) }
                 .filter {
                     packages.allow(number, toUse: $0.key)
                         || packages.allow($0.key, toUse: number) && ties[number]?[$0.key] != nil

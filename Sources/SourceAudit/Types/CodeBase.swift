@@ -106,6 +106,10 @@ final class CodeBase {
         return names
     }
 
+    /// The names of functions and variables that extensions add to system types.
+    private(set) lazy var namesInExtensions = WordTable(
+        methods.union(members.keys).filter { systemTypes[$0.owner] != nil }.map(\.name))
+
     func payload(of name: Word) -> TypeReference? { payloads[name]?.value }
 
     /// Whether a type of the code base, or an extension of another, declares a function or variable.
@@ -201,6 +205,8 @@ final class CodeBase {
         isolated[name] = result
         return result
     }
+
+    func isProtocol(_ name: Word) -> Bool { types[name]?.contains { $0.kind == .protocol } ?? false }
 
     /// Whether the declaration of a type opts out of its target's default isolation.
     func isNonisolated(_ name: Word) -> Bool {
