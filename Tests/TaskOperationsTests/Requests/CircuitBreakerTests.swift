@@ -235,6 +235,9 @@ struct CircuitBreakerTests {
             onChange: { former, state in
                 meter.enter()
                 reports.record([former, state])
+                // Long enough that calls on other threads change the state meanwhile.
+                let end = ContinuousClock.now + .microseconds(30)
+                while ContinuousClock.now < end {}
                 meter.leave()
             })
         await withTaskGroup { group in

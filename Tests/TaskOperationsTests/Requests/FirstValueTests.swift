@@ -56,6 +56,18 @@ struct FirstValueTests {
         #expect(Self.since(start) == .milliseconds(110))
     }
 
+    @Test("The next call begins at once when one of several running calls fails", .schedules(50))
+    func failureOfOne() async throws {
+        let (begins, start) = (Recorder<Duration>(), ContinuousClock.now)
+        let answers = [Answer(nil, after: 60), Answer(1, after: 900), Answer(2, after: 10)]
+        let value = try await firstValue(of: answers, hedgingAfter: .milliseconds(50)) { answer in
+            begins.record(Self.since(start))
+            return try await answer.get()
+        }
+        #expect(value == 2)
+        #expect(begins.events == [.zero, .milliseconds(50), .milliseconds(60)])
+    }
+
     @Test("Losers have ended before the caller continues", .schedules(200))
     func losers() async throws {
         for delay in [Duration.zero, .milliseconds(1), nil] {
