@@ -9,9 +9,12 @@ import TaskOperationsTesting
 struct Image: Sendable {}
 struct Photo: Sendable, Codable {}
 struct HTTPError: Error { let status: Int }
+struct User: Sendable {}
+struct UserNotFound: Error { let id: Int }
 
 let url = URL(filePath: "/")
 let urls = [url]
+let mirrors = [url, url]
 let picture = URL(filePath: "/picture.svg")
 let folder = "/"
 let film = 1
@@ -41,6 +44,9 @@ func fetch(_ url: URL) async throws -> Data { Data() }
 func decode(_ data: Data) throws -> Image { Image() }
 func send(_ report: Int) async throws -> Int { report }
 func removeTemporaryFiles() async throws {}
+func find(_ query: String) async throws -> [String] { [query] }
+func loadUsers(_ ids: [Int]) async throws -> [Int: User] { [:] }
+func save(_ text: String) async throws {}
 func store(_ data: Data) async throws {}
 func store(_ photo: Photo) async throws {}
 func thumbnail(of photo: Photo) async throws -> Photo { photo }

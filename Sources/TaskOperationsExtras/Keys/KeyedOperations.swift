@@ -12,26 +12,43 @@ public import TaskOperations
 /// of its requests. It is cancelled when its last request is cancelled, as in Nuke, with the inputs that nothing else
 /// needs.
 ///
-/// A key is removed when its operation has finished or is cancelled. A later request creates a new operation, even if
-/// the cancelled body is still executing. A request at the moment of the end receives the outcome or creates a new
-/// operation. Values are not cached.
+/// A key is removed when its operation has finished or is cancelled, unless its value is kept. A later request creates a
+/// new operation, even if the cancelled body is still executing. A request at the moment of the end receives the outcome
+/// or creates a new operation.
 ///
-/// A call takes constant time for any number of requests, if the keys have different hash values.
+/// A request can also replace the work of its key, and an operation can pause before its start:
+///
+/// ```swift
+/// let saves = KeyedOperations<Document.ID, Void>(queue: queue)
+/// saves.request(id, existing: .rerunOnce, settling: .seconds(1)) { try await save(document) }
+/// ```
+///
+/// A call takes constant time for any number of requests, if the keys have different hash values. See
+/// <doc:KeysThatReplace>.
 public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private let queue: TaskOperationQueue
     private let table = KeyedTable()
+    /// The finished operations whose values are kept; nil if none are.
+    private let kept: KeptOperations?
 
     /// Creates an empty table.
     ///
-    /// - Parameter queue: The queue that runs the operations. It can contain other operations, too.
-    public init(queue: TaskOperationQueue) {
+    /// - Parameters:
+    ///   - queue: The queue that runs the operations. It can contain other operations, too.
+    ///   - values: The values that remain after the end of their operations. By default, none.
+    public init(queue: TaskOperationQueue, keeping values: KeptValues = .none) {
         self.queue = queue
+        kept = KeptOperations(values)
     }
 
-    /// The number of keys whose operation has not finished.
-    public var count: Int { table.count }
+    // The table and its finished operations retain each other.
+    deinit { kept?.close() }
 
-    /// The operation that requests of a key currently share; nil if there is none.
+    /// The number of keys whose operation has not finished.
+    public var count: Int { max(0, table.count - (kept?.count ?? 0)) }
+
+    /// The operation that requests of a key currently share; nil if there is none. A finished operation contains a kept
+    /// value.
     public subscript(key: Key) -> TaskOperation<Value>? {
         (table.chain(key.hashValue).shared(for: key)?.operation).map {
             // Only `request` adds operations to the table, and only operations of this type.
@@ -48,17 +65,26 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
     ///   - key: The key.
     ///   - options: The options of a new operation. If the request joins an existing operation, only the priority of
     ///     the options is used. It is the priority of the request.
-    ///   - body: The body of a new operation. It is ignored if the request joins an existing operation.
+    ///   - existing: The rule for a key that has an operation already.
+    ///   - pause: The pause between the addition of a new operation and its start. If the request gives its body to an
+    ///     existing operation that still pauses, that pause begins again. A duration that is not positive means no
+    ///     pause. The clock of the options measures it.
+    ///   - body: The body of a new operation, or the new body of an existing one. `.join` ignores it if the key has an
+    ///     operation.
     /// - Returns: The request of this caller.
     @discardableResult
     public func request(
-        _ key: Key, _ options: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Value>.Body
+        _ key: Key, _ options: OperationOptions = OperationOptions(), existing: ExistingOperation = .join,
+        settling pause: Duration = .zero, body: @escaping TaskOperation<Value>.Body
     ) -> KeyedRequest<Value> {
-        let priority = options.values.priority ?? defaultPriority
-        return request(key, priority: priority) {
-            TaskOperation(options, body: body)
+        let values = options.values
+        let settling = pause > .zero ? SettlingPause() : nil
+        return request(key, priority: values.priority ?? defaultPriority, existing, settling, body) { box in
+            TaskOperation(settling.map { [options, .dependencies([$0.end])] } ?? options) { try await box!.run() }
         } add: { operation in
             queue.addNew(operation)
+        } settle: { settling in
+            settling.begin(pause, clock: values.chosenClock)
         }
     }
 
@@ -92,7 +118,7 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
     public func request(
         _ key: Key, priority: TaskPriority? = nil, operation make: () -> TaskOperation<Value>
     ) throws(TaskOperationError) -> KeyedRequest<Value> {
-        try request(key, priority: priority ?? defaultPriority) { () throws(TaskOperationError) in
+        try request(key, priority: priority ?? defaultPriority, .join, nil, nil) { _ throws(TaskOperationError) in
             let operation = make()
             // An operation that was added before must not change: the caller sets a priority and adds a handler.
             if operation.wasSubmitted { throw .alreadyAdded(OperationLabel(operation)) }
@@ -104,27 +130,94 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
 
     private var defaultPriority: TaskPriority { queue.scheduler.defaults?.values.priority ?? .medium }
 
+    /// - Parameters:
+    ///   - settling: The pause of a new operation.
+    ///   - body: The body of a new operation; nil if `make` creates an operation with a body of its own.
+    ///   - settle: Begins a pause.
     private func request<Failure>(
-        _ key: Key, priority: TaskPriority, make: () throws(Failure) -> TaskOperation<Value>,
-        add: (AnyTaskOperation) throws(Failure) -> Void
+        _ key: Key, priority: TaskPriority, _ existing: ExistingOperation, _ settling: SettlingPause?,
+        _ body: TaskOperation<Value>.Body?,
+        make: (KeyedBody<Value>?) throws(Failure) -> TaskOperation<Value>,
+        add: (AnyTaskOperation) throws(Failure) -> Void, settle: (SettlingPause) -> Void = { _ in }
     ) throws(Failure) -> KeyedRequest<Value> {
         let (level, hash) = (PriorityLevel(priority), key.hashValue)
-        var made: SharedOperation?
+        var made: (operation: TaskOperation<Value>, body: KeyedBody<Value>?)?
         while true {
             let chain = table.chain(hash)
-            if let present = chain.shared(for: key), present.join(at: level) { return KeyedRequest(present, at: level) }
-            let new = if let made { made } else { share(try make(), for: key, hash, at: level) }
-            made = new
+            var former: SharedOperation?
+            if let present = chain.shared(for: key) {
+                switch join(present, at: level, existing, body) {
+                case .joined: return KeyedRequest(present, at: level)
+                case .hasNewBody:
+                    // The operation might follow one that still executes.
+                    if existing == .replace { present.former?.cancelWithUnneededInputs() }
+                    if let pause = present.pause { settle(pause) }
+                    return KeyedRequest(present, at: level)
+                case .executes: former = present
+                case .hasEnded: break
+                }
+            }
+            if made == nil {
+                let box = body.map { KeyedBody($0) }
+                let operation = try make(box)
+                operation.priority = level.taskPriority
+                // The handler must not retain the shared operation, which retains the operation. An operation that is
+                // refused or replaced by another one never ends, and would keep its handlers for ever.
+                operation.addHandler { [table, kept] operation in
+                    box?.end()
+                    settling?.finish()
+                    Self.keepOrRemove(operation, in: table, hash, kept)
+                }
+                made = (operation, box)
+            }
+            let new = share(made!.operation, made!.body, settling, after: former?.operation, for: key, hash, at: level)
             if table.set(new, for: key, hash, in: chain) {
+                if let present = chain.shared(for: key) { kept?.remove(present) }
+                if existing == .replace { former?.operation.cancelWithUnneededInputs() }
                 do {
                     try add(new.operation)
                 } catch {
                     new.remove()
                     throw error
                 }
+                if let settling { settle(settling) }
                 return KeyedRequest(new, at: level)
             }
         }
+    }
+
+    private enum Joining {
+        case joined
+        /// The request has joined, and the operation has got the body of the request.
+        case hasNewBody
+        /// The operation executes, and a new one must follow.
+        case executes
+        case hasEnded
+    }
+
+    private func join(
+        _ present: SharedOperation, at level: PriorityLevel, _ existing: ExistingOperation,
+        _ body: TaskOperation<Value>.Body?
+    ) -> Joining {
+        if existing == .join, let kept, Self.hasValue(present.operation) {
+            kept.use(present)
+            return .joined
+        }
+        if !present.join(at: level) { return .hasEnded }
+        if existing == .join { return .joined }
+        // The request has joined before, so that the operation cannot be cancelled between the two steps.
+        // All boxes of a `KeyedOperations` have the same type of value.
+        if let box = present.body, let body, unsafeDowncast(box, to: KeyedBody<Value>.self).replace(by: body) {
+            return .hasNewBody
+        }
+        if existing == .replaceIfQueued { return .joined }
+        present.perform(present.leave(from: level))
+        return .executes
+    }
+
+    private static func hasValue(_ operation: AnyTaskOperation) -> Bool {
+        // Only `request` adds operations to the table, and only operations of this type.
+        if case .success? = unsafeDowncast(operation, to: TaskOperation<Value>.self).outcome { true } else { false }
     }
 
     /// Requests a key, and waits for the value. Cancelling the calling task cancels its request.
@@ -132,13 +225,16 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
     /// - Parameters:
     ///   - key: The key.
     ///   - options: The options of a new operation. Their priority is the priority of the request.
-    ///   - body: The body of a new operation. It is ignored if the request joins an existing operation.
+    ///   - existing: The rule for a key that has an operation already.
+    ///   - pause: The pause between the addition of a new operation and its start.
+    ///   - body: The body of a new operation, or the new body of an existing one.
     /// - Returns: The value of the operation.
     /// - Throws: The errors of `KeyedRequest.value`.
     public func value(
-        for key: Key, _ options: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Value>.Body
+        for key: Key, _ options: OperationOptions = OperationOptions(), existing: ExistingOperation = .join,
+        settling pause: Duration = .zero, body: @escaping TaskOperation<Value>.Body
     ) async throws -> Value {
-        let request = request(key, options, body: body)
+        let request = request(key, options, existing: existing, settling: pause, body: body)
         return try await withTaskCancellationHandler {
             try await request.result.get()
         } onCancel: {
@@ -146,16 +242,50 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
         }
     }
 
+    /// - Parameter former: The operation of the same key that must end before.
     private func share(
-        _ operation: TaskOperation<Value>, for key: Key, _ hash: Int, at level: PriorityLevel
+        _ operation: TaskOperation<Value>, _ body: KeyedBody<Value>?, _ pause: SettlingPause?,
+        after former: AnyTaskOperation?, for key: Key, _ hash: Int, at level: PriorityLevel
     ) -> SharedOperation {
-        operation.priority = level.taskPriority
+        // The new operation is not public yet, so the dependency cannot close a cycle.
+        if let former { try? operation.addDependency(former) }
         let removeFromTable: @Sendable (AnyTaskOperation) -> Void = { [table] in
             table.remove($0, of: Key.self, hash)
         }
-        // The handler must not retain `shared`, which retains the operation. An operation that is refused or replaced
-        // by another one never ends, and would keep its handlers for ever.
-        operation.addHandler(removeFromTable)
-        return SharedOperation(operation, requestedAt: level, removeFromTable: removeFromTable)
+        return SharedOperation(
+            operation, requestedAt: level, body: body, pause: pause, after: former, removeFromTable: removeFromTable)
+    }
+
+    /// Keeps the value of an operation that has finished, or removes the operation from the table.
+    private static func keepOrRemove(
+        _ operation: AnyTaskOperation, in table: KeyedTable, _ hash: Int, _ kept: KeptOperations?
+    ) {
+        if let kept, hasValue(operation), let shared = table.chain(hash).shared(of: operation), kept.insert(shared) {
+            // Another request may have replaced the operation before it was kept.
+            if !table.chain(hash).contains(operation) { kept.remove(shared) }
+            return
+        }
+        table.remove(operation, of: Key.self, hash)
+    }
+}
+
+// MARK: - All keys
+
+extension KeyedOperations {
+    /// Ends the pause of the operation of a key, so that the operation can start. Has no effect if there is no pause.
+    public func flush(_ key: Key) { table.chain(key.hashValue).shared(for: key)?.pause?.finish() }
+
+    /// Cancels the operations of some keys for all their requests, and removes the kept values of these keys. Takes
+    /// linear time in the number of keys.
+    ///
+    /// - Parameter isUnwanted: Returns whether to cancel the operation of a key. It is called with no lock held.
+    public func cancel(where isUnwanted: (Key) -> Bool) {
+        for chain in table.chains {
+            for shared in KeyedEntry?.some(chain).shared(where: isUnwanted) {
+                shared.cancel()
+                // In this order, because the operation might finish and be kept between the two calls.
+                kept?.remove(shared)
+            }
+        }
     }
 }

@@ -19,6 +19,9 @@ final class KeyedTable: Sendable {
     /// Returns the chain of a hash value.
     func chain(_ hash: Int) -> KeyedEntry? { state.withLock { $0.chains[hash] } }
 
+    /// All chains.
+    var chains: [KeyedEntry] { state.withLock { Array($0.chains.values) } }
+
     /// Replaces a chain. Does nothing and returns false if another thread has replaced `former` before.
     ///
     /// - Parameter growth: The number of entries in `new` minus the number in `former`.
@@ -92,13 +95,25 @@ extension KeyedEntry? {
         return kept
     }
 
-    func contains(_ operation: AnyTaskOperation) -> Bool {
+    func contains(_ operation: AnyTaskOperation) -> Bool { shared(of: operation) != nil }
+
+    func shared(of operation: AnyTaskOperation) -> SharedOperation? {
         var entry = self
         while let present = entry {
-            if present.shared.operation === operation { return true }
+            if present.shared.operation === operation { return present.shared }
             entry = present.next
         }
-        return false
+        return nil
+    }
+
+    /// Returns the shared operations whose keys satisfy a predicate.
+    func shared<Key: Hashable & Sendable>(where isIncluded: (Key) -> Bool) -> [SharedOperation] {
+        var (entry, all) = (self, [SharedOperation]())
+        while let present = entry {
+            if isIncluded(unsafeDowncast(present, to: EntryOfKey<Key>.self).key) { all.append(present.shared) }
+            entry = present.next
+        }
+        return all
     }
 }
 

@@ -40,14 +40,24 @@ final class SharedOperation: Sendable {
     }
 
     let operation: AnyTaskOperation
+    /// The body, which can be replaced; nil if a closure has created the operation.
+    let body: (any AnyObject & Sendable)?
+    /// The pause before the start; nil if the operation has none.
+    let pause: SettlingPause?
+    /// The operation of the same key that must end before this one starts.
+    weak let former: AnyTaskOperation?
     private let requesters: Lock<Requesters>
     private let removeFromTable: @Sendable (AnyTaskOperation) -> Void
 
     init(
-        _ operation: AnyTaskOperation, requestedAt level: PriorityLevel,
+        _ operation: AnyTaskOperation, requestedAt level: PriorityLevel, body: (any AnyObject & Sendable)?,
+        pause: SettlingPause?, after former: AnyTaskOperation?,
         removeFromTable: @escaping @Sendable (AnyTaskOperation) -> Void
     ) {
         self.operation = operation
+        self.body = body
+        self.pause = pause
+        self.former = former
         self.removeFromTable = removeFromTable
         requesters = Lock(Requesters(level: level))
     }
@@ -64,6 +74,13 @@ final class SharedOperation: Sendable {
         }
         if hasRisen { setPriority() }
         return hasJoined
+    }
+
+    /// Cancels the operation for all its requests, with the operation before it.
+    func cancel() {
+        remove()
+        operation.cancelWithUnneededInputs()
+        former?.cancelWithUnneededInputs()
     }
 
     func leave(from level: PriorityLevel) -> Effect {

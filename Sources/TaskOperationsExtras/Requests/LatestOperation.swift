@@ -1,0 +1,121 @@
+public import Observation
+public import TaskOperations
+
+/// Runs the latest of several operations, and shows its result on the main actor.
+///
+/// Use it for a screen whose input changes faster than its answers arrive, such as a search:
+///
+/// ```swift
+/// @MainActor @Observable final class Search {
+///     private(set) var hits: [String] = []
+///     let latest = LatestOperation(settling: .milliseconds(300))
+///
+///     func queryChanged(to query: String) {
+///         latest.start { try await find(query) } deliver: { [weak self] result in
+///             self?.hits = (try? result.get()) ?? []
+///         }
+///     }
+/// }
+/// ```
+///
+/// After `cancel()` or a newer `start` has returned, nothing of an older operation is delivered, even if that operation
+/// has finished. The object cancels its operation when it is released. So let `deliver` capture the owner weakly.
+///
+/// To wait for the end of a cancelled body before the next body begins, pass a queue with a width of 1. For work off
+/// the main actor, use `KeyedOperations` with `existing: .replace`. See <doc:TheLatestOnly>.
+@MainActor @Observable
+public final class LatestOperation {
+    private struct Run: Sendable {
+        let operation: AnyTaskOperation
+        let pause: SettlingPause?
+
+        func cancel() {
+            operation.cancel()
+            pause?.finish()
+        }
+    }
+
+    /// Whether an operation pauses, waits, executes or has a result that is not delivered yet. The value does not change
+    /// if an operation replaces another one.
+    public private(set) var isRunning = false
+
+    @ObservationIgnored private let queue: TaskOperationQueue
+    @ObservationIgnored private let pause: Duration
+    @ObservationIgnored private let clock: any Clock<Duration>
+    @ObservationIgnored private var current: Run?
+
+    /// Creates an object without an operation.
+    ///
+    /// - Parameters:
+    ///   - queue: The queue that runs the operations. It can contain other operations, too. By default, a queue of its
+    ///     own.
+    ///   - pause: The time between `start` and the start of the operation. Each `start` begins the pause again. A
+    ///     duration that is not positive means no pause.
+    ///   - clock: The clock that measures the pause.
+    public nonisolated init(
+        queue: TaskOperationQueue = TaskOperationQueue(name: "latest"), settling pause: Duration = .zero,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.queue = queue
+        self.pause = pause
+        self.clock = clock
+    }
+
+    deinit { current?.cancel() }
+
+    /// Cancels the present operation, and starts another one after the pause.
+    ///
+    /// - Parameters:
+    ///   - options: The options of the operation.
+    ///   - body: The work. It does not run on the main actor, unless the closure is isolated to it.
+    ///   - deliver: Receives the outcome of the operation, on the main actor, unless a newer `start` or `cancel()` came
+    ///     before. `isRunning` is then already false. The outcome is `CancellationError` only if the operation was
+    ///     cancelled by other means.
+    /// - Returns: The operation, for tests and dependencies. Awaiting its value bypasses the rule that nothing of an
+    ///   older operation is delivered.
+    @discardableResult
+    public func start<Value: Sendable>(
+        _ options: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Value>.Body,
+        deliver: @escaping @MainActor (Result<Value, any Error>) -> Void
+    ) -> TaskOperation<Value> {
+        let pause = pause > .zero ? SettlingPause() : nil
+        let operation = TaskOperation<Value>(
+            pause.map { [options, .dependencies([$0.end])] } ?? options, body: body)
+        let identity = ObjectIdentifier(operation)
+        operation.whenFinished { [weak self] result in self?.deliver(result, of: identity, to: deliver) }
+        replaceCurrent(by: Run(operation: operation, pause: pause))?.cancel()
+        queue.addNew(operation)
+        // An operation that was replaced meanwhile is finished, and so is its pause.
+        pause?.begin(self.pause, clock: clock)
+        return operation
+    }
+
+    /// Ends the pause of the present operation. Has no effect if there is no pause.
+    public func flush() { current?.pause?.finish() }
+
+    /// Cancels the present operation. Its result is not delivered, even if it has finished.
+    public func cancel() { replaceCurrent(by: nil)?.cancel() }
+
+    private func deliver<Value>(
+        _ result: Result<Value, any Error>, of operation: ObjectIdentifier,
+        to deliver: @MainActor (Result<Value, any Error>) -> Void
+    ) {
+        // The task of the delivery retains its operation, so no newer operation has the same address.
+        guard let current, ObjectIdentifier(current.operation) == operation else { return }
+        // The operation might have been cancelled during its pause.
+        current.pause?.finish()
+        replaceCurrent(by: nil)
+        deliver(result)
+    }
+
+    /// Sets the present operation, and returns the former one.
+    @discardableResult
+    private func replaceCurrent(by new: Run?) -> Run? {
+        // The release of a body may call this object. So the caller releases the former operation.
+        let former = current
+        current = new
+        // An observer of the change might start or cancel an operation, so the state is read again.
+        while isRunning != (current != nil) { isRunning = current != nil }
+        return former
+    }
+}

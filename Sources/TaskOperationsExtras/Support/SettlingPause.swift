@@ -1,0 +1,36 @@
+import Synchronization
+import TaskOperations
+
+/// A pause before the start of an operation, which depends on `end`. The pause can begin again, and end early.
+///
+/// The operation is on its queue during the pause. So the queue counts and cancels it, and waits for it when it is shut
+/// down. All pauses on one clock share the sleeping task of the library's deadlines.
+final class SettlingPause: Sendable {
+    /// The dependency that ends with the pause.
+    let end: TaskOperation<Void> = .placeholder(name: "settling")
+    private let timer = Lock<TimeLimit?>(nil)
+
+    /// Begins the pause, or begins it again. Has no effect after the end. Takes O(log *n*) time for *n* pauses.
+    func begin(_ pause: Duration, clock: any Clock<Duration>) {
+        if end.isFinished { return }
+        let new = TimeLimit { [end] in end.finishExternally() }
+        replaceTimer(by: new)
+        new.start(pause, clock: clock)
+        // If the pause ended in the meantime, nothing else ends this timer.
+        if end.isFinished { new.end() }
+    }
+
+    /// Ends the pause, so that the operation can start.
+    func finish() {
+        end.finishExternally()
+        replaceTimer(by: nil)
+    }
+
+    private func replaceTimer(by new: TimeLimit?) {
+        let former = timer.withLock { timer in
+            defer { timer = new }
+            return timer
+        }
+        former?.end()
+    }
+}

@@ -1,0 +1,295 @@
+import TaskOperations
+import TaskOperationsExpectations
+import TaskOperationsExtras
+import TaskOperationsTesting
+import Testing
+
+@Suite("The circuit breaker", .timeLimit(.minutes(30)))
+struct CircuitBreakerTests {
+    private typealias State = CircuitBreaker.State
+
+    private static func call(_ breaker: CircuitBreaker, fails: Bool = false) async -> Result<Void, any Error> {
+        do {
+            try await breaker.run { if fails { throw WorkFailed() } }
+            return .success(())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private static func isRefused(_ breaker: CircuitBreaker) async -> Bool {
+        if case .failure(let error) = await call(breaker) { error is CircuitOpenError } else { false }
+    }
+
+    @Test("The breaker opens at the ratio of failures, makes a probe after the break, and closes after a success")
+    func cycle() async throws {
+        let (clock, changes) = (ManualClock(), Recorder<[State]>())
+        let breaker = CircuitBreaker(
+            name: "search", failureRatio: 0.5, minCallCount: 4, clock: clock,
+            onChange: { former, state in changes.record([former, state]) })
+        for fails in [true, true, false] { _ = await Self.call(breaker, fails: fails) }
+        #expect(breaker.state == .closed, "Three calls are less than the minimum.")
+        _ = await Self.call(breaker, fails: true)
+        #expect(breaker.state == .open)
+        clock.advance(by: .seconds(2))
+        let error = await #expect(throws: CircuitOpenError.self) { try await breaker.run {} }
+        #expect(error?.retryAfter == .seconds(3))
+        #expect(error?.breakerName == "search")
+        clock.advance(by: .seconds(3))
+        #expect(breaker.state == .open)
+        _ = await Self.call(breaker, fails: true)
+        #expect(breaker.state == .open)
+        clock.advance(by: .seconds(5))
+        try await breaker.run { #expect(breaker.state == .halfOpen) }
+        #expect(breaker.state == .closed)
+        #expect(
+            changes.events == [
+                [.closed, .open], [.open, .halfOpen], [.halfOpen, .open], [.open, .halfOpen], [.halfOpen, .closed],
+            ])
+        // The counts begin again.
+        for _ in 0..<3 { _ = await Self.call(breaker, fails: true) }
+        #expect(breaker.state == .closed)
+        _ = await Self.call(breaker, fails: true)
+        #expect(breaker.state == .open)
+    }
+
+    @Test("A ratio of failures that is too small does not open the breaker")
+    func ratio() async {
+        let breaker = CircuitBreaker(failureRatio: 0.1, minCallCount: 20)
+        for number in 0..<500 { _ = await Self.call(breaker, fails: number % 11 == 10) }
+        #expect(breaker.state == .closed)
+        for _ in 0..<20 { _ = await Self.call(breaker, fails: true) }
+        #expect(breaker.state == .open)
+    }
+
+    @Test("Calls leave the window after its length")
+    func window() async {
+        let clock = ManualClock()
+        let breaker = CircuitBreaker(failureRatio: 1, minCallCount: 3, window: .seconds(10), clock: clock)
+        for _ in 0..<20 {
+            for _ in 0..<2 { _ = await Self.call(breaker, fails: true) }
+            clock.advance(by: .seconds(10))
+        }
+        #expect(breaker.state == .closed)
+        _ = await Self.call(breaker, fails: true)
+        clock.advance(by: .seconds(8))
+        for _ in 0..<2 { _ = await Self.call(breaker, fails: true) }
+        #expect(breaker.state == .open)
+    }
+
+    @Test("At most the given number of probes is made, and all must succeed", .schedules(100))
+    func probes() async throws {
+        let breaker = CircuitBreaker(
+            failureRatio: 1, minCallCount: 1, breakDuration: .seconds(5), probeCount: 2)
+        _ = await Self.call(breaker, fails: true)
+        try await Task.sleep(for: .seconds(5))
+        let (meter, gate) = (ConcurrencyMeter(), Gate())
+        let refusals = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<5 {
+                group.addTask {
+                    do {
+                        try await breaker.run { await meter.measure { await gate.pass() } }
+                        return false
+                    } catch {
+                        #expect((error as? CircuitOpenError)?.retryAfter == nil)
+                        return true
+                    }
+                }
+            }
+            await gate.waitForArrivals(2)
+            var refusals = 0
+            for _ in 0..<3 { if await group.next() == true { refusals += 1 } }
+            #expect(breaker.state == .halfOpen)
+            gate.open()
+            return refusals
+        }
+        #expect(refusals == 3)
+        #expect(meter.most == 2)
+        #expect(breaker.state == .closed)
+    }
+
+    @Test("A cancelled probe makes room for another one", .schedules(100))
+    func cancelledProbe() async throws {
+        let breaker = CircuitBreaker(failureRatio: 1, minCallCount: 1, breakDuration: .zero)
+        _ = await Self.call(breaker, fails: true)
+        let probe = Task { try await breaker.run { try await Task.sleep(for: .seconds(3600)) } }
+        while breaker.state == .open { await Task.yield() }
+        #expect(await Self.isRefused(breaker))
+        probe.cancel()
+        _ = await probe.result
+        #expect(breaker.state == .halfOpen)
+        #expect(await !Self.isRefused(breaker))
+        #expect(breaker.state == .closed)
+    }
+
+    @Test("Results of calls that began in an earlier state are ignored")
+    func outdated() async throws {
+        let (clock, gate) = (ManualClock(), Gate())
+        let breaker = CircuitBreaker(failureRatio: 1, minCallCount: 1, clock: clock)
+        let old = (0..<2).map { number in
+            Task {
+                try await breaker.run {
+                    await gate.pass()
+                    if number == 0 { throw WorkFailed() }
+                }
+            }
+        }
+        await gate.waitForArrivals(2)
+        _ = await Self.call(breaker, fails: true)
+        clock.advance(by: .seconds(5))
+        try await breaker.run {
+            gate.open()
+            for task in old { _ = await task.result }
+            #expect(breaker.state == .halfOpen, "Neither the old success nor the old failure is a probe.")
+        }
+        #expect(breaker.state == .closed)
+    }
+
+    @Test("Errors that are no failures of the system count as successes, and cancellations do not count")
+    func failures() async throws {
+        struct Mistake: Error {}
+        let clock = ManualClock()
+        let breaker = CircuitBreaker(
+            failureRatio: 0.5, minCallCount: 2, clock: clock, isFailure: { !($0 is Mistake) })
+        for _ in 0..<9 { try? await breaker.run { throw CancellationError() } }
+        for _ in 0..<2 { try? await breaker.run { throw Mistake() } }
+        _ = await Self.call(breaker, fails: true)
+        #expect(breaker.state == .closed)
+        _ = await Self.call(breaker, fails: true)
+        #expect(breaker.state == .open)
+        clock.advance(by: .seconds(5))
+        try? await breaker.run { throw Mistake() }
+        #expect(breaker.state == .closed)
+    }
+
+    @Test("Queues share a breaker: the bodies of a refused operation do not run", .schedules(50))
+    func queues() async throws {
+        let (breaker, bodies) = (CircuitBreaker(failureRatio: 1, minCallCount: 2), Recorder<Int>())
+        let queues = (0..<2).map { _ in TaskOperationQueue() }
+        for queue in queues { breaker.guardBodies(of: queue) }
+        for queue in queues { _ = await queue.addOperation { throw WorkFailed() }.result }
+        #expect(breaker.state == .open)
+        for queue in queues {
+            await #expect(throws: CircuitOpenError.self) {
+                try await queue.addOperation { bodies.record(1) }.value
+            }
+        }
+        #expect(bodies.events == [])
+        try await Task.sleep(for: .seconds(5))
+        try await queues[1].addOperation { bodies.record(1) }.value
+        #expect(breaker.state == .closed)
+        try await queues[0].addOperation { bodies.record(1) }.value
+        #expect(bodies.events.count == 2)
+    }
+
+    @Test("Time limits and attempts of an operation are one call", .schedules(50))
+    func policies() async throws {
+        let breaker = CircuitBreaker(failureRatio: 1, minCallCount: 2)
+        let (queue, attempts) = (TaskOperationQueue(), Recorder<Int>())
+        breaker.guardBodies(of: queue)
+        _ = await queue.addOperation(.retry(.immediately(attempts: 5))) {
+            attempts.record(1)
+            throw WorkFailed()
+        }.result
+        #expect(attempts.events.count == 5)
+        #expect(breaker.state == .closed)
+        _ = await queue.addOperation(.timeLimit(.seconds(1))) { try await Task.sleep(for: .seconds(9)) }.result
+        #expect(breaker.state == .open, "The time limit has passed, so the call failed.")
+    }
+
+    @Test("Changes are reported in order, one at a time, and the handler may use the breaker", .schedules(200))
+    func changes() async throws {
+        let (reports, meter, holder) = (Recorder<[State]>(), ConcurrencyMeter(), Recorder<CircuitBreaker>())
+        let breaker = CircuitBreaker(
+            failureRatio: 1, minCallCount: 1, breakDuration: .zero,
+            onChange: { former, state in
+                meter.enter()
+                _ = holder.events[0].state
+                reports.record([former, state])
+                meter.leave()
+            })
+        holder.record(breaker)
+        await withTaskGroup { group in
+            for number in 0..<4 {
+                group.addTask {
+                    _ = await Self.call(breaker, fails: number % 2 == 0)
+                    await Task.yield()
+                    _ = await Self.call(breaker, fails: number % 2 == 1)
+                }
+            }
+        }
+        var state = State.closed
+        for report in reports.events {
+            #expect(report[0] == state && report[0] != report[1])
+            state = report[1]
+        }
+        #expect(state == breaker.state)
+        #expect(meter.most <= 1)
+    }
+
+    @Test("Changes of many threads are reported in order")
+    func threads() async throws {
+        let (reports, meter) = (Recorder<[State]>(), ConcurrencyMeter())
+        let breaker = CircuitBreaker(
+            failureRatio: 1, minCallCount: 1, breakDuration: .zero,
+            onChange: { former, state in
+                meter.enter()
+                reports.record([former, state])
+                // Long enough that calls on other threads change the state meanwhile.
+                let end = ContinuousClock.now + .microseconds(30)
+                while ContinuousClock.now < end {}
+                meter.leave()
+            })
+        await withTaskGroup { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    for number in 0..<500 { _ = await Self.call(breaker, fails: number % 2 == 0) }
+                }
+            }
+        }
+        let events = reports.events
+        #expect(events.first?[0] == .closed)
+        #expect(zip(events, events.dropFirst()).allSatisfy { $0[1] == $1[0] })
+        #expect(events.last?[1] == breaker.state)
+        #expect(meter.most <= 1)
+    }
+
+    @Test("Times and numbers at their limits work")
+    func limits() async throws {
+        let clock = ManualClock()
+        let slow = CircuitBreaker(
+            failureRatio: 1, minCallCount: 1, window: .seconds(Int64.max), breakDuration: .seconds(Int64.max),
+            probeCount: .max, clock: clock)
+        _ = await Self.call(slow, fails: true)
+        #expect(await Self.isRefused(slow))
+        clock.advance(by: .seconds(1 << 39))
+        #expect(await Self.isRefused(slow))
+        clock.advance(by: .seconds(1 << 40))
+        #expect(await !Self.isRefused(slow))
+        #expect(slow.state == .halfOpen)
+        let quick = CircuitBreaker(
+            failureRatio: .leastNonzeroMagnitude, minCallCount: .max, window: Duration(attoseconds: 1),
+            breakDuration: .zero)
+        for _ in 0..<100 { _ = await Self.call(quick, fails: true) }
+        #expect(quick.state == .closed)
+    }
+
+    @Test("A queue keeps its breaker, and a breaker keeps no queue, no call and no error")
+    func freed() async throws {
+        let (freed, changes) = (Gate(), Gate())
+        weak var queue: TaskOperationQueue?
+        do {
+            let breaker = CircuitBreaker(
+                failureRatio: 1, minCallCount: 1,
+                onChange: { [witness = Witness(changes)] _, _ in withExtendedLifetime(witness) {} })
+            let owned = TaskOperationQueue()
+            queue = owned
+            breaker.guardBodies(of: owned)
+            let witness = Witness(freed)
+            _ = await owned.addOperation { withExtendedLifetime(witness) {} }.result
+        }
+        await freed.pass()
+        await changes.pass()
+        await until { queue == nil }
+    }
+}
