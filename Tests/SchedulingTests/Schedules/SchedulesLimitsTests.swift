@@ -131,17 +131,27 @@ struct SchedulesLimitsTests {
         }
     }
 
-    @Test("A job that blocks its thread ends the exploration, and nothing else")
+    @Test("A job that blocks its thread ends the exploration, and nothing else; the report names the task")
     func blocked() throws {
         var schedules = Schedules(10)
         schedules.blockLimit = .milliseconds(200)
         let never = DispatchSemaphore(value: 0)
-        let found = try #require(failure(of: schedules) { await Task { block(never) }.value })
+        let found = try #require(
+            failure(of: schedules) { await Task(name: "blocker") { await blockAfterYield(never) }.value })
         guard case .blocked(let task) = found.cause else { throw found }
-        #expect(task == "a task of the test")
+        #expect(task.hasPrefix("a task of the test “blocker”"))
+        if isLinux {
+            #expect(task.contains("(SchedulesLimitsTests.swift:"))
+            #expect(task.contains("which began in blockAfterYield(_:)"))
+        }
         never.signal()
         #expect(failure(of: schedules) {} == nil)
     }
+}
+
+private func blockAfterYield(_ semaphore: DispatchSemaphore) async {
+    await Task.yield()
+    block(semaphore)
 }
 
 private func block(_ semaphore: DispatchSemaphore) { semaphore.wait() }
