@@ -40,6 +40,7 @@ struct StatisticsTests {
         var now = try #require(statistics.snapshot.first)
         #expect(now.name == "work" && now.queued == 2 && now.executing == 1 && now.added == 3)
         cancelled.cancel()
+        try await Task.sleep(for: .milliseconds(1))
         gate.open()
         _ = await failing.result
         try await first.value

@@ -144,7 +144,10 @@ private struct Symbols {
             for (address, frame) in zip(addresses, resolved.frames) {
                 guard let symbol = frame.symbol else { continue }
                 let location = symbol.sourceLocation.flatMap { $0.line > 0 ? $0 : nil }
-                let place = location.map { "\($0.path.split(separator: "/").last ?? ""):\($0.line)" }
+                // Code that a macro has generated is in no file.
+                let file = location.flatMap { $0.path.split(separator: "/").last }
+                let isGenerated = file?.hasPrefix("@__swiftmacro") ?? true
+                let place = isGenerated ? nil : location.map { "\(file ?? ""):\($0.line)" }
                 symbols[address] = Symbol(function: shorten(symbol.name), place: place)
             }
             return symbols

@@ -61,10 +61,16 @@ struct CrawlerTests {
     @Test("The port visits each page once, 16 at once in all, and 2 at once of each host", .schedules(20))
     func portedLimits() async throws {
         let web = TestWeb(hosts: 12, pages: 6)
+        let gate = Gate()
+        let opener = Task {
+            await gate.waitForArrivals(16)
+            gate.open()
+        }
         let crawler = MigrationExamplesPorted.Crawler(hosts: AsyncSemaphore(capacity: 16, perKey: 2)) { url in
-            await web.load(url) { for _ in 0..<20 { await Task.yield() } }
+            await web.load(url) { await gate.pass() }
         }
         #expect(try await crawler.crawl(from: web.start).count == web.urls.count)
+        await opener.value
         web.expectVisits(atOnce: 16)
         #expect(web.ofHost.values.contains { $0.most == 2 })
     }

@@ -136,22 +136,23 @@ struct SchedulesLimitsTests {
         var schedules = Schedules(10)
         schedules.blockLimit = .milliseconds(200)
         let never = DispatchSemaphore(value: 0)
-        let found = try #require(
-            failure(of: schedules) { await Task(name: "blocker") { await blockAfterYield(never) }.value })
-        guard case .blocked(let task) = found.cause else { throw found }
+        let found = failure(of: schedules) {
+            let blocker = Blocker()
+            await Task(name: "blocker") { await blocker.hold(never) }.value
+        }
+        guard case .blocked(let task) = try #require(found).cause else { throw Fault() }
         #expect(task.hasPrefix("a task of the test “blocker”"))
         if isLinux {
             #expect(task.contains("(SchedulesLimitsTests.swift:"))
-            #expect(task.contains("which began in blockAfterYield(_:)"))
+            #expect(task.contains("which began in Blocker.hold(_:)"))
         }
         never.signal()
         #expect(failure(of: schedules) {} == nil)
     }
 }
 
-private func blockAfterYield(_ semaphore: DispatchSemaphore) async {
-    await Task.yield()
-    block(semaphore)
+private actor Blocker {
+    func hold(_ semaphore: DispatchSemaphore) { block(semaphore) }
 }
 
 private func block(_ semaphore: DispatchSemaphore) { semaphore.wait() }

@@ -77,17 +77,6 @@ struct SchedulesTests {
         }
     }
 
-    @Test("A task that enters the main actor does not precede jobs that wait for it")
-    func orderOnMainActor() throws {
-        try Schedules(300).run {
-            let order = Recorder<Int>()
-            let early = Task { @MainActor in order.record(1) }
-            await MainActor.run { order.record(2) }
-            await early.value
-            if order.events != [1, 2] { throw Fault() }
-        }
-    }
-
     @Test("Queues take part with any executor, and their limits pass in virtual time", .enabled(if: isLinux))
     func queues() throws {
         let foreign = Recorder<Void>()

@@ -65,9 +65,11 @@ struct WaitingReasonTests {
         gate.open()
         try await first.value
         try await second.value
+        try await Task.sleep(for: .milliseconds(1))
         let closed = Gate()
         let observed = queue.addOperation { await closed.pass() }
         await closed.waitForArrivals(1)
+        try await Task.sleep(for: .milliseconds(1))
         guard case .execution(let since?) = observed.waitingReasons.first else {
             Issue.record("\(observed.waitingReasons)")
             return closed.open()
@@ -125,6 +127,7 @@ struct WaitingReasonTests {
         let (gate, start) = (Gate(), ContinuousClock.now)
         let queue = TaskOperationQueue(name: "serial", maxConcurrentOperationCount: 1)
         let other = TaskOperationQueue(name: "other")
+        try await Task.sleep(for: .milliseconds(1))
         let awaited = other.addOperation(name: "awaited") { await gate.pass() }
         let keeping = queue.addOperation(name: "keeping") { try await awaited.value }
         await until { keeping.bodyWait != nil }

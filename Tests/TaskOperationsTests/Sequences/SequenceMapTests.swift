@@ -53,12 +53,17 @@ struct SequenceMapTests {
     @Test("without a width, that of the queue applies", .schedules(20))
     func widthOfQueue() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 3)
-        let meter = ConcurrencyMeter()
+        let (meter, gate) = (ConcurrencyMeter(), Gate())
         let most = Recorder<Int>()
+        let opener = Task {
+            await gate.waitForArrivals(3)
+            gate.open()
+        }
         try await (0..<20).concurrentForEach(on: queue) { _ in
             most.record(queue.operationCount)
-            await meter.measure { await Task.yield() }
+            await meter.measure { await gate.pass() }
         }
+        await opener.value
         #expect(meter.most == 3)
         #expect(most.events.max() == 3)
     }
