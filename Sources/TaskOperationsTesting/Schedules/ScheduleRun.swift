@@ -220,7 +220,8 @@ struct Timers: Sendable {
     var isEmpty: Bool { timers.isEmpty }
 
     mutating func add(_ job: ReadyJob, after delay: Int64) {
-        let deadline = now + min(delay, .max / 4)
+        // Sums do not overflow, not even with the time of a clock of the system.
+        let deadline = min(now + min(delay, .max / 4), .max / 2)
         var (low, high) = (0, timers.count)
         while low < high {
             let middle = (low + high) / 2

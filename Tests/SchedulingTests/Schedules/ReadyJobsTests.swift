@@ -62,5 +62,10 @@ struct ReadyJobsTests {
         while !timers.isEmpty { order.append(timers.advance().map(\.task)) }
         #expect(order == [[2, 5], [1, 3], [4]])
         #expect(timers.now == 30)
+        for _ in 0..<10 {
+            timers.add(job(1), after: .max)
+            #expect(timers.advance().count == 1)
+        }
+        #expect(timers.now == .max / 2)
     }
 }
