@@ -771,7 +771,9 @@ struct DeliveryValuesTests {
         }
     }
 
-    @Test("leases, pauses, delays and limits of any length end no process")
+    @Test(
+        "leases, pauses, delays and limits of any length end no process",
+        .disabled("under schedules, the task of `Deadlines` runs without suspending for more than 10 seconds"))
     func durations() async {
         await #expect(processExitsWith: .success) {
             Self.run {

@@ -144,7 +144,7 @@ struct SchedulesLimitsTests {
         #expect(task.hasPrefix("a task of the test “blocker”"))
         if isLinux {
             #expect(task.contains("(SchedulesLimitsTests.swift:"))
-            #expect(task.contains("which began in Blocker.hold(_:)"))
+            #expect(task.contains("which began in SchedulesLimitsTests.blocked()"))
         }
         never.signal()
         #expect(failure(of: schedules) {} == nil)

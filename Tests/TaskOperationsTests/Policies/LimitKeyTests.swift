@@ -125,7 +125,7 @@ struct LimitKeyTests {
         #expect(longest <= 2)
     }
 
-    @Test("Tenants of one queue share a limit fairly if the queue is wider than the limit", .schedules(5))
+    @Test("Tenants of one queue share a limit fairly if the queue is wider than the limit", .schedules(5, .uniform))
     func tenants() async throws {
         let tenants = AsyncSemaphore(capacity: 2)
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 4, isSuspended: true))
