@@ -50,6 +50,10 @@ let core: [Target] = [
     .target(
         name: "TaskOperationsExpectations", dependencies: ["CSchedules", "TaskOperationsTesting"],
         swiftSettings: settings),
+    // Traits and measurements of the package's own tests.
+    .target(
+        name: "TestSupport", dependencies: ["Simulation", "TaskOperations"], path: "Tests/TestSupport",
+        swiftSettings: settings),
     .target(
         name: "MigrationExamplesSupport", dependencies: ["TaskOperations"],
         path: "Sources/MigrationExamples/Support", swiftSettings: settings),
@@ -58,24 +62,21 @@ let core: [Target] = [
         name: "TaskOperationsTests",
         dependencies: [
             "TaskOperations", "TaskOperationsDiagnosis", "TaskOperationsExtras", "TaskOperationsTesting",
-            "TaskOperationsExpectations", "CAllocator",
+            "TaskOperationsExpectations", "CAllocator", "TestSupport",
         ],
         swiftSettings: settings),
     .testTarget(
         name: "BridgeTests",
         dependencies: [
             "TaskOperations", "TaskOperationsBridge", "TaskOperationsDiagnosis", "TaskOperationsExtras",
-            "TaskOperationsTesting", "TaskOperationsExpectations", "MigrationExamplesSupport",
+            "TaskOperationsTesting", "MigrationExamplesSupport", "Simulation", "TestSupport",
         ],
         swiftSettings: settings),
 ]
 
 let simulation: Target = .target(
     name: "Simulation",
-    dependencies: [
-        "TaskOperations", "TaskOperationsDiagnosis", "TaskOperationsExtras", "TaskOperationsTesting",
-    ],
-    swiftSettings: settings)
+    dependencies: ["TaskOperations", "TaskOperationsDiagnosis", "TaskOperationsExtras"], swiftSettings: settings)
 
 /// The exploration of the controlled library.
 let exploration: [Target] = [
@@ -136,38 +137,38 @@ let others: [Target] = [
         name: "benchmark",
         dependencies: [
             "TaskOperations", "TaskOperationsBridge", "TaskOperationsDiagnosis", "TaskOperationsExtras",
-            "TaskOperationsTracing", "TaskOperationsTesting", "Simulation", "SourceAudit", "CAllocator",
-            "CommandOutput",
+            "TaskOperationsTracing", "Simulation", "SourceAudit", "CAllocator", "CommandOutput",
         ],
         swiftSettings: settings),
     .testTarget(
         name: "SchedulingTests",
-        dependencies: ["TaskOperations", "TaskOperationsTesting", "TaskOperationsExpectations"],
+        dependencies: ["TaskOperations", "TaskOperationsTesting", "TaskOperationsExpectations", "TestSupport"],
         swiftSettings: settings),
     .testTarget(
         name: "TaskOperationsTracingTests",
         dependencies: [
             "TaskOperations", "TaskOperationsDiagnosis", "TaskOperationsExtras", "TaskOperationsTracing",
-            "TaskOperationsTesting", "TaskOperationsExpectations", "MigrationExamplesSupport", "tour",
+            "TaskOperationsTesting", "TaskOperationsExpectations", "MigrationExamplesSupport", "TestSupport", "tour",
         ],
         swiftSettings: settings),
     .testTarget(
         name: "DeliveriesTests",
         dependencies: [
             "RedisDeliveries", "TaskOperationsDeliveries", "TaskOperationsExtras", "TaskOperationsTesting",
-            "TaskOperationsExpectations", "workers",
+            "TaskOperationsExpectations", "Simulation", "TestSupport", "workers",
         ],
         swiftSettings: settings),
     .testTarget(
         name: "SimulationTests",
-        dependencies: ["Simulation", "TaskOperationsExpectations", "TaskOperationsExtras"], exclude: ["Corpus"],
+        dependencies: ["Simulation", "TaskOperationsExtras", "TaskOperationsTesting", "TestSupport"],
+        exclude: ["Corpus"],
         swiftSettings: settings),
     .testTarget(
         name: "MigrationTests",
         dependencies: [
             "TaskOperationsExtras", "TaskOperationsTesting", "TaskOperationsExpectations",
             "MigrationExamplesSupport", "MigrationExamplesLegacy", "MigrationExamplesPorted", "tour",
-            "TaskOperationsTracing",
+            "TaskOperationsTracing", "TestSupport",
         ],
         swiftSettings: settings),
     .target(
@@ -179,7 +180,7 @@ let others: [Target] = [
     .testTarget(
         name: "SourceAuditTests",
         dependencies: [
-            "SourceAudit", "audit", "TaskOperationsExpectations", "RewriteExamplesBefore", "RewriteExamplesAfter",
+            "SourceAudit", "audit", "TestSupport", "RewriteExamplesBefore", "RewriteExamplesAfter",
         ],
         swiftSettings: settings),
     // An app as Xcode 26 creates it.
@@ -187,7 +188,7 @@ let others: [Target] = [
         name: "DefaultIsolationTests",
         dependencies: [
             "TaskOperations", "TaskOperationsBridge", "TaskOperationsExtras", "TaskOperationsTesting",
-            "TaskOperationsExpectations",
+            "TestSupport",
         ],
         swiftSettings: settings + [
             .defaultIsolation(MainActor.self), .enableUpcomingFeature("InferIsolatedConformances"),
@@ -195,8 +196,7 @@ let others: [Target] = [
     .testTarget(
         name: "CommandTests",
         dependencies: [
-            "audit", "benchmark", "fuzz", "tour", "CommandOutput", "TaskOperationsTesting",
-            "TaskOperationsExpectations",
+            "audit", "benchmark", "fuzz", "tour", "CommandOutput", "TaskOperationsTesting", "TestSupport",
         ],
         swiftSettings: settings),
 ]
@@ -218,7 +218,7 @@ let (builtProducts, builtTargets): ([Product], [Target]) =
     if isExplored {
         ([], library + [simulation] + exploration)
     } else if Context.environment["TASK_OPERATIONS_SANITIZED"] != nil {
-        ([], library + core)
+        ([], library + [simulation] + core)
     } else {
         (products, library + core + [simulation] + others)
     }

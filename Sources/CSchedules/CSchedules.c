@@ -7,6 +7,7 @@ void schedulesEnter(SchedulesThread *thread) {}
 SchedulesThread *schedulesCurrent(void) { return 0; }
 uint64_t schedulesTaskNumber(const void *job) { return 0; }
 const void *schedulesActor(const void *job) { return 0; }
+const void *schedulesFunction(const void *job) { return 0; }
 uint64_t schedulesCurrentTask(void) { return 0; }
 int schedulesTakesTasks(void) { return 0; }
 int schedulesTakesClocks(void) { return 0; }
@@ -69,7 +70,7 @@ enum { unownedExecutor = 5, ownedExecutor = 6, taskName = 7 };
 /// Stores the return addresses of the calling functions, which the chain of frame pointers contains.
 static void storeCallers(SchedulesThread *thread, void **frame) {
     for (int index = 0; index < 8; index++) {
-        thread->callers[index] = frame ? frame[1] : 0;
+        thread->callers.addresses[index] = frame ? frame[1] : 0;
         void **next = frame ? (void **)frame[0] : 0;
         frame = next > frame && (const void *)next < thread->stackEnd ? next : 0;
     }
@@ -91,12 +92,12 @@ __attribute__((weak, swiftcall)) NewTask swift_task_create(
         if (kind == ownedExecutor) swift_release((void *)((ExecutorOption *)*next)->executor.identity);
         *next = (*next)->parent;
     }
-    if (thread->wantsCallers) storeCallers(thread, __builtin_frame_address(0));
+    storeCallers(thread, __builtin_frame_address(0));
     ExecutorOption ours = {{ownedExecutor, options}, thread->taskExecutor};
     // The new task owns its executor, and releases it at the end.
     swift_retain((void *)thread->taskExecutor.identity);
     NewTask task = original(flags, &ours.option, type, function, captured);
-    thread->callers[0] = 0;
+    thread->callers.addresses[0] = 0;
     thread->newTaskName = 0;
     return task;
 }
@@ -143,12 +144,18 @@ uint64_t schedulesCurrentTask(void) {
     return task ? schedulesTaskNumber(task) : 0;
 }
 
-// include/swift/ABI/MetadataValues.h and stdlib/public/Concurrency/Actor.cpp: a job that runs an actor, and its layout.
-enum { actorJob = 193, actorOffset = 8 * sizeof(void *) };
+// include/swift/ABI/MetadataValues.h, include/swift/ABI/Task.h and stdlib/public/Concurrency/Actor.cpp: a job that runs
+// an actor, its layout, and the layout of all jobs.
+enum { actorJob = 193, actorOffset = 8 * sizeof(void *), functionOffset = 7 * sizeof(void *) };
 
 const void *schedulesActor(const void *job) {
     if ((swift_task_getJobFlags(job) & 0xFF) != actorJob) return 0;
     return *(const void **)((const char *)job + actorOffset);
+}
+
+const void *schedulesFunction(const void *job) {
+    if ((swift_task_getJobFlags(job) & 0xFF) != 0) return 0;
+    return *(const void **)((const char *)job + functionOffset);
 }
 
 // MARK: - Hooks

@@ -1,5 +1,3 @@
-public import TaskOperationsTesting
-
 /// The source of a random program: a seed, or the bytes of a fuzzer.
 public protocol Choices {
     /// A number from 0 to `bound - 1`.
@@ -19,8 +17,6 @@ extension Choices {
         preconditionFailure("no maker for what is left: \(left)")
     }
 }
-
-extension SeededGenerator: Choices {}
 
 /// Choices from a sequence of bytes; 0 after the last byte.
 public struct ByteChoices<Bytes: Sequence<UInt8>>: Choices {

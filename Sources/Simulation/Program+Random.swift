@@ -1,9 +1,7 @@
-import TaskOperationsTesting
-
 extension Program {
     /// Creates the program that a seed determines.
     public init(seed: UInt64) {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SeededChoices(seed: seed)
         self.init(from: &generator)
     }
 

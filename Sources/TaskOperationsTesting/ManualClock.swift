@@ -1,5 +1,5 @@
 import Synchronization
-public import TaskOperations
+import TaskOperations
 
 /// A clock that moves only when a test advances it. Tests that use it need not wait.
 ///
@@ -10,7 +10,7 @@ public import TaskOperations
 /// clock.advance(by: .seconds(60))
 /// try await operation.value
 /// ```
-public final class ManualClock: Clock, ExecutorBoundClock, Identifiable {
+public final class ManualClock: Clock, Identifiable {
     /// An instant of the clock, as the time since the clock's beginning.
     public struct Instant: InstantProtocol {
         /// The time since the clock's beginning.
@@ -56,31 +56,14 @@ public final class ManualClock: Clock, ExecutorBoundClock, Identifiable {
     private let state = Lock(State())
     private let arrivals = Gate()
 
-    /// The executor on which the library waits for deadlines of this clock.
-    package let sleepExecutor: (any TaskExecutor)?
-
     /// Creates a clock whose time is zero.
-    public init() {
-        sleepExecutor = nil
-    }
-
-    /// Creates a clock whose time is zero.
-    ///
-    /// - Parameter executor: The executor on which the library waits for deadlines of this clock. If the whole program
-    ///   runs on this executor, a program with rates, delays or time limits is repeatable, too. Such deadlines pass
-    ///   only while the executor runs jobs. Tasks that still sleep when the run ends stay in memory.
-    package init(on executor: SeededExecutor) {
-        sleepExecutor = executor
-    }
+    public init() {}
 
     /// The current instant of the clock.
     public var now: Instant { state.withLock { $0.now } }
 
     /// Zero: the clock can advance by any duration.
     public var minimumResolution: Duration { .zero }
-
-    /// The earliest deadline of a sleeping task; nil if no task sleeps.
-    package var nextDeadline: Instant? { state.withLock { $0.sleepers.first?.deadline } }
 
     /// The number of sleeping tasks. If the clock measures a delay, a rate or a limit, the number includes one task of
     /// the library.

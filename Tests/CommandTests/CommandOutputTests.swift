@@ -1,6 +1,6 @@
 #if os(Linux)
     import Foundation
-    import TaskOperationsExpectations
+    import TestSupport
     import Testing
 
     /// Each test runs in a separate process. A parent that waits for any child would spin while an exited child of

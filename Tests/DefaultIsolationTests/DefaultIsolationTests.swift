@@ -1,9 +1,9 @@
 import Foundation
 import TaskOperations
 import TaskOperationsBridge
-import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 // The default isolation of the target is the main actor, as in an app that Xcode 26 creates. The code is written as in

@@ -36,13 +36,13 @@ struct ArticleTests {
         #expect(reported.events == [2])
     }
 
-    @Test("a width for each destination: a kind has a limit of its own", .seeds(20))
+    @Test("a width for each destination: a kind has a limit of its own", .schedules(20))
     func destinations() async {
         let meter = Recorder<OperationEvent>()
-        let engine = InMemoryEngine<String>(lease: .seconds(30), clock: ManualClock(on: .seeded))
+        let engine = InMemoryEngine<String>(lease: .seconds(30), clock: ManualClock())
         for number in 0..<12 { engine.send(number.isMultiple(of: 2) ? "mail" : "other") }
         engine.finish()
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 6, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 6)
         let mail = AsyncSemaphore(capacity: 2, name: "mail provider")
         await queue.consume(
             engine.deliveries(),
@@ -58,10 +58,10 @@ struct ArticleTests {
         #expect(engine.count == 0)
     }
 
-    @Test("one stream for each priority on one queue: urgent deliveries are done first", .seeds(20))
+    @Test("one stream for each priority on one queue: urgent deliveries are done first", .schedules(20))
     func priorities() async {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
-        let clock = ManualClock(on: .seeded)
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let clock = ManualClock()
         let order = Recorder<String>()
         let engines = [("bulk", TaskPriority.low), ("ordinary", .medium), ("urgent", .high)].map { name, priority in
             let engine = InMemoryEngine<String>(lease: .seconds(30), clock: clock)

@@ -1,3 +1,4 @@
+import Simulation
 import TaskOperations
 import TaskOperationsDeliveries
 import TaskOperationsExtras
@@ -34,7 +35,7 @@ final class DeliveryProgramRun: Sendable {
 
     private let program: DeliveryProgram
     private let executor: SeededExecutor
-    private let clock: ManualClock
+    private let clock: SimulatedClock
     private let limit = AsyncSemaphore(capacity: 1)
     private let state: Lock<State>
 
@@ -45,7 +46,7 @@ final class DeliveryProgramRun: Sendable {
     init(_ program: DeliveryProgram) {
         self.program = program
         executor = SeededExecutor(seed: program.seed)
-        clock = ManualClock(on: executor)
+        clock = SimulatedClock(on: executor)
         state = Lock(State(random: SeededGenerator(seed: ~program.seed)))
     }
 

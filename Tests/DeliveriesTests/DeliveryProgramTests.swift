@@ -1,5 +1,5 @@
 import Foundation
-import TaskOperationsExpectations
+import TestSupport
 import Testing
 
 /// `DELIVERY_SEED=17 swift test --filter DeliveryProgramTests` runs a single program.

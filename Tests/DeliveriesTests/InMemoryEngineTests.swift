@@ -1,5 +1,6 @@
-import TaskOperationsExpectations
+import Simulation
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @testable import TaskOperationsDeliveries
@@ -64,7 +65,7 @@ struct InMemoryEngineTests {
         func jobs(idleCount: Int) throws -> Int {
             let executor = SeededExecutor(seed: 1)
             return try executor.run {
-                let engine = InMemoryEngine<Int>(lease: .seconds(30), clock: ManualClock(on: executor))
+                let engine = InMemoryEngine<Int>(lease: .seconds(30), clock: SimulatedClock(on: executor))
                 for number in 0..<100 { engine.send(number) }
                 var (iterator, held) = (engine.deliveries().makeAsyncIterator(), [InMemoryDelivery<Int>]())
                 while held.count < 100 { held.append(try #require(try await iterator.next())) }

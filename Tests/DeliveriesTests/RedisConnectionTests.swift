@@ -2,8 +2,8 @@
     import Foundation
     import Glibc
     import TaskOperationsDeliveries
-    import TaskOperationsExpectations
     import TaskOperationsTesting
+    import TestSupport
     import Testing
 
     @testable import RedisDeliveries

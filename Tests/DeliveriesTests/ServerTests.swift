@@ -2,7 +2,7 @@
     import Foundation
     import RedisDeliveries
     import TaskOperationsDeliveries
-    import TaskOperationsExpectations
+    import TestSupport
     import Testing
 
     /// Each test that starts child processes runs in a separate process. See `CommandOutputTests`.

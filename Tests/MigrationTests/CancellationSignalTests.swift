@@ -1,6 +1,6 @@
 import MigrationExamplesSupport
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("The signal that tells a legacy side to stop", .inTurns)

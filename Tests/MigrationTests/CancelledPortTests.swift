@@ -1,8 +1,8 @@
 #if os(Linux) || os(macOS)
     import MigrationExamplesSupport
     import TaskOperations
-    import TaskOperationsExpectations
     import TaskOperationsTesting
+    import TestSupport
     import Testing
     @testable import tour
 

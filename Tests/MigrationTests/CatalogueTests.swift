@@ -1,6 +1,6 @@
 import Foundation
 import MigrationExamplesSupport
-import TaskOperationsExpectations
+import TestSupport
 import Testing
 @testable import tour
 

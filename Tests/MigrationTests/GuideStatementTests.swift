@@ -1,8 +1,8 @@
 import Foundation
 import MigrationExamplesSupport
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsExtras
+import TestSupport
 import Testing
 
 @testable import MigrationExamplesLegacy

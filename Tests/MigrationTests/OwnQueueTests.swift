@@ -1,6 +1,6 @@
 #if os(Linux)
     import Dispatch
-    import TaskOperationsExpectations
+    import TestSupport
     import Testing
 
     /// The deadlock of the recipe `sync-on-own-queue`, with a wait that times out.

@@ -1,5 +1,5 @@
 import MigrationExamplesSupport
-import TaskOperationsExpectations
+import TestSupport
 import Testing
 
 @Suite("Regions of source files", .inTurns)

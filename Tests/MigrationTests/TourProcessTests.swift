@@ -1,8 +1,8 @@
 #if os(Linux)
     import Foundation
     import MigrationExamplesSupport
-    import TaskOperationsExpectations
     import TaskOperationsTracing
+    import TestSupport
     import Testing
     @testable import tour
 

@@ -1,5 +1,5 @@
 import Simulation
-import TaskOperationsExpectations
+import TestSupport
 import Testing
 
 @testable import TaskOperationsExtras

@@ -1,6 +1,6 @@
 import Foundation
 import Simulation
-import TaskOperationsExpectations
+import TestSupport
 import Testing
 
 /// The initial inputs of the fuzzer, and the inputs that it found. See README.md.

@@ -1,5 +1,5 @@
 import Simulation
-import TaskOperationsExpectations
+import TestSupport
 import Testing
 
 @Suite("Shrinking a program that fails", .inTurns, .timeLimit(.minutes(30)))

@@ -1,6 +1,6 @@
 import Foundation
 import Simulation
-import TaskOperationsExpectations
+import TestSupport
 import Testing
 
 /// Runs random programs on the library and on its model. The seed of each program determines the order of its tasks.

@@ -1,5 +1,5 @@
 import Foundation
-import TaskOperationsExpectations
+import TestSupport
 
 /// Sources in a separate folder that the compiler indexes.
 struct CompiledSources {

@@ -1,5 +1,5 @@
 import Foundation
-import TaskOperationsExpectations
+import TestSupport
 import Testing
 
 @testable import SourceAudit

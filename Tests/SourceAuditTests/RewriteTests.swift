@@ -1,7 +1,7 @@
 import Foundation
 import RewriteExamplesAfter
 import RewriteExamplesBefore
-import TaskOperationsExpectations
+import TestSupport
 import Testing
 
 @testable import SourceAudit

@@ -1,6 +1,6 @@
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Rule 1: one outcome each, and a body runs at most once", .inTurns, .timeLimit(.minutes(30)))

@@ -1,6 +1,6 @@
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Rule 4: a batch is one step", .inTurns, .timeLimit(.minutes(30)))

@@ -1,7 +1,7 @@
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Rule 5: dependencies come first", .inTurns, .timeLimit(.minutes(30)))

@@ -1,6 +1,6 @@
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Rule 7: cancelled before the start is finished at once", .inTurns, .timeLimit(.minutes(30)))

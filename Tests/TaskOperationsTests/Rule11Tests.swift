@@ -1,7 +1,7 @@
 import TaskOperations
 import TaskOperationsDiagnosis
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Rule 11: waiting for all", .inTurns, .timeLimit(.minutes(30)))

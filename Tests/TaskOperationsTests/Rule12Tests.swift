@@ -1,6 +1,6 @@
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Rule 12: waiting blocks no thread, and lends the permit out", .inTurns, .timeLimit(.minutes(30)))

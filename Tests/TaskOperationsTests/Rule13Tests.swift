@@ -1,6 +1,6 @@
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Rule 13: a wait that could never end is refused", .inTurns, .timeLimit(.minutes(30)))

@@ -1,6 +1,6 @@
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Rule 14: misuse is a thrown, typed error", .inTurns, .timeLimit(.minutes(30)))

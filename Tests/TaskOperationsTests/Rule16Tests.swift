@@ -1,6 +1,6 @@
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Rule 16: a finished operation holds its outcome and nothing else", .inTurns, .timeLimit(.minutes(30)))

@@ -1,6 +1,6 @@
 import Dispatch
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @testable import TaskOperations

@@ -1,6 +1,6 @@
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Rule 20: the current operation and queue", .inTurns, .timeLimit(.minutes(30)))

@@ -1,6 +1,6 @@
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Rule 22: bodies isolated to an actor", .inTurns, .timeLimit(.minutes(30)))

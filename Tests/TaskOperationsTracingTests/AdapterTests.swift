@@ -3,6 +3,7 @@ import TaskOperationsDiagnosis
 import TaskOperationsExpectations
 import TaskOperationsTesting
 import TaskOperationsTracing
+import TestSupport
 import Testing
 
 // Substitutes for the packages that the adapters target. They declare the functions that the adapters call.
@@ -117,11 +118,10 @@ struct AdapterTests {
         func end() { lines.record("end \(context.path)") }
     }
 
-    @Test("a span for each body, within the span in which the operation was added", .seeds(5))
+    @Test("a span for each body, within the span in which the operation was added", .schedules(5))
     func spans() async throws {
         let tracing = Tracing()
-        let queue = TaskOperationQueue(
-            .init(executor: .seeded, inheriting: [InheritedTaskLocal(ServiceContext.$current)]))
+        let queue = TaskOperationQueue(.init(inheriting: [InheritedTaskLocal(ServiceContext.$current)]))
         queue.traceBodies(with: tracing)
         let outer = ServiceContext.$current.withValue(ServiceContext(path: "request")) {
             queue.addOperation(name: "outer") {
@@ -138,10 +138,10 @@ struct AdapterTests {
 
     private struct Refused: Error {}
 
-    @Test("a line for each end, and gauges for each queue", .seeds(5))
+    @Test("a line for each end, and gauges for each queue", .schedules(5))
     func adapters() async throws {
         let (log, metrics, statistics) = (Log(), Metrics(), OperationStatistics())
-        let queue = TaskOperationQueue(.init(name: "work", executor: .seeded))
+        let queue = TaskOperationQueue(name: "work")
         queue.addObserver(LoggingObserver(log))
         queue.addObserver(statistics)
         try await queue.addOperation(name: "good") {}.value

@@ -3,9 +3,9 @@
     import MigrationExamplesSupport
     import TaskOperations
     import TaskOperationsDiagnosis
-    import TaskOperationsExpectations
     import TaskOperationsTesting
     import TaskOperationsTracing
+    import TestSupport
     import Testing
     @testable import tour
 

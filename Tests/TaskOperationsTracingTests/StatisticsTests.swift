@@ -4,6 +4,7 @@ import TaskOperationsDiagnosis
 import TaskOperationsExpectations
 import TaskOperationsTesting
 import TaskOperationsTracing
+import TestSupport
 import Testing
 
 @Suite("Statistics of queues", .inTurns, .timeLimit(.minutes(30)))
@@ -27,10 +28,10 @@ struct StatisticsTests {
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test("every operation is counted once, by its outcome", .seeds(10))
+    @Test("every operation is counted once, by its outcome", .schedules(10))
     func counts() async throws {
         let (statistics, gate) = (OperationStatistics(), Gate())
-        let queue = TaskOperationQueue(.init(name: "work", maxConcurrentOperationCount: 1, executor: .seeded))
+        let queue = TaskOperationQueue(name: "work", maxConcurrentOperationCount: 1)
         queue.addObserver(statistics)
         let first = queue.addOperation { await gate.pass() }
         let failing = queue.addOperation(.retry(.immediately(attempts: 3))) { throw WorkFailed() }
@@ -39,6 +40,7 @@ struct StatisticsTests {
         var now = try #require(statistics.snapshot.first)
         #expect(now.name == "work" && now.queued == 2 && now.executing == 1 && now.added == 3)
         cancelled.cancel()
+        try await Task.sleep(for: .milliseconds(1))
         gate.open()
         _ = await failing.result
         try await first.value
@@ -52,12 +54,12 @@ struct StatisticsTests {
         #expect(now.executed.buckets.reduce(0) { $0 + $1.count } == 2)
     }
 
-    @Test("an operation that its queue refuses or drops has not failed", .seeds(10))
+    @Test("an operation that its queue refuses or drops has not failed", .schedules(10))
     func refusals() async throws {
         for overflow in [QueueOverflow.reject, .dropOldest] {
             let (statistics, gate) = (OperationStatistics(), Gate())
             let queue = TaskOperationQueue(
-                .init(maxConcurrentOperationCount: 1, maxQueuedOperationCount: 1, overflow: overflow, executor: .seeded)
+                .init(maxConcurrentOperationCount: 1, maxQueuedOperationCount: 1, overflow: overflow)
             )
             queue.addObserver(statistics)
             let first = queue.addOperation { await gate.pass() }

@@ -1,8 +1,8 @@
 import Foundation
 import TaskOperations
 import TaskOperationsDiagnosis
-import TaskOperationsExpectations
 import TaskOperationsTracing
+import TestSupport
 import Testing
 
 @Suite("Traces that are drawn and explained", .inTurns, .timeLimit(.minutes(30)))

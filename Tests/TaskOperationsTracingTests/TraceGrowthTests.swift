@@ -1,9 +1,9 @@
 import Foundation
 import TaskOperations
 import TaskOperationsDiagnosis
-import TaskOperationsExpectations
 import TaskOperationsTesting
 import TaskOperationsTracing
+import TestSupport
 import Testing
 
 /// Checks that the costs of traces are linear, independently of the machine's speed.

@@ -5,6 +5,7 @@ import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
 import TaskOperationsTracing
+import TestSupport
 import Testing
 
 @Suite("Traces that are written", .inTurns, .timeLimit(.minutes(30)))
@@ -13,12 +14,12 @@ struct TraceRecorderTests {
 
     init() throws { folder = try TraceFolder() }
 
-    @Test("a trace contains all events, conforms to the format, and can be read back", .seeds(10))
+    @Test("a trace contains all events, conforms to the format, and can be read back", .schedules(10))
     func everything() async throws {
         let url = folder["trace.json"]
         let recorder = try TraceRecorder(writingTo: url)
-        let queue = TaskOperationQueue(.init(name: "work \"1\"\n", maxConcurrentOperationCount: 2, executor: .seeded))
-        let other = TaskOperationQueue(.init(name: "other", maxConcurrentOperationCount: 1, executor: .seeded))
+        let queue = TaskOperationQueue(name: "work \"1\"\n", maxConcurrentOperationCount: 2)
+        let other = TaskOperationQueue(name: "other", maxConcurrentOperationCount: 1)
         for queue in [queue, other] { queue.addObserver(recorder) }
         let order = Recorder<String>()
         let load = queue.addOperation(name: "load \\ ä") { order.record("load \\ ä") }

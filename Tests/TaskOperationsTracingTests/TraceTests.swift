@@ -1,7 +1,7 @@
 import Foundation
-import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTracing
+import TestSupport
 import Testing
 
 @Suite("Traces that are read", .inTurns)

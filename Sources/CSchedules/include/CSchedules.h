@@ -18,6 +18,11 @@ typedef struct __attribute__((swift_attr("@Sendable"))) {
     SchedulesExecutor target;
 } SchedulesSwitch;
 
+/// The return addresses of the functions that create a task, innermost first. The first is null if no task is created.
+typedef struct __attribute__((swift_attr("@Sendable"))) {
+    const void *_Nullable addresses[8];
+} SchedulesCallers;
+
 /// The exploration that a thread runs. Only this thread accesses it.
 typedef struct SchedulesThread {
     /// The executor of every task that is created on the thread.
@@ -44,10 +49,8 @@ typedef struct SchedulesThread {
     uint64_t switchingTask;
     /// The end of the stack's part that belongs to jobs.
     const void *_Nullable stackEnd;
-    /// Whether the callers of a new task are wanted.
-    int wantsCallers;
-    /// The return addresses of the functions that create a task, innermost first.
-    const void *_Nullable callers[8];
+    /// The functions that create a task.
+    SchedulesCallers callers;
     /// The name of the task that is created; null if it has none.
     const char *_Nullable newTaskName;
     /// The seed of the random numbers that the code requests.
@@ -73,6 +76,9 @@ uint64_t schedulesTaskNumber(const void *_Nonnull job);
 
 /// The actor that a job runs; null if the job is a task.
 const void *_Nullable schedulesActor(const void *_Nonnull job);
+
+/// The function with which the task of a job continues; null if the job is not a task.
+const void *_Nullable schedulesFunction(const void *_Nonnull job);
 
 /// The number of the calling task; 0 outside a task.
 uint64_t schedulesCurrentTask(void);

@@ -1,5 +1,4 @@
 import TaskOperations
-import TaskOperationsTesting
 
 /// The result of running a program.
 public struct Report: Sendable, CustomStringConvertible {

@@ -1,5 +1,4 @@
 import TaskOperations
-import TaskOperationsTesting
 
 // The time for rates and ageing.
 

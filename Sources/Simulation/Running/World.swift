@@ -1,6 +1,5 @@
 import TaskOperations
 import TaskOperationsDiagnosis
-import TaskOperationsTesting
 
 /// The real queues and operations of a program, and their model.
 ///
@@ -14,7 +13,7 @@ final class World: @unchecked Sendable {
     private(set) var operations: [TaskOperation<Int>] = []
     var queues: [TaskOperationQueue?] = []
     let semaphores: [AsyncSemaphore]
-    let clock: ManualClock
+    let clock: SimulatedClock
     var model: Model
     /// The waits for the remaining operations in the queues of scopes.
     var closing: [Int: Int] = [:]
@@ -30,7 +29,7 @@ final class World: @unchecked Sendable {
     init(_ program: Program, executor: SeededExecutor, keepsTrace: Bool, eventsBetweenLooks: Int) {
         self.program = program
         self.executor = executor
-        clock = ManualClock(on: executor)
+        clock = SimulatedClock(on: executor)
         self.keepsTrace = keepsTrace
         self.eventsBetweenLooks = eventsBetweenLooks
         model = Model(program)

@@ -1,5 +1,4 @@
 package import TaskOperationsExtras
-import TaskOperationsTesting
 
 /// A server that executes a fixed number of requests at once, and its only client, which adapts its capacity.
 ///
@@ -48,7 +47,7 @@ package struct ServerModel {
     private var sent: [Request] = []
     private var nextArrival = 0.0
     private var latencies: [Double] = []
-    private var generator: SeededGenerator
+    private var generator: SeededChoices
 
     package init(
         capacity: Int, serviceTime: Double = 0.01, spread: Double = 0.3, meter: CapacityMeter?, seed: UInt64 = 1
@@ -57,7 +56,7 @@ package struct ServerModel {
         self.spread = spread
         self.meter = meter
         places = [Double](repeating: 0, count: capacity)
-        generator = SeededGenerator(seed: seed)
+        generator = SeededChoices(seed: seed)
     }
 
     /// The number of requests that the server executes at once.

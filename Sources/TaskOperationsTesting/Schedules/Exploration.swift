@@ -89,7 +89,7 @@ package final class Exploration: Sendable {
 
     private func abandon(_ run: ScheduleRun) -> Outcome? {
         run.abandon()
-        let task = run.isFirstTaskRunning ? "the test" : "a task of the test"
+        let task = run.runningJob?.description ?? "a task of the test"
         return state.withLock { state in
             guard state.outcome == nil else { return state.outcome }
             let failure = ScheduleFailure(

@@ -38,39 +38,22 @@ struct Explorer {
                 ScheduleFailure(
                     cause: .unavailable, schedule: "usual", place: (0, settings.count), trace: nil, notes: []))
         }
-        if let only = settings.only {
-            let found = attempt(Chooser(only), only.seed)
-            return found.cause == nil ? .success(summary(1)) : .failure(report(found, number: 0))
-        }
-        if case .exhaustive(let limit) = settings.strategy.kind { return exploreAll(limit) }
-        var length = 0
+        var plan = SchedulePlan(settings)
         for number in 0..<settings.count {
-            if exploration.isCancelled { return .success(summary(number)) }
-            let seed = UInt64(number)
-            let chooser =
-                number == 0 ? Chooser(Schedule()) : Chooser(settings.strategy, seed: seed, length: length)
-            let found = attempt(chooser, seed)
-            if found.cause != nil { return .failure(explain(found, number: number)) }
-            length = max(length, found.record.widths.count)
+            guard !exploration.isCancelled, let next = plan.next() else {
+                return .success(summary(number, isComplete: plan.isComplete))
+            }
+            let found = attempt(next.chooser, next.seed)
+            if found.cause != nil {
+                return .failure(settings.only == nil ? explain(found, number: number) : report(found, number: number))
+            }
+            plan.note(found.record)
             if number % 50 == 49 { check(found) }
         }
-        return .success(summary(settings.count))
+        return .success(summary(settings.count, isComplete: plan.isComplete))
     }
 
-    private mutating func exploreAll(_ limit: Int) -> Exploration.Outcome {
-        var frontier = Frontier(limit: limit)
-        for number in 0..<settings.count {
-            if exploration.isCancelled { return .success(summary(number)) }
-            guard let list = frontier.popFirst() else { return .success(summary(number, isComplete: true)) }
-            let found = attempt(Chooser(Schedule(list)), 0)
-            if found.cause != nil { return .failure(explain(found, number: number)) }
-            frontier.extend(list, found.record.widths, capacity: settings.count - number)
-            if number % 50 == 49 { check(found) }
-        }
-        return .success(summary(settings.count, isComplete: frontier.popFirst() == nil))
-    }
-
-    private func summary(_ count: Int, isComplete: Bool = false) -> ScheduleSummary {
+    private func summary(_ count: Int, isComplete: Bool) -> ScheduleSummary {
         ScheduleSummary(count: count, isComplete: isComplete, notes: notes)
     }
 

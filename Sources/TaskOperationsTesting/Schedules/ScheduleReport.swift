@@ -16,7 +16,7 @@ struct ScheduleReport {
     init(_ trace: ScheduleTrace) {
         self.trace = trace
         var addresses: Set<UInt> = []
-        for (_, birth) in trace.births { addresses.formUnion(birth?.callers ?? []) }
+        for birth in trace.births.values { addresses.formUnion(birth.callers) }
         for case .switches(_, let address, _) in trace.steps.flatMap(\.events) { addresses.insert(address) }
         symbols = Symbols(addresses)
     }
@@ -65,14 +65,8 @@ struct ScheduleReport {
     }
 
     private func label(_ task: UInt64) -> String {
-        guard let index = trace.births.firstIndex(where: { $0.task == task }) else {
-            return task >> 63 == 0 ? "a task" : "an actor"
-        }
-        if index == 0 { return "the test" }
-        let birth = trace.births[index].birth
-        let place = birth?.callers.lazy.compactMap { symbols[$0]?.place }.first
-        let details = [birth?.name.map { "“\($0)”" }, place.map { "(\($0))" }].compactMap { $0 }
-        return (["task \(index + 1)"] + details).joined(separator: " ")
+        guard let number = trace.numbers[task] else { return task >> 63 == 0 ? "a task" : "an actor" }
+        return number == 1 ? "the test" : "task \(number)" + symbols.details(of: trace.births[task])
     }
 
     private func describe(_ event: ScheduleTrace.Event, in step: ScheduleTrace.Step) -> String? {
@@ -85,6 +79,24 @@ struct ScheduleReport {
             let place = symbols[address].map { " in " + $0.description } ?? ""
             return (actor.map { "enters \($0)" } ?? "leaves its actor") + place
         }
+    }
+}
+
+/// The job that a schedule runs.
+struct RunningJob: Sendable, CustomStringConvertible {
+    /// Whether the job belongs to the body, not to another task.
+    let isFirstTask: Bool
+    let birth: TaskBirth?
+    /// The address of the function with which the job began; 0 if it is unknown.
+    let function: UInt
+
+    /// The task and the function. The first call for code with debug information can take seconds.
+    var description: String {
+        let symbols = Symbols(Set((birth?.callers ?? []) + [function]))
+        let task = isFirstTask ? "the test" : "a task of the test" + symbols.details(of: birth)
+        // Functions without a line are of the compiler or of the runtime.
+        let symbol = symbols[function].flatMap { $0.place == nil ? nil : $0 }
+        return task + (symbol.map { ", which began in \($0)," } ?? "")
     }
 }
 
@@ -107,6 +119,12 @@ private struct Symbols {
 
     subscript(address: UInt) -> Symbol? { symbols[address] }
 
+    /// The name of a task, and the line that created it.
+    func details(of birth: TaskBirth?) -> String {
+        let place = birth?.callers.lazy.compactMap { symbols[$0]?.place }.first
+        return (birth?.name.map { " “\($0)”" } ?? "") + (place.map { " (\($0))" } ?? "")
+    }
+
     init(_ addresses: Set<UInt>) {
         let new = Self.known.withLock { known in addresses.filter { known[$0] == nil } }
         let found = new.isEmpty ? [:] : Self.lookUp(Array(new))
@@ -126,7 +144,10 @@ private struct Symbols {
             for (address, frame) in zip(addresses, resolved.frames) {
                 guard let symbol = frame.symbol else { continue }
                 let location = symbol.sourceLocation.flatMap { $0.line > 0 ? $0 : nil }
-                let place = location.map { "\($0.path.split(separator: "/").last ?? ""):\($0.line)" }
+                // Code that a macro has generated is in no file.
+                let file = location.flatMap { $0.path.split(separator: "/").last }
+                let isGenerated = file?.hasPrefix("@__swiftmacro") ?? true
+                let place = isGenerated ? nil : location.map { "\(file ?? ""):\($0.line)" }
                 symbols[address] = Symbol(function: shorten(symbol.name), place: place)
             }
             return symbols

@@ -122,28 +122,18 @@ struct Chooser: Sendable {
 
     /// Returns the position of the next job.
     ///
-    /// - Parameter jobs: The jobs that may run next. At least 2.
-    mutating func choose(at step: Int, among jobs: inout [ScheduleRun.Ready]) -> Int {
+    /// - Parameter jobs: At least 2.
+    mutating func choose(at step: Int, among jobs: inout ReadyJobs) -> Int {
         switch rule {
         case .uniform: return generator.number(below: jobs.count)
         case .priorities(let changes):
-            let first = Self.highest(jobs)
-            if !changes.contains(step) { return first }
-            jobs[first].rank = lower(jobs[first].task)
-            return Self.highest(jobs)
+            if changes.contains(step) { jobs.setRank(at: jobs.highest) { lower($0) } }
+            return jobs.highest
         case .listed(let list):
             while used < list.count, list[used].step < step { used += 1 }
             guard used < list.count, list[used].step == step else { return 0 }
             return min(list[used].choice, jobs.count - 1)
         }
-    }
-
-    private static func highest(_ jobs: [ScheduleRun.Ready]) -> Int {
-        var (best, rank) = (0, jobs[0].rank)
-        for position in 1..<jobs.count where jobs[position].rank > rank {
-            (best, rank) = (position, jobs[position].rank)
-        }
-        return best
     }
 
     /// The priority of a task.
@@ -166,39 +156,5 @@ struct Chooser: Sendable {
         lowestRank -= 1
         ranks[task] = lowestRank
         return lowestRank
-    }
-}
-
-// MARK: - All schedules with few deviations
-
-/// The schedules that an exhaustive exploration has not run.
-struct Frontier: Sendable {
-    private let limit: Int
-    private var lists: [[Deviation]] = [[]]
-    private var next = 0
-
-    init(limit: Int) {
-        self.limit = limit
-    }
-
-    /// Returns the next schedule; nil if all have been run.
-    mutating func popFirst() -> [Deviation]? {
-        guard next < lists.count else { return nil }
-        defer { next += 1 }
-        return lists[next]
-    }
-
-    /// Adds the schedules that deviate from a schedule once more.
-    ///
-    /// - Parameters:
-    ///   - widths: The number of ready jobs at each step.
-    ///   - capacity: The number of schedules that can still be run.
-    mutating func extend(_ list: [Deviation], _ widths: [Int], capacity: Int) {
-        guard list.count < limit else { return }
-        for step in (list.last.map { $0.step + 1 } ?? 0)..<max(widths.count, (list.last?.step ?? 0) + 1) {
-            for choice in 1..<max(widths[step], 1) where lists.count - next < capacity + 1 {
-                lists.append(list + [Deviation(step: step, choice: choice)])
-            }
-        }
     }
 }

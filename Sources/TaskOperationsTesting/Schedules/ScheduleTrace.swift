@@ -3,13 +3,20 @@ internal import CSchedules
 /// The facts that are known when a task is created.
 struct TaskBirth: Sendable {
     let name: String?
-    /// The addresses of the calls that created the task, innermost first.
-    let callers: [UInt]
+    private let calls: SchedulesCallers
 
+    /// Returns nil if no task is being created.
+    ///
     /// - Parameter thread: The exploration of the calling thread.
-    init(_ thread: SchedulesThread) {
-        name = thread.newTaskName.map { String(cString: $0) }
-        callers = withUnsafeBytes(of: thread.callers) { $0.bindMemory(to: UInt.self).prefix { $0 != 0 } }
+    init?(_ thread: UnsafeMutablePointer<SchedulesThread>) {
+        if thread.pointee.callers.addresses.0 == nil { return nil }
+        name = thread.pointee.newTaskName.map { String(cString: $0) }
+        calls = thread.pointee.callers
+    }
+
+    /// The addresses of the calls that created the task, innermost first.
+    var callers: [UInt] {
+        withUnsafeBytes(of: calls.addresses) { $0.bindMemory(to: UInt.self).prefix { $0 != 0 } }
     }
 }
 
@@ -38,8 +45,10 @@ struct ScheduleTrace: Sendable {
     }
 
     private(set) var steps: [Step] = []
-    /// The tasks, in the order of their creation.
-    private(set) var births: [(task: UInt64, birth: TaskBirth?)] = []
+    /// The positions of the tasks in the order of their creation, from 1.
+    private(set) var numbers: [UInt64: Int] = [:]
+    /// The tasks whose creation was seen.
+    var births: [UInt64: TaskBirth] = [:]
 
     mutating func noteStep(_ number: Int, _ task: UInt64, isMain: Bool, choice: Int, width: Int) {
         steps.append(Step(number: number, task: task, isMain: isMain, choice: choice, width: width))
@@ -51,10 +60,10 @@ struct ScheduleTrace: Sendable {
         if new.isYield { return append(.yields) }
         // The end of a sleep, and the jobs of actors, show nothing.
         if new.number == 0 || new.number != task { return }
-        if births.contains(where: { $0.task == task }) {
+        if numbers[task] != nil {
             if new.switching == 0, task != new.caller, task != steps.last?.task { append(.resumes(task)) }
         } else {
-            births.append((task, new.birth))
+            numbers[task] = numbers.count + 1
             append(.creates(task))
         }
     }

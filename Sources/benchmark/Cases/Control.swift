@@ -1,6 +1,6 @@
 import Foundation
+import Simulation
 import TaskOperations
-import TaskOperationsTesting
 
 // Calls on waiting operations. The time of these calls is measured, without the time of the additions.
 
@@ -89,7 +89,7 @@ extension Case {
 extension Array {
     /// The elements in a random order, which is the same in every run.
     fileprivate var mixed: [Element] {
-        var random = SeededGenerator(seed: 1)
+        var random = SeededChoices(seed: 1)
         return shuffled(using: &random)
     }
 }

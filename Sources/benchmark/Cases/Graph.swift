@@ -1,4 +1,4 @@
-import TaskOperationsTesting
+import Simulation
 
 /// The dependencies between numbered operations. The predecessors of an operation have lower numbers.
 struct Graph: Sendable {
@@ -50,7 +50,7 @@ extension Graph {
 
     /// Each operation depends on up to four random earlier operations.
     static func random(_ count: Int) -> Graph {
-        var random = SeededGenerator(seed: 42)
+        var random = SeededChoices(seed: 42)
         return Graph(count) { node -> [Int] in
             if node == 0 { return [] }
             return (0..<Int.random(in: 0...4, using: &random)).map { _ in Int.random(in: 0..<node, using: &random) }

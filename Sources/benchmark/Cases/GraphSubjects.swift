@@ -1,6 +1,5 @@
 import Foundation
 import TaskOperations
-import TaskOperationsTesting
 
 /// Empty operations that depend on each other, for each subject.
 ///

@@ -1,5 +1,4 @@
 import TaskOperations
-import TaskOperationsTesting
 
 extension Case {
     // If the time of `OperationQueue` grows with the square of the size, the case has a size that `OperationQueue` can

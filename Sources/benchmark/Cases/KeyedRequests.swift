@@ -1,6 +1,5 @@
 import TaskOperations
 import TaskOperationsExtras
-import TaskOperationsTesting
 
 // Many concurrent requests for few keys, where requests for one key share one operation. The comparison is an actor
 // with a dictionary of tasks, as a user would write it.

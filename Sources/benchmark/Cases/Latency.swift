@@ -1,6 +1,5 @@
 import Foundation
 import TaskOperations
-import TaskOperationsTesting
 
 extension Case {
     static func latency(_ variant: String, _ part: Double) -> Case {
@@ -45,8 +44,8 @@ extension Case {
             Subject(.taskOperationQueue) { count in
                 let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
                 let gate = Gate()
-                queue.addOperation { await gate.pass() }
-                await gate.waitForArrivals(1)
+                let blocker = queue.addOperation { await gate.pass() }
+                while !blocker.isExecuting { await Task.yield() }
                 let measurement = await Probe.measure(count, 0.5) { probe in
                     queue.maxConcurrentOperationCount = 1
                     queue.addOperation { probe.arrive() }

@@ -1,6 +1,5 @@
 import Foundation
 import TaskOperations
-import TaskOperationsTesting
 
 // The newest operation starts first. `OperationQueue` has no such order. So image loaders make each operation depend on
 // the next one, and only the newest operation is ready.

@@ -1,8 +1,8 @@
 import Dispatch
 import Foundation
 import TaskOperationsBridge
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 /// A pipe whose ends do not block and are closed when the pipe is freed.

@@ -1,8 +1,8 @@
 import Dispatch
 import TaskOperations
 import TaskOperationsBridge
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Dispatch groups", .inTurns)

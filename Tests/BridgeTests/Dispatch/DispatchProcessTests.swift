@@ -1,8 +1,8 @@
 import Dispatch
 import Foundation
 import TaskOperationsBridge
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 /// Each test runs in a separate process. The monitor of exit tests waits for any child process, and spins while a child

@@ -1,8 +1,8 @@
 import Dispatch
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @testable import TaskOperationsBridge

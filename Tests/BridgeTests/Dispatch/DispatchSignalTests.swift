@@ -1,8 +1,8 @@
 import Dispatch
 import Foundation
 import TaskOperationsBridge
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 // Each test uses a different signal, because signals apply to the whole process.

@@ -1,8 +1,8 @@
 import Dispatch
 import TaskOperationsBridge
-import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Custom data as sequences", .inTurns)

@@ -2,8 +2,8 @@ import Foundation
 import MigrationExamplesSupport
 import TaskOperations
 import TaskOperationsBridge
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)

@@ -2,8 +2,8 @@ import Dispatch
 import Foundation
 import TaskOperations
 import TaskOperationsBridge
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Blocking until an operation is finished", .inTurns)

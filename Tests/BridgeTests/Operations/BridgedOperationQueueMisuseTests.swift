@@ -1,8 +1,8 @@
 import Dispatch
 import Foundation
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @testable import TaskOperationsBridge

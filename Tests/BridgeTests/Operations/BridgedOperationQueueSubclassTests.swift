@@ -1,8 +1,8 @@
 import Foundation
 import TaskOperations
 import TaskOperationsBridge
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Subclasses of a bridged queue", .inTurns)

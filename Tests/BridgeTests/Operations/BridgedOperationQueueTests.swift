@@ -2,8 +2,8 @@ import Dispatch
 import Foundation
 import Synchronization
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @testable import TaskOperationsBridge

@@ -1,9 +1,9 @@
 import Foundation
 import TaskOperations
 import TaskOperationsBridge
-import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Progress of operations over the bridge", .inTurns, .prompt, .timeLimit(.minutes(30)))

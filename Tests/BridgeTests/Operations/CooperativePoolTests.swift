@@ -1,7 +1,7 @@
 import Dispatch
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsExtras
+import TestSupport
 import Testing
 
 @testable import TaskOperationsBridge

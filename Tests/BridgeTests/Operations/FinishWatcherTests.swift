@@ -1,8 +1,8 @@
 import Dispatch
 import Foundation
-import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @testable import TaskOperationsBridge

@@ -1,6 +1,6 @@
 #if !canImport(ObjectiveC)
     import Foundation
-    import TaskOperationsExpectations
+    import TestSupport
     import Testing
 
     @testable import TaskOperationsBridge

@@ -2,9 +2,9 @@ import Dispatch
 import Foundation
 import TaskOperations
 import TaskOperationsDiagnosis
-import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @testable import TaskOperationsBridge

@@ -1,8 +1,8 @@
 import Foundation
 import TaskOperations
 import TaskOperationsBridge
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("An operation of ours depends on one of Foundation, and is depended on", .inTurns)

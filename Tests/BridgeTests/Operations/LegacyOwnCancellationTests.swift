@@ -2,8 +2,8 @@ import Dispatch
 import Foundation
 import TaskOperations
 import TaskOperationsBridge
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("An operation of Foundation whose own cancel() is called before its start", .inTurns)

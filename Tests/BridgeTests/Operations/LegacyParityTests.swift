@@ -1,8 +1,8 @@
 import Foundation
 import TaskOperations
 import TaskOperationsBridge
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 /// Two operations of any style, the second of which depends on the first, and an order of the steps that use them.

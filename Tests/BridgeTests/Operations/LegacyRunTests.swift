@@ -1,7 +1,7 @@
 import Foundation
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @testable import TaskOperationsBridge

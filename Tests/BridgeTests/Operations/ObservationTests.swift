@@ -2,8 +2,8 @@ import Foundation
 import TaskOperations
 import TaskOperationsBridge
 import TaskOperationsDiagnosis
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("The observation of operations of Foundation", .inTurns, .timeLimit(.minutes(30)))

@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 import TaskOperationsBridge
-import TaskOperationsExpectations
+import TestSupport
 import Testing
 
 @Suite("One table of priorities, read in both directions", .inTurns)

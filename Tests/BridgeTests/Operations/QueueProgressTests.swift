@@ -2,8 +2,8 @@ import Foundation
 import Synchronization
 import TaskOperations
 import TaskOperationsBridge
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 /// On Linux, the arithmetic of a progress with children can stop the process. Tests with a parent therefore run in

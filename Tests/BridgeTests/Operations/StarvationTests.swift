@@ -2,8 +2,8 @@ import Dispatch
 import Foundation
 import TaskOperations
 import TaskOperationsBridge
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Operations that block do not starve the cooperative pool", .inTurns)

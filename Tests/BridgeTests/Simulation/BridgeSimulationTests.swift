@@ -1,5 +1,5 @@
 import Foundation
-import TaskOperationsExpectations
+import TestSupport
 import Testing
 
 /// Runs random programs of operations of both libraries on queues of this library and on bridged queues, and compares

@@ -1,4 +1,4 @@
-import TaskOperationsExpectations
+import TestSupport
 import Testing
 
 @Suite("Graphs over both worlds, on three queues of random kinds, with random cancellations", .inTurns)

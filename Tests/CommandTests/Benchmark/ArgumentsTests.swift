@@ -1,4 +1,4 @@
-import TaskOperationsExpectations
+import TestSupport
 import Testing
 
 @testable import benchmark

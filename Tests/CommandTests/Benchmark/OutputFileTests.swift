@@ -1,6 +1,6 @@
 import CommandOutput
 import Foundation
-import TaskOperationsExpectations
+import TestSupport
 import Testing
 
 @testable import benchmark

@@ -1,6 +1,6 @@
 #if os(Linux)
     import Foundation
-    import TaskOperationsExpectations
+    import TestSupport
     import Testing
 
     @testable import benchmark

@@ -1,6 +1,6 @@
 import Foundation
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @testable import MigrationExamplesSupport

@@ -3,6 +3,7 @@ import MigrationExamplesSupport
 import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @testable import MigrationExamplesLegacy
@@ -57,20 +58,26 @@ private final class TestWeb: Sendable {
 
 @Suite("The crawler, on both sides", .inTurns, .timeLimit(.minutes(30)))
 struct CrawlerTests {
-    @Test("The port visits each page once, 16 at once in all, and 2 at once of each host", .seeds(20))
+    @Test("The port visits each page once, 16 at once in all, and 2 at once of each host", .schedules(20))
     func portedLimits() async throws {
         let web = TestWeb(hosts: 12, pages: 6)
+        let gate = Gate()
+        let opener = Task {
+            await gate.waitForArrivals(16)
+            gate.open()
+        }
         let crawler = MigrationExamplesPorted.Crawler(hosts: AsyncSemaphore(capacity: 16, perKey: 2)) { url in
-            await web.load(url) { for _ in 0..<20 { await Task.yield() } }
+            await web.load(url) { await gate.pass() }
         }
         #expect(try await crawler.crawl(from: web.start).count == web.urls.count)
+        await opener.value
         web.expectVisits(atOnce: 16)
         #expect(web.ofHost.values.contains { $0.most == 2 })
     }
 
-    @Test("The port visits a host at its rate, and delays no other host", .seeds(20))
+    @Test("The port visits a host at its rate, and delays no other host", .schedules(20))
     func portedRate() async throws {
-        let clock = ManualClock(on: .seeded)
+        let clock = ManualClock()
         let web = TestWeb(hosts: 2, pages: 4)
         let hosts = AsyncSemaphore(capacity: 16, perKey: 2, ratePerKey: .perSecond(20), clock: clock)
         let crawler = MigrationExamplesPorted.Crawler(hosts: hosts) { url in await web.load(url) {} }

@@ -1,8 +1,8 @@
 import Foundation
 import MigrationExamplesSupport
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @testable import MigrationExamplesLegacy

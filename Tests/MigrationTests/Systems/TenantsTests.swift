@@ -3,6 +3,7 @@ import MigrationExamplesSupport
 import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @testable import MigrationExamplesLegacy
@@ -20,7 +21,7 @@ struct TenantsTests {
     private func portedOrder(
         _ jobs: [String], late: [String] = [], shares: [String: Int] = [:]
     ) async throws -> [String] {
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let queue = TaskOperationQueue()
         let tenants = MigrationExamplesPorted.TenantQueue(on: queue, workers: 1)
         let (gate, order, added) = (Gate(), Recorder<String>(), Recorder<TaskOperation<Void>>())
         for (tenant, share) in shares { tenants.setShare(share, for: tenant) }
@@ -59,7 +60,7 @@ struct TenantsTests {
         return order.events
     }
 
-    @Test("Jobs of a quiet tenant wait for at most one job of a noisy tenant each", .seeds(20))
+    @Test("Jobs of a quiet tenant wait for at most one job of a noisy tenant each", .schedules(20))
     func quietTenant() async throws {
         let jobs = Self.names(["noisy": 60, "quiet": 4])
         for order in try await [legacyOrder(jobs), portedOrder(jobs)] {
@@ -68,7 +69,7 @@ struct TenantsTests {
         }
     }
 
-    @Test("A tenant with a share of 3 has three jobs for each job of another tenant", .seeds(20))
+    @Test("A tenant with a share of 3 has three jobs for each job of another tenant", .schedules(20))
     func shares() async throws {
         let jobs = Self.names(["basic": 20, "gold": 60])
         for order in try await [
@@ -81,7 +82,7 @@ struct TenantsTests {
         }
     }
 
-    @Test("A tenant that had no jobs saved up no turns", .seeds(20))
+    @Test("A tenant that had no jobs saved up no turns", .schedules(20))
     func newcomer() async throws {
         let (jobs, late) = (Self.names(["noisy": 40]), Self.names(["late": 10]))
         for order in try await [legacyOrder(jobs, late: late), portedOrder(jobs, late: late)] {
@@ -92,9 +93,10 @@ struct TenantsTests {
         }
     }
 
-    @Test("Eight workers run eight jobs at once, and each second job that starts is of the quiet tenant", .seeds(20))
+    @Test(
+        "Eight workers run eight jobs at once, and each second job that starts is of the quiet tenant", .schedules(20))
     func eightWorkers() async throws {
-        let tenants = MigrationExamplesPorted.TenantQueue(on: TaskOperationQueue(.init(executor: .seeded)))
+        let tenants = MigrationExamplesPorted.TenantQueue(on: TaskOperationQueue())
         let (meter, order) = (ConcurrencyMeter(), Recorder<(tenant: String, gate: Gate)>())
         let operations = Self.names(["noisy": 60, "quiet": 10]).map { tenant in
             tenants.add(for: tenant) {

@@ -1,7 +1,7 @@
 import Foundation
 import MigrationExamplesSupport
-import TaskOperationsExpectations
 import TaskOperationsExtras
+import TestSupport
 import Testing
 
 @testable import MigrationExamplesLegacy

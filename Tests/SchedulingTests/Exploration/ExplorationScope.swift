@@ -1,4 +1,4 @@
-import TaskOperationsExpectations
+import TestSupport
 
 @testable import TaskOperations
 

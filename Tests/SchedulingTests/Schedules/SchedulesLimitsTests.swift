@@ -2,8 +2,8 @@ import Dispatch
 import Foundation
 import Synchronization
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Schedules and the work that they do not take", .prompt, .timeLimit(.minutes(30)))
@@ -131,17 +131,28 @@ struct SchedulesLimitsTests {
         }
     }
 
-    @Test("A job that blocks its thread ends the exploration, and nothing else")
+    @Test("A job that blocks its thread ends the exploration, and nothing else; the report names the task")
     func blocked() throws {
         var schedules = Schedules(10)
         schedules.blockLimit = .milliseconds(200)
         let never = DispatchSemaphore(value: 0)
-        let found = try #require(failure(of: schedules) { await Task { block(never) }.value })
-        guard case .blocked(let task) = found.cause else { throw found }
-        #expect(task == "a task of the test")
+        let found = failure(of: schedules) {
+            let blocker = Blocker()
+            await Task(name: "blocker") { await blocker.hold(never) }.value
+        }
+        guard case .blocked(let task) = try #require(found).cause else { throw Fault() }
+        #expect(task.hasPrefix("a task of the test “blocker”"))
+        if isLinux {
+            #expect(task.contains("(SchedulesLimitsTests.swift:"))
+            #expect(task.contains("which began in SchedulesLimitsTests.blocked()"))
+        }
         never.signal()
         #expect(failure(of: schedules) {} == nil)
     }
+}
+
+private actor Blocker {
+    func hold(_ semaphore: DispatchSemaphore) { block(semaphore) }
 }
 
 private func block(_ semaphore: DispatchSemaphore) { semaphore.wait() }

@@ -1,9 +1,9 @@
 import Dispatch
 import Foundation
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 private struct Refusal: Error, Equatable {}

@@ -1,8 +1,8 @@
 import Foundation
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 /// An actor that runs on its own thread.

@@ -1,6 +1,6 @@
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Bad input: failures at run time are typed errors", .inTurns, .timeLimit(.minutes(30)))

@@ -1,6 +1,7 @@
 import TaskOperationsDiagnosis
 import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @testable import TaskOperations
@@ -143,15 +144,15 @@ struct ExtremeValueTests {
         }
     }
 
-    @Test("every wait with a limit", .seeds(1), arguments: longDurations)
+    @Test("every wait with a limit", .schedules(1), arguments: longDurations)
     func timeouts(long: Duration) async throws {
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let queue = TaskOperationQueue()
         let (group, semaphore) = (AsyncGroup(), AsyncSemaphore(capacity: 1))
         try await semaphore.acquire()
         group.enter()
         let gate = Gate()
         let operation = queue.addOperation { await gate.pass() }
-        let clock = ManualClock(on: .seeded)
+        let clock = ManualClock()
         try await withThrowingTaskGroup { tasks in
             tasks.addTask { try await operation.value(timeout: long, clock: clock) }
             tasks.addTask { _ = try await operation.result(timeout: long, clock: clock) }
@@ -213,12 +214,6 @@ struct ExtremeValueTests {
         #expect(portions.next() == 0..<1 << 62)
         #expect(portions.next() == 1 << 62..<Int.max)
         #expect(portions.next() == nil)
-    }
-
-    @Test("a seeded run without a limit of jobs, twice on one executor")
-    func jobLimit() throws {
-        let executor = SeededExecutor(seed: 1)
-        for _ in 0..<2 { #expect(try executor.run(jobLimit: .max) { await Task.yield() } == ()) }
     }
 }
 

@@ -1,6 +1,6 @@
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 /// Other libraries held a lock while they called user code, for example to cancel, resume or free an object. In each of

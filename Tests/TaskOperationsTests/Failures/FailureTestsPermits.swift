@@ -1,6 +1,6 @@
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Faults of other libraries: lost permits", .inTurns, .timeLimit(.minutes(30)))

@@ -1,6 +1,6 @@
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Faulty bodies: no wait hangs, and no operation is lost", .inTurns, .timeLimit(.minutes(30)))

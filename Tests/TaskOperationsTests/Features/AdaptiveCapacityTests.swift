@@ -2,6 +2,7 @@ import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Adapting a capacity")
@@ -15,9 +16,9 @@ struct AdaptiveCapacityTests {
         return rule
     }
 
-    @Test("The width of a queue increases while it is used, and decreases after refusals", .seeds(20))
+    @Test("The width of a queue increases while it is used, and decreases after refusals", .schedules(20))
     func width() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let capacity = queue.adaptCapacity(within: 1...8, by: Self.rule) { $0 is Refusal }
         try await queue.addOperation {}.value
         #expect(queue.maxConcurrentOperationCount == 2)
@@ -39,11 +40,11 @@ struct AdaptiveCapacityTests {
         #expect(semaphore.capacity == 2)
     }
 
-    @Test("Only bodies that have the semaphore as a limit are measured", .seeds(20))
+    @Test("Only bodies that have the semaphore as a limit are measured", .schedules(20))
     func semaphore() async throws {
         let backend = AsyncSemaphore(capacity: 1)
         let capacity = backend.adaptCapacity(within: 1...8, by: Self.rule)
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 4, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
         capacity.measureBodies(of: queue)
         try await queue.addOperation {}.value
         #expect(backend.capacity == 1)
@@ -53,10 +54,10 @@ struct AdaptiveCapacityTests {
         #expect(backend.capacity == 2)
     }
 
-    @Test("Time limits count as refusals, and cancellations and other errors are ignored", .seeds(20))
+    @Test("Time limits count as refusals, and cancellations and other errors are ignored", .schedules(20))
     func errors() async throws {
-        let clock = ManualClock(on: .seeded)
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 8, executor: .seeded))
+        let clock = ManualClock()
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 8)
         queue.adaptCapacity(within: 1...8, by: Self.rule, clock: clock)
         _ = await queue.addOperation { throw Refusal() }.result
         _ = await queue.addOperation { throw CancellationError() }.result

@@ -1,6 +1,6 @@
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Dependency cycles through barriers", .inTurns, .timeLimit(.minutes(30)))

@@ -2,6 +2,7 @@ import TaskOperations
 import TaskOperationsDiagnosis
 import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Barriers among other things", .inTurns, .timeLimit(.minutes(30)))
@@ -22,10 +23,10 @@ struct BarrierTests {
         try await before.value
     }
 
-    @Test("A barrier holds back later operations during a pause between its attempts", .seeds(20))
+    @Test("A barrier holds back later operations during a pause between its attempts", .schedules(20))
     func pauseOfBarrier() async throws {
         let (clock, order) = (ManualClock(), Recorder<String>())
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 3, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 3)
         queue.addBarrier([.retry(.exponential(initial: .seconds(1), attempts: 2)), .clock(clock)]) {
             order.record("attempt \(RetryPolicy.attempt!)")
             if RetryPolicy.attempt == 1 { throw WorkFailed() }
@@ -39,11 +40,11 @@ struct BarrierTests {
         #expect(order.events == ["attempt 1", "attempt 2", "behind"])
     }
 
-    @Test("A barrier holds back later operations while it waits for its limit", .seeds(20))
+    @Test("A barrier holds back later operations while it waits for its limit", .schedules(20))
     func limitOfBarrier() async throws {
         let (limit, gate, order) = (AsyncSemaphore(capacity: 1), Gate(), Recorder<String>())
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 3, executor: .seeded))
-        let other = TaskOperationQueue(.init(executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 3)
+        let other = TaskOperationQueue()
         let holder = other.addOperation(.limited(by: limit)) { await gate.pass() }
         await gate.waitForArrivals(1)
         queue.addBarrier(.limited(by: limit)) { order.record("barrier") }
@@ -56,10 +57,10 @@ struct BarrierTests {
         #expect(order.events == ["barrier", "behind"])
     }
 
-    @Test("A barrier with a delay takes its place in the line when the delay is over", .seeds(20))
+    @Test("A barrier with a delay takes its place in the line when the delay is over", .schedules(20))
     func delayed() async throws {
-        let (clock, order) = (ManualClock(on: .seeded), Recorder<String>())
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 3, executor: .seeded))
+        let (clock, order) = (ManualClock(), Recorder<String>())
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 3)
         let gate = Gate()
         let barrier = queue.addBarrier([.name("barrier"), .delay(.seconds(1)), .clock(clock)]) {
             order.record("barrier")
@@ -78,10 +79,12 @@ struct BarrierTests {
         #expect(order.events == ["meanwhile", "barrier", "behind"])
     }
 
-    @Test("Operations that wait for a barrier with a delay are behind it, like barriers that wait for them", .seeds(20))
+    @Test(
+        "Operations that wait for a barrier with a delay are behind it, like barriers that wait for them",
+        .schedules(20))
     func dependentsOfDelayed() async throws {
-        let (clock, order) = (ManualClock(on: .seeded), Recorder<String>())
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let (clock, order) = (ManualClock(), Recorder<String>())
+        let queue = TaskOperationQueue()
         func add(_ name: String, after dependencies: [AnyTaskOperation] = []) -> TaskOperation<Void> {
             queue.addOperation([.name(name), .dependencies(dependencies)]) { order.record(name) }
         }
@@ -89,7 +92,7 @@ struct BarrierTests {
         let later = queue.addBarrier([.delay(.seconds(1)), .clock(clock)]) { order.record("shorter delay") }
         try await add("free").value
         let dependent = add("dependent", after: [barrier])
-        let elsewhere = TaskOperationQueue(.init(executor: .seeded)).addOperation(dependencies: [dependent]) {}
+        let elsewhere = TaskOperationQueue().addOperation(dependencies: [dependent]) {}
         queue.addBarrier(.dependencies([elsewhere])) { order.record("second barrier") }
         let last = add("last")
         let cancelled = queue.addBarrier([.delay(.seconds(1)), .clock(clock)]) {}
@@ -104,10 +107,10 @@ struct BarrierTests {
         #expect(order.events == ["free", "barrier", "dependent", "second barrier", "last", "shorter delay"])
     }
 
-    @Test("A barrier with a delay fails if a body that executes waits for it when the delay is over", .seeds(20))
+    @Test("A barrier with a delay fails if a body that executes waits for it when the delay is over", .schedules(20))
     func awaitedDelayed() async throws {
-        let clock = ManualClock(on: .seeded)
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let clock = ManualClock()
+        let queue = TaskOperationQueue()
         let barrier = queue.addBarrier([.name("barrier"), .delay(.seconds(1)), .clock(clock)]) {}
         let body = queue.addOperation(name: "body") { try await barrier.value }
         let behind = queue.addOperation(dependencies: [body]) { body.isFinished }
@@ -121,12 +124,12 @@ struct BarrierTests {
 
     @Test(
         "Operations and barriers with delays end in any order, also if bodies wait, and barriers run alone",
-        .seeds(50), arguments: [false, true])
+        .schedules(50), arguments: [false, true])
     func manyDelayed(bodiesWait: Bool) async throws {
-        var random = SeededGenerator(seed: SeededExecutor.current!.seed)
-        let clock = ManualClock(on: .seeded)
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 3, executor: .seeded))
-        let other = TaskOperationQueue(.init(executor: .seeded))
+        var random = Schedules.generator()
+        let clock = ManualClock()
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 3)
+        let other = TaskOperationQueue()
         let (bodies, barriers) = (ConcurrencyMeter(), ConcurrencyMeter())
         var operations: [AnyTaskOperation] = []
         for number in 0..<40 {

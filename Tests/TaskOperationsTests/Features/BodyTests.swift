@@ -1,6 +1,6 @@
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Bodies: several of them, and types", .inTurns, .timeLimit(.minutes(30)))

@@ -3,12 +3,12 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("The cause of a cancellation", .seeds(20), .timeLimit(.minutes(30)))
+@Suite("The cause of a cancellation", .schedules(20), .timeLimit(.minutes(30)))
 struct CancellationCauseTests {
     private struct Stopped: Error {}
 
-    private let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
-    private let clock = ManualClock(on: .seeded)
+    private let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+    private let clock = ManualClock()
 
     /// Runs a body until it is cancelled. Returns the causes before and after the cancellation.
     private func cause(

@@ -1,6 +1,6 @@
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Escalation along every kind of wait", .inTurns, .timeLimit(.minutes(30)))

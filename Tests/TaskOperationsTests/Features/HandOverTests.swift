@@ -2,6 +2,7 @@ import Dispatch
 import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @testable import TaskOperations
@@ -159,9 +160,9 @@ struct HandOverTests {
         await until { scheduler == nil && otherScheduler == nil }
     }
 
-    @Test("Cancellation at any moment concerns one operation of a chain and no other", .seeds(300))
+    @Test("Cancellation at any moment concerns one operation of a chain and no other", .schedules(300))
     func cancellation() async throws {
-        let queues = (0..<2).map { _ in TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded)) }
+        let queues = (0..<2).map { _ in TaskOperationQueue(maxConcurrentOperationCount: 1) }
         var operations: [TaskOperation<Bool>] = []
         for number in 0..<20 {
             let operation = queues[number % 2].addOperation(dependencies: Array(operations.suffix(1))) {

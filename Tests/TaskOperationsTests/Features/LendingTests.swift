@@ -1,6 +1,6 @@
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Permits that are lent while a body awaits", .inTurns, .timeLimit(.minutes(30)))

@@ -1,6 +1,6 @@
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("The lifetimes of operations, bodies and queues", .inTurns, .timeLimit(.minutes(30)))

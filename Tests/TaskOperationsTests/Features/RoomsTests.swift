@@ -1,5 +1,5 @@
 import Foundation
-import TaskOperationsExpectations
+import TestSupport
 import Testing
 
 @Suite("The rooms of the library", .inTurns)

@@ -1,6 +1,7 @@
 import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Scopes: withTaskOperationQueue", .inTurns, .timeLimit(.minutes(30)))
@@ -13,13 +14,13 @@ struct ScopeTests {
         }
     }
 
-    @Test("cancelRest: the first failure cancels the rest and leaves the scope", .seeds(20))
+    @Test("cancelRest: the first failure cancels the rest and leaves the scope", .schedules(20))
     func cancelRest() async throws {
         let (last, done) = (Recorder<AnyTaskOperation>(), Recorder<Int>())
         await #expect(throws: WorkFailed(number: 2)) {
-            try await withTaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: .seeded)) { queue in
+            try await withTaskOperationQueue(maxConcurrentOperationCount: 2) { queue in
                 queue.addOperation { throw WorkFailed(number: 2) }
-                let sleeping = queue.addOperation { try await ManualClock(on: .seeded).sleep(for: .seconds(1)) }
+                let sleeping = queue.addOperation { try await ManualClock().sleep(for: .seconds(1)) }
                 let behind = queue.addOperation(dependencies: [sleeping]) { done.record(1) }
                 last.record(behind)
                 // This wait may throw an error of its own. The scope throws the failure in either case.
@@ -30,11 +31,11 @@ struct ScopeTests {
         #expect(done.events.isEmpty)
     }
 
-    @Test("cancelRest: dependents of the failed operation do not run", .seeds(50))
+    @Test("cancelRest: dependents of the failed operation do not run", .schedules(50))
     func cancelRestDependents() async throws {
         let ran = Recorder<Int>()
         await #expect(throws: WorkFailed(number: 1)) {
-            try await withTaskOperationQueue(.init(executor: .seeded)) { queue in
+            try await withTaskOperationQueue { queue in
                 let failing = queue.addOperation { throw WorkFailed(number: 1) }
                 queue.addOperation(dependencies: [failing]) { ran.record(1) }
             }
@@ -42,21 +43,21 @@ struct ScopeTests {
         #expect(ran.events.isEmpty)
     }
 
-    @Test("An error of the body takes precedence over failures, unless it is a cancellation", .seeds(20))
+    @Test("An error of the body takes precedence over failures, unless it is a cancellation", .schedules(20))
     func ownError() async throws {
         await #expect(throws: WorkFailed(number: 3)) {
-            try await withTaskOperationQueue(.init(executor: .seeded)) { queue in
+            try await withTaskOperationQueue { queue in
                 let failing = queue.addOperation { throw WorkFailed(number: 1) }
                 do { try await failing.value } catch { throw WorkFailed(number: 3) }
             }
         }
     }
 
-    @Test("collect: all operations run, and their failures are thrown together", .seeds(20))
+    @Test("collect: all operations run, and their failures are thrown together", .schedules(20))
     func collect() async throws {
         let ran = Recorder<Int>()
         let error = await #expect(throws: OperationFailures.self) {
-            try await withTaskOperationQueue(.init(executor: .seeded), failures: .collect) { queue in
+            try await withTaskOperationQueue(failures: .collect) { queue in
                 for number in 0..<4 {
                     queue.addOperation(name: "\(number)") {
                         ran.record(number)
@@ -70,9 +71,9 @@ struct ScopeTests {
         #expect(Set(error?.failures.map(\.operation.name) ?? []) == ["1", "3"])
     }
 
-    @Test("ignore: failures stay in their operations", .seeds(20))
+    @Test("ignore: failures stay in their operations", .schedules(20))
     func ignore() async throws {
-        let failed = try await withTaskOperationQueue(.init(executor: .seeded), failures: .ignore) { queue in
+        let failed = try await withTaskOperationQueue(failures: .ignore) { queue in
             let failing = queue.addOperation { throw WorkFailed(number: 1) }
             queue.addOperation(.starting(within: .zero)) {}
             return failing
@@ -80,17 +81,17 @@ struct ScopeTests {
         #expect(failed.failure as? WorkFailed == WorkFailed(number: 1))
     }
 
-    @Test("An operation that was refused or ended before its start is a failure", .seeds(20))
+    @Test("An operation that was refused or ended before its start is a failure", .schedules(20))
     func unstartedFailure() async throws {
         await #expect(throws: TaskOperationError.self) {
-            try await withTaskOperationQueue(.init(executor: .seeded)) { queue in
+            try await withTaskOperationQueue { queue in
                 queue.shutDown()
                 queue.addOperation {}
             }
         }
-        let clock = ManualClock(on: .seeded)
+        let clock = ManualClock()
         await #expect(throws: TaskOperationError.self) {
-            try await withTaskOperationQueue(.init(isSuspended: true, executor: .seeded)) { queue in
+            try await withTaskOperationQueue(.init(isSuspended: true)) { queue in
                 let late = queue.addOperation([.starting(within: .seconds(1)), .clock(clock)]) {}
                 clock.advance(by: .seconds(1))
                 try? await late.waitUntilFinished()

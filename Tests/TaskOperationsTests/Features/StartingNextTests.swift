@@ -1,6 +1,6 @@
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 /// A worker takes its next operation when one ends. A change that is made during a body takes effect before the next

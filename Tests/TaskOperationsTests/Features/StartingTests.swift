@@ -1,6 +1,6 @@
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Starting by hand, and running in one call", .inTurns, .timeLimit(.minutes(30)))

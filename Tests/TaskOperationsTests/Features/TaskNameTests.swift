@@ -1,6 +1,7 @@
 import TaskOperations
-import TaskOperationsExpectations
+import TaskOperationsExtras
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("The names of tasks", .inTurns)
@@ -37,16 +38,18 @@ struct TaskNameTests {
     }
 
     // In Swift 6.3, a child task with a name does not inherit its parent's executor preference.
-    @Test("a scope with a name runs bodies on the executor that its task prefers", .seeds(20))
+    @Test("a scope with a name runs bodies on the executor that its task prefers")
     func preferredExecutor() async throws {
-        let executor = try #require(SeededExecutor.current)
-        let executors = try await withTaskOperationQueue(name: "scope", maxConcurrentOperationCount: 2) { queue in
-            let operations = (0..<4).map { _ in
-                queue.addOperation { withUnsafeCurrentTask { $0?.unownedTaskExecutor } }
+        let executor = ThreadExecutor()
+        let executors = try await withTaskExecutorPreference(executor) {
+            try await withTaskOperationQueue(name: "scope", maxConcurrentOperationCount: 2) { queue in
+                let operations = (0..<4).map { _ in
+                    queue.addOperation { withUnsafeCurrentTask { $0?.unownedTaskExecutor } }
+                }
+                var executors: [UnownedTaskExecutor?] = []
+                for operation in operations { executors.append(try await operation.value) }
+                return executors
             }
-            var executors: [UnownedTaskExecutor?] = []
-            for operation in operations { executors.append(try await operation.value) }
-            return executors
         }
         #expect(executors.allSatisfy { $0 == executor.asUnownedTaskExecutor() })
     }

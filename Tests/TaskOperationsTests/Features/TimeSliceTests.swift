@@ -1,5 +1,5 @@
 import TaskOperations
-import TaskOperationsExpectations
+import TestSupport
 import Testing
 
 @Suite("A worker lets other tasks have its thread", .inTurns, .timeLimit(.minutes(30)))

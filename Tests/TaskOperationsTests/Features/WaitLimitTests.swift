@@ -1,6 +1,7 @@
 import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Waits that end with the task, or when their time is up", .inTurns, .timeLimit(.minutes(30)))
@@ -124,9 +125,9 @@ struct StrictlySerialQueueTests {
         #expect(try await Set(through.value) == ["outer", "between", "inner"])
     }
 
-    @Test("An operation that would hang a body that awaits already is refused as it is added", .seeds(10))
+    @Test("An operation that would hang a body that awaits already is refused as it is added", .schedules(10))
     func refusesTheAddition() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, lending: .never, executor: .seeded))
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, lending: .never))
         let gate = Gate()
         let awaited = TaskOperation(name: "awaited") {}
         let body = queue.addOperation(name: "body") {
@@ -136,7 +137,7 @@ struct StrictlySerialQueueTests {
         // All tasks share one thread, so the body reaches its wait before anything else runs.
         await gate.pass()
         #expect(throws: TaskOperationError.self) { try queue.addOperation(awaited) }
-        try TaskOperationQueue(.init(executor: .seeded)).addOperation(awaited)
+        try TaskOperationQueue().addOperation(awaited)
         try await body.value
     }
 }

@@ -1,6 +1,5 @@
 import Dispatch
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 

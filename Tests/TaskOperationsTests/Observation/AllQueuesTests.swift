@@ -1,7 +1,7 @@
 import TaskOperations
 import TaskOperationsDiagnosis
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 /// Each test runs in a separate process, because an observer of all queues affects the queues of other tests.

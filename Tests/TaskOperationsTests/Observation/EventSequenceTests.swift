@@ -1,16 +1,17 @@
 import TaskOperationsDiagnosis
 import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @testable import TaskOperations
 
 @Suite("Events of queues as a sequence", .inTurns, .timeLimit(.minutes(30)))
 struct EventSequenceTests {
-    @Test("it begins with the present state, has the events in order, and ends with the queue", .seeds(20))
+    @Test("it begins with the present state, has the events in order, and ends with the queue", .schedules(20))
     func wholeLife() async throws {
         let gate = Gate()
-        var queue: TaskOperationQueue? = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
+        var queue: TaskOperationQueue? = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let first = queue!.addOperation { await gate.pass() }
         await gate.waitForArrivals(1)
         let events = queue!.events
@@ -33,9 +34,9 @@ struct EventSequenceTests {
         for await event in events { Issue.record("\(event) of a queue that is gone") }
     }
 
-    @Test("a buffer of the newest says how many it dropped before the first", .seeds(10))
+    @Test("a buffer of the newest says how many it dropped before the first", .schedules(10))
     func newest() async throws {
-        let queue = TaskOperationQueue(.init(isSuspended: true, executor: .seeded))
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         var iterator = queue.events(buffering: .newest(3)).makeAsyncIterator()
         for _ in 0..<100 { queue.addOperation {} }
         var numbers: [UInt64] = []
@@ -50,9 +51,9 @@ struct EventSequenceTests {
         #expect(await iterator.next()?.missedCount == 0)
     }
 
-    @Test("a buffer of the oldest says how many it dropped when there is room again", .seeds(10))
+    @Test("a buffer of the oldest says how many it dropped when there is room again", .schedules(10))
     func oldest() async throws {
-        let queue = TaskOperationQueue(.init(isSuspended: true, executor: .seeded))
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         var iterator = queue.events(buffering: .oldest(3)).makeAsyncIterator()
         for _ in 0..<100 { queue.addOperation {} }
         for number in 1...3 {

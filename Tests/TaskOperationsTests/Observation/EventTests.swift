@@ -4,14 +4,15 @@ import TaskOperationsDiagnosis
 import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Observers learn of everything that happens to operations", .inTurns, .timeLimit(.minutes(30)))
 struct EventTests {
-    @Test("an operation has its states in order", .seeds(20))
+    @Test("an operation has its states in order", .schedules(20))
     func states() async throws {
         let (journal, gate) = (EventJournal(), Gate())
-        let queue = TaskOperationQueue(.init(name: "work", maxConcurrentOperationCount: 1, executor: .seeded))
+        let queue = TaskOperationQueue(name: "work", maxConcurrentOperationCount: 1)
         queue.addObserver(journal)
         let first = queue.addOperation(name: "first") { await gate.pass() }
         let second = queue.addOperation(name: "second", dependencies: [first]) { throw WorkFailed() }
@@ -34,10 +35,10 @@ struct EventTests {
         }
     }
 
-    @Test("a body that lends its permit has it back before it continues", .seeds(20))
+    @Test("a body that lends its permit has it back before it continues", .schedules(20))
     func lending() async throws {
         let journal = EventJournal()
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         queue.addObserver(journal)
         let outer = queue.addOperation(name: "outer") {
             try await queue.addOperation(name: "inner") {}.value
@@ -51,10 +52,10 @@ struct EventTests {
         #expect(journal.faults() == [])
     }
 
-    @Test("a body that has awaited an operation says so, and nothing is said of pauses", .seeds(20))
+    @Test("a body that has awaited an operation says so, and nothing is said of pauses", .schedules(20))
     func waits() async throws {
-        let (journal, clock) = (EventJournal(), ManualClock(on: .seeded))
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let (journal, clock) = (EventJournal(), ManualClock())
+        let queue = TaskOperationQueue()
         queue.addObserver(journal)
         let first = queue.addOperation(name: "first") { await Task.yield() }
         let second = queue.addOperation([.retry(.exponential(initial: .seconds(1), attempts: 2)), .clock(clock)]) {
@@ -82,10 +83,10 @@ struct EventTests {
         #expect(journal.faults() == [])
     }
 
-    @Test("each further attempt is told", .seeds(20))
+    @Test("each further attempt is told", .schedules(20))
     func attempts() async throws {
         let journal = EventJournal()
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let queue = TaskOperationQueue()
         queue.addObserver(journal)
         let operation = queue.addOperation(.retry(.immediately(attempts: 3))) { throw WorkFailed() }
         await #expect(throws: WorkFailed.self) { try await operation.value }
@@ -95,10 +96,10 @@ struct EventTests {
             ])
     }
 
-    @Test("a late observer first receives the present state", .seeds(20))
+    @Test("a late observer first receives the present state", .schedules(20))
     func lateObserver() async throws {
         let gate = Gate()
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         try await queue.addOperation(name: "over") {}.value
         let executing = queue.addOperation(name: "executing") { await gate.pass() }
         await gate.waitForArrivals(1)
@@ -177,9 +178,10 @@ struct EventTests {
         #expect(journal.faults() == [])
     }
 
-    @Test("an observer that was removed is told nothing more and freed, and the queue tells nothing then", .seeds(10))
+    @Test(
+        "an observer that was removed is told nothing more and freed, and the queue tells nothing then", .schedules(10))
     func removing() async throws {
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let queue = TaskOperationQueue()
         weak var freed: EventJournal?
         do {
             let journal = EventJournal()

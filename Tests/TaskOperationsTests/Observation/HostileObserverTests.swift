@@ -1,8 +1,8 @@
 import TaskOperations
 import TaskOperationsDiagnosis
-import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Observers under hostile conditions", .inTurns, .timeLimit(.minutes(30)))

@@ -3,15 +3,16 @@ import TaskOperations
 import TaskOperationsDiagnosis
 import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Snapshots of queues", .inTurns, .timeLimit(.minutes(30)))
 struct OperationGraphTests {
-    @Test("a snapshot has operations, edges, states and reasons, of several queues", .seeds(5))
+    @Test("a snapshot has operations, edges, states and reasons, of several queues", .schedules(5))
     func everything() async throws {
         let gate = Gate()
-        let net = TaskOperationQueue(.init(name: "net", maxConcurrentOperationCount: 1, executor: .seeded))
-        let images = TaskOperationQueue(.init(name: "images \"x\" <y>", executor: .seeded))
+        let net = TaskOperationQueue(name: "net", maxConcurrentOperationCount: 1)
+        let images = TaskOperationQueue(name: "images \"x\" <y>")
         let download = net.addOperation(name: "download") { await gate.pass() }
         await gate.waitForArrivals(1)
         let made = TaskOperation(name: "made") {}

@@ -1,7 +1,7 @@
 import Dispatch
-import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @testable import TaskOperations

@@ -1,15 +1,16 @@
 import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Functions around bodies", .inTurns, .timeLimit(.minutes(30)))
 struct SurroundingTests {
     @TaskLocal private static var span = "none"
 
-    @Test("bodies have the task locals of the functions around them, inner ones within outer ones", .seeds(5))
+    @Test("bodies have the task locals of the functions around them, inner ones within outer ones", .schedules(5))
     func contexts() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let order = Recorder<String>()
         for name in ["inner", "outer"] {
             queue.addBodyInterceptor { operation, body in
@@ -23,9 +24,9 @@ struct SurroundingTests {
         #expect(order.events == ["outer begins work", "inner begins work", "inner ends", "outer ends"])
     }
 
-    @Test("the outcome is that of the body, for any error of the function around it", .seeds(5))
+    @Test("the outcome is that of the body, for any error of the function around it", .schedules(5))
     func outcomes() async throws {
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let queue = TaskOperationQueue()
         let errors = Recorder<String>()
         queue.addBodyInterceptor { _, body in
             do { try await body() } catch { errors.record("\(error)") }
@@ -39,11 +40,9 @@ struct SurroundingTests {
         #expect(try await current.value == "this")
     }
 
-    @Test("a body that is not called is released, and its operation fails", .seeds(5))
+    @Test("a body that is not called is released, and its operation fails", .schedules(5))
     func refusals() async throws {
-        let (refusing, forgetting) = (
-            TaskOperationQueue(.init(executor: .seeded)), TaskOperationQueue(.init(executor: .seeded))
-        )
+        let (refusing, forgetting) = (TaskOperationQueue(), TaskOperationQueue())
         refusing.addBodyInterceptor { _, _ in throw WorkFailed() }
         forgetting.addBodyInterceptor { _, _ in }
         weak var captured: AnyObject?
@@ -61,9 +60,9 @@ struct SurroundingTests {
         await #expect(throws: BodySurroundingError.self) { try await forgotten.value }
     }
 
-    @Test("the permit is lent and given back within it", .seeds(10))
+    @Test("the permit is lent and given back within it", .schedules(10))
     func lending() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         queue.addBodyInterceptor { _, body in
             await Task.yield()
             try await body()

@@ -1,6 +1,7 @@
 import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @testable import TaskOperations
@@ -8,20 +9,20 @@ import Testing
 
 @Suite("Reasons why operations wait", .inTurns, .timeLimit(.minutes(30)))
 struct WaitingReasonTests {
-    @Test("an operation that is on no queue, or is over", .seeds(5))
+    @Test("an operation that is on no queue, or is over", .schedules(5))
     func outsideOfQueues() async throws {
         let operation = TaskOperation(name: "made") {}
         #expect(operation.waitingReasons == [.notAdded])
         #expect(operation.waitingExplanation == "\"made\" was not added to a queue.")
-        try TaskOperationQueue(.init(executor: .seeded)).addOperation(operation)
+        try TaskOperationQueue().addOperation(operation)
         try await operation.value
         #expect(operation.waitingReasons == [.finished])
     }
 
-    @Test("dependencies on other queues and on none, and barriers", .seeds(5))
+    @Test("dependencies on other queues and on none, and barriers", .schedules(5))
     func dependenciesAndBarriers() async throws {
-        let net = TaskOperationQueue(.init(name: "net", isSuspended: true, executor: .seeded))
-        let queue = TaskOperationQueue(.init(name: "images", isSuspended: true, executor: .seeded))
+        let net = TaskOperationQueue(.init(name: "net", isSuspended: true))
+        let queue = TaskOperationQueue(.init(name: "images", isSuspended: true))
         let (download, forgotten) = (net.addOperation(name: "download") {}, TaskOperation(name: "forgotten") {})
         let decode = queue.addOperation(name: "decode", dependencies: [download, forgotten]) {}
         let barrier = queue.addBarrier(.name("barrier")) {}
@@ -46,10 +47,10 @@ struct WaitingReasonTests {
         net.cancelAllOperations()
     }
 
-    @Test("turns, permits and their holders, with times", .seeds(5))
+    @Test("turns, permits and their holders, with times", .schedules(5))
     func turnsAndPermits() async throws {
         let gate = Gate()
-        let queue = TaskOperationQueue(.init(name: "work", maxConcurrentOperationCount: 1, executor: .seeded))
+        let queue = TaskOperationQueue(name: "work", maxConcurrentOperationCount: 1)
         let unobserved = queue.addOperation(name: "unobserved") { await gate.pass() }
         await gate.waitForArrivals(1)
         let (first, second) = (queue.addOperation { await gate.pass() }, queue.addOperation {})
@@ -64,9 +65,11 @@ struct WaitingReasonTests {
         gate.open()
         try await first.value
         try await second.value
+        try await Task.sleep(for: .milliseconds(1))
         let closed = Gate()
         let observed = queue.addOperation { await closed.pass() }
         await closed.waitForArrivals(1)
+        try await Task.sleep(for: .milliseconds(1))
         guard case .execution(let since?) = observed.waitingReasons.first else {
             Issue.record("\(observed.waitingReasons)")
             return closed.open()
@@ -76,10 +79,10 @@ struct WaitingReasonTests {
         try await observed.value
     }
 
-    @Test("an operation of weight 2 waits for 2 permits, of which one is free", .seeds(5))
+    @Test("an operation of weight 2 waits for 2 permits, of which one is free", .schedules(5))
     func weights() async throws {
         let gate = Gate()
-        let queue = TaskOperationQueue(.init(name: "work", maxConcurrentOperationCount: 4, executor: .seeded))
+        let queue = TaskOperationQueue(name: "work", maxConcurrentOperationCount: 4)
         let holder = queue.addOperation([.name("holder"), .weight(3)]) { await gate.pass() }
         await gate.waitForArrivals(1)
         let heavy = queue.addOperation([.name("heavy"), .weight(2)]) {}
@@ -106,10 +109,10 @@ struct WaitingReasonTests {
         }
     }
 
-    @Test("width 0, a delay, and an executor that is late", .seeds(5))
+    @Test("width 0, a delay, and an executor that is late", .schedules(5))
     func widthAndDelay() async throws {
         let clock = ManualClock()
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 0, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 0)
         let (operation, delayed) = (queue.addOperation {}, queue.addOperation([.delay(.seconds(5)), .clock(clock)]) {})
         #expect(operation.waitingReasons == [.permits(weight: 1, width: 0, holders: [])])
         #expect(delayed.waitingReasons == [.delay])
@@ -119,11 +122,12 @@ struct WaitingReasonTests {
         try await operation.value
     }
 
-    @Test("the waits of an executing body, with times, and whether its permit is lent", .seeds(5))
+    @Test("the waits of an executing body, with times, and whether its permit is lent", .schedules(5))
     func bodies() async throws {
         let (gate, start) = (Gate(), ContinuousClock.now)
-        let queue = TaskOperationQueue(.init(name: "serial", maxConcurrentOperationCount: 1, executor: .seeded))
-        let other = TaskOperationQueue(.init(name: "other", executor: .seeded))
+        let queue = TaskOperationQueue(name: "serial", maxConcurrentOperationCount: 1)
+        let other = TaskOperationQueue(name: "other")
+        try await Task.sleep(for: .milliseconds(1))
         let awaited = other.addOperation(name: "awaited") { await gate.pass() }
         let keeping = queue.addOperation(name: "keeping") { try await awaited.value }
         await until { keeping.bodyWait != nil }
@@ -147,11 +151,11 @@ struct WaitingReasonTests {
         try await lending.value
     }
 
-    @Test("semaphores, completion handlers, groups, queues and work outside of the library", .seeds(5))
+    @Test("semaphores, completion handlers, groups, queues and work outside of the library", .schedules(5))
     func otherWaits() async throws {
         let (semaphore, group, gate) = (AsyncSemaphore(capacity: 1, name: "net"), AsyncGroup(), Gate())
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 9, executor: .seeded))
-        let other = TaskOperationQueue(.init(name: "other", isSuspended: true, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 9)
+        let other = TaskOperationQueue(.init(name: "other", isSuspended: true))
         let callback = Lock<CompletionHandler<Void>?>(nil)
         try await semaphore.acquire()
         group.enter()
@@ -188,10 +192,10 @@ struct WaitingReasonTests {
         try await pending.value
     }
 
-    @Test("a pause between attempts is explained as a pause, not as an operation", .seeds(5))
+    @Test("a pause between attempts is explained as a pause, not as an operation", .schedules(5))
     func pause() async throws {
-        let clock = ManualClock(on: .seeded)
-        let queue = TaskOperationQueue(.init(name: "queue", executor: .seeded))
+        let clock = ManualClock()
+        let queue = TaskOperationQueue(name: "queue")
         let retried = queue.addOperation([
             .name("retried"), .retry(.exponential(initial: .seconds(5), attempts: 2)), .clock(clock),
         ]) {
@@ -213,13 +217,12 @@ struct WaitingReasonTests {
         try await lending.value
     }
 
-    @Test("an operation that waits for room has this reason, and so has the body that adds it", .seeds(5))
+    @Test("an operation that waits for room has this reason, and so has the body that adds it", .schedules(5))
     func room() async throws {
         let full = TaskOperationQueue(
             .init(
-                name: "full", maxConcurrentOperationCount: 1, maxQueuedOperationCount: 1, isSuspended: true,
-                executor: .seeded))
-        let queue = TaskOperationQueue(.init(name: "queue", executor: .seeded))
+                name: "full", maxConcurrentOperationCount: 1, maxQueuedOperationCount: 1, isSuspended: true))
+        let queue = TaskOperationQueue(name: "queue")
         let first = full.addOperation(name: "first") {}
         let late = TaskOperation(name: "late") {}
         let adding = queue.addOperation(name: "adding") { try await full.addOperationWaitingForRoom(late) }

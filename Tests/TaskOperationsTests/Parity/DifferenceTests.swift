@@ -1,7 +1,7 @@
 import Dispatch
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 /// The behaviour of this library in cases in which Foundation on Linux fails. No test depends on Foundation's failure.

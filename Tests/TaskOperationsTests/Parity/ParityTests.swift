@@ -1,4 +1,4 @@
-import TaskOperationsExpectations
+import TestSupport
 import Testing
 
 /// One scenario for each behaviour that this library shares with Foundation, run on `OperationQueue` and on

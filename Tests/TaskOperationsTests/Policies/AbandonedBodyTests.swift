@@ -1,8 +1,8 @@
 import Dispatch
 import TaskOperations
 import TaskOperationsDiagnosis
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Operations that end without their bodies", .inTurns, .timeLimit(.minutes(30)))

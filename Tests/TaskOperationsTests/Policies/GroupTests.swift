@@ -2,13 +2,14 @@ import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Operations that consist of others", .inTurns, .timeLimit(.minutes(30)))
 struct GroupTests {
-    @Test("a group is finished when all within it are, those included that were added while it ran", .seeds(50))
+    @Test("a group is finished when all within it are, those included that were added while it ran", .schedules(50))
     func finished() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let order = Recorder<String>()
         let group = queue.addGroup(.name("group")) { group in
             let first = group.addOperation { 1 }
@@ -27,9 +28,9 @@ struct GroupTests {
         #expect(order.events == ["added", "late 1", "dependent"])
     }
 
-    @Test("it takes one permit of its queue, and has a width of its own", .seeds(50))
+    @Test("it takes one permit of its queue, and has a width of its own", .schedules(50))
     func widths() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let (inside, outside) = (ConcurrencyMeter(), ConcurrencyMeter())
         let group = queue.addGroup(maxConcurrentOperationCount: 3) { group in
             outside.enter()
@@ -44,10 +45,10 @@ struct GroupTests {
         #expect(outside.most == 1)
     }
 
-    @Test("the first failure cancels the rest, and only it is the outcome", .seeds(100))
+    @Test("the first failure cancels the rest, and only it is the outcome", .schedules(100))
     func failFast() async throws {
         struct Echo: Error {}
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let queue = TaskOperationQueue()
         let (gate, runs) = (Gate(), Recorder<String>())
         let group = queue.addGroup(maxConcurrentOperationCount: 2) { group in
             group.addOperation {
@@ -70,9 +71,9 @@ struct GroupTests {
         #expect(!group.isCancelled)
     }
 
-    @Test("all failures are kept if that is wanted, in their order", .seeds(50))
+    @Test("all failures are kept if that is wanted, in their order", .schedules(50))
     func collectAll() async throws {
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let queue = TaskOperationQueue()
         let runs = ConcurrencyMeter()
         let group = queue.addGroup(maxConcurrentOperationCount: 1, failures: .collect) { group in
             for number in 0..<5 {
@@ -89,11 +90,11 @@ struct GroupTests {
         #expect(failures.map { "\($0)".contains("2 operations failed: \"1\": WorkFailed") } == true)
     }
 
-    @Test("cancelling the group cancels all within it, and the echo of that is not its error", .seeds(100))
+    @Test("cancelling the group cancels all within it, and the echo of that is not its error", .schedules(100))
     func cancellation() async throws {
         struct Echo: Error {}
         for policy in [FailurePolicy.cancelRest, .collect] {
-            let queue = TaskOperationQueue(.init(executor: .seeded))
+            let queue = TaskOperationQueue()
             let (gate, runs) = (Gate(), ConcurrencyMeter())
             let group = queue.addGroup(maxConcurrentOperationCount: 1, failures: policy) { group in
                 group.addOperation {
@@ -137,9 +138,9 @@ struct GroupTests {
         #expect(try await cancelled.value == 5)
     }
 
-    @Test("a body that throws cancels the other operations", .seeds(50))
+    @Test("a body that throws cancels the other operations", .schedules(50))
     func throwingBody() async throws {
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let queue = TaskOperationQueue()
         let runs = ConcurrencyMeter()
         let group = queue.addGroup { group in
             group.isSuspended = true
@@ -150,9 +151,9 @@ struct GroupTests {
         #expect(runs.total == 0)
     }
 
-    @Test("suspending the queue or the group suspends all nested operations", .seeds(50))
+    @Test("suspending the queue or the group suspends all nested operations", .schedules(50))
     func suspension() async throws {
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let queue = TaskOperationQueue()
         let (order, gate) = (Recorder<String>(), Gate())
         let group = queue.addGroup { group in
             group.addGroup { inner in
@@ -185,9 +186,9 @@ struct GroupTests {
         #expect(order.events == ["resumed", "second", "resumed", "own"])
     }
 
-    @Test("A group with a suspended configuration begins suspended", .seeds(50))
+    @Test("A group with a suspended configuration begins suspended", .schedules(50))
     func beginsSuspended() async throws {
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let queue = TaskOperationQueue()
         let order = Recorder<String>()
         let group = queue.addGroup([], .init(isSuspended: true)) { group in
             #expect(group.isSuspended)
@@ -203,12 +204,12 @@ struct GroupTests {
         #expect(order.events == ["resumed", "ran"])
     }
 
-    @Test("a group within a suspended queue finishes after the queue is released", .seeds(50))
+    @Test("a group within a suspended queue finishes after the queue is released", .schedules(50))
     func releasedQueue() async throws {
         let (gate, order) = (Gate(), Recorder<String>())
         let group: TaskOperation<Void>
         do {
-            let queue = TaskOperationQueue(.init(executor: .seeded))
+            let queue = TaskOperationQueue()
             group = queue.addGroup { group in
                 await gate.pass()
                 group.addOperation { order.record("ran") }
@@ -221,9 +222,9 @@ struct GroupTests {
         #expect(order.events == ["ran"])
     }
 
-    @Test("a waiter of the group raises its operations, and new operations have its priority", .seeds(20))
+    @Test("a waiter of the group raises its operations, and new operations have its priority", .schedules(20))
     func priorities() async throws {
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let queue = TaskOperationQueue()
         let gate = Gate()
         let pending = Lock<AnyTaskOperation?>(nil)
         let group = queue.addGroup(.priority(.low), maxConcurrentOperationCount: 1) { group in
@@ -241,9 +242,9 @@ struct GroupTests {
         try await group.value
     }
 
-    @Test("waiting for the group within it is refused by name, and for its queue's own work is not", .seeds(50))
+    @Test("waiting for the group within it is refused by name, and for its queue's own work is not", .schedules(50))
     func waiting() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let holder = Lock<TaskOperation<Void>?>(nil)
         let gate = Gate()
         let group = queue.addGroup(.name("group")) { group in
@@ -263,10 +264,12 @@ struct GroupTests {
         try await other.value
     }
 
-    @Test("a group has the executor and the task locals of its queue, and refuses operations after its end", .seeds(20))
+    @Test(
+        "a group has the executor and the task locals of its queue, and refuses operations after its end",
+        .schedules(20))
     func surroundings() async throws {
         enum Request { @TaskLocal static var id = 0 }
-        let queue = TaskOperationQueue(.init(executor: .seeded, inheriting: [InheritedTaskLocal(Request.$id)]))
+        let queue = TaskOperationQueue(.init(inheriting: [InheritedTaskLocal(Request.$id)]))
         let seen = Recorder<Int>()
         let kept = Lock<TaskOperationGroup?>(nil)
         let group = Request.$id.withValue(7) {
@@ -281,9 +284,9 @@ struct GroupTests {
         #expect(late.refusal?.queueShutDown == "late")
     }
 
-    @Test("groups within groups, failing and cancelled at random, leave no permit behind", .seeds(15))
+    @Test("groups within groups, failing and cancelled at random, leave no permit behind", .schedules(15))
     func storm() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
         let meter = ConcurrencyMeter()
         let groups = (0..<20).map { number in
             queue.addGroup(

@@ -2,13 +2,14 @@ import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Operations of which there is one for each key", .inTurns, .timeLimit(.minutes(30)))
 struct KeyedOperationsTests {
-    @Test("all that ask for a key share one operation, and each gets its value", .seeds(50))
+    @Test("all that ask for a key share one operation, and each gets its value", .schedules(50))
     func shared() async throws {
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let queue = TaskOperationQueue()
         let (keyed, gate) = (KeyedOperations<String, Int>(queue: queue), Gate())
         let requests = (0..<10).map { number in
             keyed.request("key") {
@@ -27,9 +28,9 @@ struct KeyedOperationsTests {
         #expect(try await keyed.value(for: "key") { 7 } == 7)
     }
 
-    @Test("leaving ends one's own wait at once, and the operation with the last one", .seeds(50))
+    @Test("leaving ends one's own wait at once, and the operation with the last one", .schedules(50))
     func leaving() async throws {
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let queue = TaskOperationQueue()
         let (keyed, gate) = (KeyedOperations<String, Int>(queue: queue), Gate())
         let requests = (0..<3).map { _ in
             keyed.request("key") {
@@ -84,9 +85,9 @@ struct KeyedOperationsTests {
         queue.isSuspended = false
     }
 
-    @Test("the priority is the highest of those that still want it, and changes with them", .seeds(20))
+    @Test("the priority is the highest of those that still want it, and changes with them", .schedules(20))
     func priorities() async throws {
-        let queue = TaskOperationQueue(.init(isSuspended: true, executor: .seeded))
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let keyed = KeyedOperations<Int, Int>(queue: queue)
         let low = keyed.request(1, .priority(.low)) { 1 }
         #expect(low.operation.priority == .low)
@@ -106,9 +107,9 @@ struct KeyedOperationsTests {
         #expect(try await low.value == 1)
     }
 
-    @Test("cancelling a task ends its wait, and with `value(for:)` its request", .seeds(50))
+    @Test("cancelling a task ends its wait, and with `value(for:)` its request", .schedules(50))
     func cancelledTasks() async throws {
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let queue = TaskOperationQueue()
         let (keyed, gate) = (KeyedOperations<Int, Int>(queue: queue), Gate())
         let request = keyed.request(1) {
             await gate.pass()
@@ -128,9 +129,9 @@ struct KeyedOperationsTests {
         #expect(try await request.value == 1)
     }
 
-    @Test("an operation that was cancelled by its queue is not joined", .seeds(50))
+    @Test("an operation that was cancelled by its queue is not joined", .schedules(50))
     func cancelledByTheQueue() async throws {
-        let queue = TaskOperationQueue(.init(isSuspended: true, executor: .seeded))
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let keyed = KeyedOperations<Int, Int>(queue: queue)
         let first = keyed.request(1) { 1 }
         queue.cancelAllOperations()
@@ -145,9 +146,9 @@ struct KeyedOperationsTests {
         await until { keyed.count == 0 }
     }
 
-    @Test("a failure goes to all, and is not kept", .seeds(20))
+    @Test("a failure goes to all, and is not kept", .schedules(20))
     func failure() async throws {
-        let queue = TaskOperationQueue(.init(isSuspended: true, executor: .seeded))
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let keyed = KeyedOperations<Int, Int>(queue: queue)
         let requests = (0..<3).map { _ in keyed.request(1) { throw WorkFailed() } }
         queue.isSuspended = false
@@ -155,9 +156,9 @@ struct KeyedOperationsTests {
         #expect(try await keyed.request(1) { 1 }.value == 1)
     }
 
-    @Test("a body that asks for its own key and awaits it is refused by name", .seeds(20))
+    @Test("a body that asks for its own key and awaits it is refused by name", .schedules(20))
     func ownKey() async throws {
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let queue = TaskOperationQueue()
         let keyed = KeyedOperations<Int, Int>(queue: queue)
         let request = keyed.request(1, .name("one")) { try await keyed.request(1) { 1 }.value }
         let error = await #expect(throws: TaskOperationError.self) { try await request.value }
@@ -194,11 +195,9 @@ struct KeyedOperationsTests {
         }
     }
 
-    @Test("an operation of another queue is refused, and continues there", .seeds(10))
+    @Test("an operation of another queue is refused, and continues there", .schedules(10))
     func alreadyAdded() async throws {
-        let (queue, other) = (
-            TaskOperationQueue(.init(executor: .seeded)), TaskOperationQueue(.init(executor: .seeded))
-        )
+        let (queue, other) = (TaskOperationQueue(), TaskOperationQueue())
         let keyed = KeyedOperations<String, Int>(queue: queue)
         other.isSuspended = true
         let queued = other.addOperation(name: "queued", priority: .low) { 1 }
@@ -213,9 +212,9 @@ struct KeyedOperationsTests {
         #expect(try await keyed.request("key") { TaskOperation { 2 } }.value == 2)
     }
 
-    @Test("a key that is not equal to itself is forgotten when its operation ends", .seeds(10))
+    @Test("a key that is not equal to itself is forgotten when its operation ends", .schedules(10))
     func unequalKeys() async throws {
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let queue = TaskOperationQueue()
         let (keyed, gate) = (KeyedOperations<Double, Int>(queue: queue), Gate())
         let requests = (0..<5).map { number in
             keyed.request(.nan) {
@@ -292,15 +291,15 @@ struct KeyedOperationsTests {
         #expect(try await request.value == 1)
     }
 
-    @Test("The last cancelled request cancels the inputs of its operation, and their inputs", .seeds(20))
+    @Test("The last cancelled request cancels the inputs of its operation, and their inputs", .schedules(20))
     func inputs() async throws {
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let queue = TaskOperationQueue()
         let (keyed, gate) = (KeyedOperations<Int, Int>(queue: queue), Gate())
         let first = queue.addOperation {
             await gate.pass()
             return 1
         }
-        let order = TaskOperationQueue(.init(isSuspended: true, executor: .seeded)).addOperation {}
+        let order = TaskOperationQueue(.init(isSuspended: true)).addOperation {}
         let second = queue.addOperation(.dependencies([order]), after: first) { $0 + 1 }
         let requests = try (0..<2).map { _ in try keyed.request(1) { TaskOperation(after: second) { $0 + 1 } } }
         await gate.waitForArrivals(1)
@@ -313,9 +312,9 @@ struct KeyedOperationsTests {
         gate.open()
     }
 
-    @Test("An input that an operation, a task or a handler still needs is not cancelled", .seeds(20))
+    @Test("An input that an operation, a task or a handler still needs is not cancelled", .schedules(20))
     func neededInputs() async throws {
-        let queue = TaskOperationQueue(.init(isSuspended: true, executor: .seeded))
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let keyed = KeyedOperations<Int, Int>(queue: queue)
         let inputs = (0..<5).map { number in
             queue.addOperation(.ending(within: .seconds(3600))) { number }
@@ -327,7 +326,7 @@ struct KeyedOperationsTests {
             return TaskOperation(after: sum, other.operation) { $0 + $1 }
         }
         let dependent = queue.addOperation(after: inputs[1]) { $0 }
-        let waiter = Task(executorPreference: .seeded) { try await inputs[2].value }
+        let waiter = Task { try await inputs[2].value }
         await letOthersRun()
         inputs[3].addCompletionHandler { handled.open() }
         // Neither an observer of the progress nor the timer of a limit needs the outcome.
@@ -342,18 +341,19 @@ struct KeyedOperationsTests {
         await handled.pass()
     }
 
-    @Test("of a thousand that come and go at random each gets its end, and nothing is left", .seeds(30))
+    @Test("of a thousand that come and go at random each gets its end, and nothing is left", .schedules(30))
     func storm() async throws {
-        try await storm(on: .seeded, seed: SeededExecutor.seeded.seed)
+        var generator = Schedules.generator()
+        try await storm(seed: generator.next())
     }
 
     @Test("so it is on many threads")
     func stormOnThreads() async throws {
-        for seed in 0..<10 { try await storm(on: nil, seed: UInt64(seed)) }
+        for seed in 0..<10 { try await storm(seed: UInt64(seed)) }
     }
 
-    private func storm(on executor: (any TaskExecutor)?, seed: UInt64) async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 3, executor: executor))
+    private func storm(seed: UInt64) async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 3)
         let keyed = KeyedOperations<Int, Int>(queue: queue)
         let meter = ConcurrencyMeter()
         await withTaskGroup { group in

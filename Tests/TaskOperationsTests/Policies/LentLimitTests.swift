@@ -1,12 +1,13 @@
 import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Limits in pauses between attempts", .inTurns, .timeLimit(.minutes(30)))
 struct LentLimitTests {
-    private let queue = TaskOperationQueue(.init(executor: .seeded))
-    private let other = TaskOperationQueue(.init(executor: .seeded))
+    private let queue = TaskOperationQueue()
+    private let other = TaskOperationQueue()
     private let clock = ManualClock()
     private let policy = RetryPolicy.exponential(initial: .seconds(1), attempts: 2)
 
@@ -27,7 +28,7 @@ struct LentLimitTests {
         return operation
     }
 
-    @Test("A pause lends the limits, and the next attempt has all of them again", .seeds(60))
+    @Test("A pause lends the limits, and the next attempt has all of them again", .schedules(60))
     func lends() async throws {
         let limits = [AsyncSemaphore(capacity: 1), AsyncSemaphore(capacity: 1)]
         let meter = ConcurrencyMeter()
@@ -47,7 +48,7 @@ struct LentLimitTests {
         #expect(limits.map(\.available) == [1, 1])
     }
 
-    @Test("An attempt never executes beside an operation that has one of its limits", .seeds(100), arguments: 1...2)
+    @Test("An attempt never executes beside an operation that has one of its limits", .schedules(100), arguments: 1...2)
     func exclusion(count: Int) async throws {
         let limits = (0..<count).map { _ in AsyncSemaphore(capacity: 1) }
         let meter = ConcurrencyMeter()
@@ -71,7 +72,7 @@ struct LentLimitTests {
         #expect(limits.allSatisfy { $0.available == 1 })
     }
 
-    @Test("An operation that is cancelled in a pause ends without its limits, even if others hold them", .seeds(60))
+    @Test("An operation that is cancelled in a pause ends without its limits, even if others hold them", .schedules(60))
     func cancelled() async throws {
         let limit = AsyncSemaphore(capacity: 1)
         let operation = try await pausing(limits: [limit])
@@ -84,9 +85,9 @@ struct LentLimitTests {
         #expect(limit.available == 1 && limit.waitingCount == 0)
     }
 
-    @Test("An attempt that waits for its limits lets others of its queue execute", .seeds(60))
+    @Test("An attempt that waits for its limits lets others of its queue execute", .schedules(60))
     func keepsNoPermit() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let limit = AsyncSemaphore(capacity: 1)
         let operation = try await pausing(limits: [limit], on: queue)
         try await limit.acquire()
@@ -99,7 +100,7 @@ struct LentLimitTests {
 
     @Test(
         "A body with a limit that awaits an operation is refused by name, if a pause of that operation lends the limit",
-        .seeds(60))
+        .schedules(60))
     func cycle() async throws {
         let limit = AsyncSemaphore(capacity: 1)
         let operation = try await pausing(limits: [limit])
@@ -114,7 +115,7 @@ struct LentLimitTests {
         #expect(limit.available == 1)
     }
 
-    @Test("A pause keeps a limit of which the body that awaits the operation has another permit", .seeds(60))
+    @Test("A pause keeps a limit of which the body that awaits the operation has another permit", .schedules(60))
     func awaitedByAHolder() async throws {
         let limit = AsyncSemaphore(capacity: 2)
         let (started, gate) = (Gate(), Gate())
@@ -144,10 +145,9 @@ struct LentLimitTests {
         #expect(limit.available == 2)
     }
 
-    @Test("A serial queue that never lends lends the limits in a pause, and keeps its order", .seeds(20))
+    @Test("A serial queue that never lends lends the limits in a pause, and keeps its order", .schedules(20))
     func neverLending() async throws {
-        let queue = TaskOperationQueue(
-            .init(maxConcurrentOperationCount: 1, lending: .never, executor: .seeded))
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, lending: .never))
         let limit = AsyncSemaphore(capacity: 1)
         let operation = try await pausing(limits: [limit], on: queue)
         let next = queue.addOperation { operation.isFinished }
@@ -159,7 +159,7 @@ struct LentLimitTests {
         #expect(limit.available == 1)
     }
 
-    @Test("An urgent operation gets its limits back before others that wait for them", .seeds(40))
+    @Test("An urgent operation gets its limits back before others that wait for them", .schedules(40))
     func escalation() async throws {
         let limit = AsyncSemaphore(capacity: 1)
         let order = Recorder<String>()

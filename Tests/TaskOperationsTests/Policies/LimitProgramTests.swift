@@ -1,7 +1,8 @@
+import Simulation
 import Synchronization
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Random programs with limits, keys and weights", .computing, .timeLimit(.minutes(30)))

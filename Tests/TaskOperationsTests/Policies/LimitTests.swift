@@ -1,56 +1,46 @@
 import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Limits that operations share", .inTurns, .timeLimit(.minutes(30)))
 struct LimitTests {
-    @Test("A limit with one permit is mutual exclusion, across queues and with tasks", arguments: 0..<8)
-    func exclusion(seed: UInt64) throws {
-        let executor = SeededExecutor(seed: seed)
-        let (most, total) = try executor.run {
-            let limit = AsyncSemaphore(capacity: 1)
-            let meter = ConcurrencyMeter()
-            let queues = (0..<2).map { _ in
-                TaskOperationQueue(.init(maxConcurrentOperationCount: 3, executor: executor))
+    @Test("A limit with one permit is mutual exclusion, across queues and with tasks", .schedules(8))
+    func exclusion() async throws {
+        let limit = AsyncSemaphore(capacity: 1)
+        let meter = ConcurrencyMeter()
+        let queues = (0..<2).map { _ in TaskOperationQueue(maxConcurrentOperationCount: 3) }
+        for number in 0..<40 {
+            queues[number % 2].addOperation(.limited(by: limit)) {
+                await meter.measure { for _ in 0..<3 { await Task.yield() } }
             }
-            for number in 0..<40 {
-                queues[number % 2].addOperation(.limited(by: limit)) {
-                    await meter.measure { for _ in 0..<3 { await Task.yield() } }
-                }
-            }
-            try await withThrowingTaskGroup { group in
-                for _ in 0..<10 {
-                    group.addTask { try await limit.withPermit { await meter.measure { await Task.yield() } } }
-                }
-                try await group.waitForAll()
-            }
-            for queue in queues { try await queue.waitUntilAllOperationsAreFinished() }
-            #expect(limit.available == 1 && limit.waitingCount == 0)
-            return (meter.most, meter.total)
         }
-        #expect(most == 1 && total == 50)
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<10 {
+                group.addTask { try await limit.withPermit { await meter.measure { await Task.yield() } } }
+            }
+            try await group.waitForAll()
+        }
+        for queue in queues { try await queue.waitUntilAllOperationsAreFinished() }
+        #expect(limit.available == 1 && limit.waitingCount == 0)
+        #expect(meter.most == 1 && meter.total == 50)
     }
 
-    @Test("Two queues whose operations name two limits in opposite orders do not deadlock", arguments: 0..<8)
-    func oppositeOrders(seed: UInt64) throws {
-        let executor = SeededExecutor(seed: seed)
-        try executor.run {
-            let (one, other) = (AsyncSemaphore(capacity: 1), AsyncSemaphore(capacity: 1))
-            let meter = ConcurrencyMeter()
-            let queues = (0..<2).map { _ in
-                TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: executor))
+    @Test("Two queues whose operations name two limits in opposite orders do not deadlock", .schedules(8))
+    func oppositeOrders() async throws {
+        let (one, other) = (AsyncSemaphore(capacity: 1), AsyncSemaphore(capacity: 1))
+        let meter = ConcurrencyMeter()
+        let queues = (0..<2).map { _ in TaskOperationQueue(maxConcurrentOperationCount: 2) }
+        for number in 0..<60 {
+            let limits = [[one, other], [other, one], [one], [other]][number % 4]
+            queues[number / 4 % 2].addOperation(.limited(by: limits)) {
+                if limits.count == 2 { await meter.measure { await Task.yield() } } else { await Task.yield() }
             }
-            for number in 0..<60 {
-                let limits = [[one, other], [other, one], [one], [other]][number % 4]
-                queues[number / 4 % 2].addOperation(.limited(by: limits)) {
-                    if limits.count == 2 { await meter.measure { await Task.yield() } } else { await Task.yield() }
-                }
-            }
-            for queue in queues { try await queue.waitUntilAllOperationsAreFinished() }
-            #expect(meter.most == 1 && meter.total == 30)
-            #expect(one.available == 1 && other.available == 1)
         }
+        for queue in queues { try await queue.waitUntilAllOperationsAreFinished() }
+        #expect(meter.most == 1 && meter.total == 30)
+        #expect(one.available == 1 && other.available == 1)
     }
 
     @Test("An operation that waits for one limit holds none: others use the other limit, and the queue continues")
@@ -189,11 +179,11 @@ struct LimitTests {
         #expect(limit.available == 1)
     }
 
-    @Test("An operation behind a heavier one does not take its limits: no deadlock of two queues", .seeds(60))
+    @Test("An operation behind a heavier one does not take its limits: no deadlock of two queues", .schedules(60))
     func notTakenBehindHeavy() async throws {
         let (queue, other) = (
-            TaskOperationQueue(.init(maxConcurrentOperationCount: 4, executor: .seeded)),
-            TaskOperationQueue(.init(executor: .seeded))
+            TaskOperationQueue(maxConcurrentOperationCount: 4),
+            TaskOperationQueue()
         )
         let limit = AsyncSemaphore(capacity: 1)
         try await limit.acquire()
@@ -219,12 +209,12 @@ struct LimitTests {
         case heavyOperation, permits, cap, rate, suspension
     }
 
-    @Test("A limit is not kept for an operation that cannot start", .seeds(40), arguments: Obstacle.allCases)
+    @Test("A limit is not kept for an operation that cannot start", .schedules(40), arguments: Obstacle.allCases)
     func notKept(for obstacle: Obstacle) async throws {
         let queue = TaskOperationQueue(
             .init(
                 maxConcurrentOperationCount: 2, rate: obstacle == .rate ? .one(per: .seconds(60)) : nil,
-                clock: ManualClock(on: .seeded), executor: .seeded))
+                clock: ManualClock()))
         let (limit, gate) = (AsyncSemaphore(capacity: 1), Gate())
         try await limit.acquire()
         let executing = queue.addOperation([.priority(.high), .weight(obstacle == .permits ? 2 : 1)]) {
@@ -240,7 +230,7 @@ struct LimitTests {
         case .suspension: queue.isSuspended = true
         }
         limit.release()
-        let taken = TaskOperationQueue(.init(executor: .seeded)).addOperation([.priority(.low), .limited(by: limit)]) {}
+        let taken = TaskOperationQueue().addOperation([.priority(.low), .limited(by: limit)]) {}
         try await taken.value
         #expect(!claiming.isFinished)
         gate.open()
@@ -252,12 +242,10 @@ struct LimitTests {
     }
 
     @Test(
-        "A body that awaits an operation which needs its limit is refused by name", .seeds(40),
+        "A body that awaits an operation which needs its limit is refused by name", .schedules(40),
         arguments: [false, true])
     func waitCycle(isThroughDependency: Bool) async throws {
-        let (queue, other) = (
-            TaskOperationQueue(.init(executor: .seeded)), TaskOperationQueue(.init(executor: .seeded))
-        )
+        let (queue, other) = (TaskOperationQueue(), TaskOperationQueue())
         let limit = AsyncSemaphore(capacity: 1)
         let body = queue.addOperation([.name("body"), .limited(by: limit)]) {
             let needed = other.addOperation([.name("needed"), .limited(by: limit)]) {}
@@ -274,9 +262,11 @@ struct LimitTests {
         #expect(await eventually { limit.available == 1 })
     }
 
-    @Test("An operation that needs a limit of the body is refused where it is added to a scope of the body", .seeds(40))
+    @Test(
+        "An operation that needs a limit of the body is refused where it is added to a scope of the body",
+        .schedules(40))
     func scopeOfBody() async throws {
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let queue = TaskOperationQueue()
         let limit = AsyncSemaphore(capacity: 1)
         let body = queue.addOperation([.name("body"), .limited(by: limit)]) {
             try await withTaskOperationQueue { scope in
@@ -289,9 +279,9 @@ struct LimitTests {
         #expect(try await body.value == 3)
     }
 
-    @Test("Two bodies that await each other's limits are not both left waiting", .seeds(100))
+    @Test("Two bodies that await each other's limits are not both left waiting", .schedules(100))
     func waitCycleOfTwo() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 4, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
         let limits = [AsyncSemaphore(capacity: 1), AsyncSemaphore(capacity: 1)]
         let gates = [Gate(), Gate()]
         let bodies = (0...1).map { number in
@@ -309,9 +299,9 @@ struct LimitTests {
 
     @Test(
         "A body with a limit may await an operation that does not need the limit, and lends its queue's permit",
-        .seeds(40))
+        .schedules(40))
     func waitWithLimit() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let limits = [AsyncSemaphore(capacity: 1), AsyncSemaphore(capacity: 1)]
         let body = queue.addOperation(.limited(by: limits[0])) {
             try await queue.addOperation(.limited(by: limits[1])) { 7 }.value
@@ -409,9 +399,9 @@ struct LimitTests {
         pending.cancel()
     }
 
-    @Test("A semaphore that is named twice counts once", .seeds(10))
+    @Test("A semaphore that is named twice counts once", .schedules(10))
     func namedTwice() async throws {
-        let (limit, queue) = (AsyncSemaphore(capacity: 1), TaskOperationQueue(.init(executor: .seeded)))
+        let (limit, queue) = (AsyncSemaphore(capacity: 1), TaskOperationQueue())
         let operation = queue.addOperation([.limited(by: limit, limit), .limited(by: limit)]) { 1 }
         #expect(operation.limits.count == 1)
         #expect(try await operation.value == 1)

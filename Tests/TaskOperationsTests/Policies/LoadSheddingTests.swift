@@ -1,7 +1,7 @@
 import TaskOperations
 import TaskOperationsDiagnosis
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Load shedding", .timeLimit(.minutes(30)))

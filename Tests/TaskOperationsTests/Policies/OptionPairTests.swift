@@ -2,12 +2,13 @@ import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 /// Each pair of options, with each way of adding an operation. Both options must have their effect.
 @Suite("Options compose", .inTurns, .timeLimit(.minutes(30)))
 struct OptionPairTests {
-    @Test("Each pair of options has both effects", .seeds(2), arguments: AddingWay.allCases)
+    @Test("Each pair of options has both effects", .schedules(2), arguments: AddingWay.allCases)
     func pairs(way: AddingWay) async throws {
         for first in CheckedOption.allCases {
             for second in CheckedOption.allCases where second != first {
@@ -16,12 +17,12 @@ struct OptionPairTests {
         }
     }
 
-    @Test("All options together have all effects", .seeds(2), arguments: AddingWay.allCases)
+    @Test("All options together have all effects", .schedules(2), arguments: AddingWay.allCases)
     func all(way: AddingWay) async throws {
         try await OptionCheck(way, CheckedOption.allCases).run()
     }
 
-    @Test("The defaults of a queue have the effect of options", .seeds(2), arguments: CheckedOption.allCases)
+    @Test("The defaults of a queue have the effect of options", .schedules(2), arguments: CheckedOption.allCases)
     func defaults(option: CheckedOption) async throws {
         if option == .name || option == .dependency { return }
         // A repetition sets the delay of each round itself.
@@ -70,8 +71,7 @@ private struct OptionCheck {
     private let way: AddingWay
     private let options: [CheckedOption]
     private let areDefaults: Bool
-    private let executor: SeededExecutor = .seeded
-    private let clock = ManualClock(on: .seeded)
+    private let clock = ManualClock()
     private let limit = AsyncSemaphore(capacity: 1)
     private let dependency = TaskOperation(name: "dependency") {}
     private let starts = Recorder<Duration>()
@@ -105,9 +105,9 @@ private struct OptionCheck {
     func run() async throws {
         let queue = TaskOperationQueue(
             .init(
-                maxConcurrentOperationCount: 4, isSuspended: true, executor: executor,
+                maxConcurrentOperationCount: 4, isSuspended: true,
                 defaults: areDefaults ? value : OperationOptions()))
-        let adding = Task(executorPreference: executor) {
+        let adding = Task {
             try await add(to: queue, areDefaults ? OperationOptions() : value)
         }
         await until { queue.operationCount > 0 }
@@ -121,7 +121,7 @@ private struct OptionCheck {
         queue.isSuspended = false
         if has(.dependency) {
             #expect(!operation.isReady, "\(label)")
-            try TaskOperationQueue(.init(executor: executor)).addOperation(dependency)
+            try TaskOperationQueue().addOperation(dependency)
             try await dependency.value
         }
         if has(.delay) {
@@ -169,8 +169,8 @@ private struct OptionCheck {
             return try await queue.addOperation(options, after: inputs) { _ in try await work() }.value
         case .callback:
             return try await queue.addOperation(options) { (completion: CompletionHandler<Int>) in
-                let task = Task(executorPreference: executor) {
-                    completion(await Task(executorPreference: executor) { try await work() }.result)
+                let task = Task {
+                    completion(await Task { try await work() }.result)
                 }
                 completion.onCancel { completion in
                     task.cancel()
@@ -194,7 +194,6 @@ private struct OptionCheck {
         case .key:
             return try await KeyedOperations<Int, Int>(queue: queue).value(for: 1, options) { try await work() }
         case .repeating:
-            // The loop of the repetition runs on no queue, so the seed does not determine its order.
             queue.addRepeating(options, every: .seconds(10_000), times: 1) { _ = try await work() }
             try await (queue.operations.last as? TaskOperation<Void>)?.value
             return 0
@@ -203,7 +202,7 @@ private struct OptionCheck {
 
     private func made(_ number: Int) throws -> TaskOperation<Int> {
         let operation = TaskOperation { number }
-        try TaskOperationQueue(.init(executor: executor)).addOperation(operation)
+        try TaskOperationQueue().addOperation(operation)
         return operation
     }
 }

@@ -2,13 +2,14 @@ import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Permits that a body lends itself", .inTurns, .timeLimit(.minutes(30)))
 struct PermitLendingTests {
-    @Test("others execute meanwhile, and the body has its permit back before it continues", .seeds(100))
+    @Test("others execute meanwhile, and the body has its permit back before it continues", .schedules(100))
     func lending() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let (gate, meter) = (Gate(), ConcurrencyMeter())
         let body = queue.addOperation {
             await meter.measure { await Task.yield() }
@@ -29,9 +30,9 @@ struct PermitLendingTests {
         #expect(meter.total == 7)
     }
 
-    @Test("the error of the work is thrown after the permit is taken back", .seeds(20))
+    @Test("the error of the work is thrown after the permit is taken back", .schedules(20))
     func throwing() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let meter = ConcurrencyMeter()
         let body = queue.addOperation {
             do {
@@ -50,9 +51,9 @@ struct PermitLendingTests {
         #expect(meter.most == 1)
     }
 
-    @Test("with nested calls and calls of child tasks, the permit is taken back after the last", .seeds(100))
+    @Test("with nested calls and calls of child tasks, the permit is taken back after the last", .schedules(100))
     func nested() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let (gates, order) = ([Gate(), Gate()], Recorder<String>())
         let body = queue.addOperation {
             await withTaskGroup { group in
@@ -77,9 +78,9 @@ struct PermitLendingTests {
         #expect(order.events == ["meanwhile", "goes on"])
     }
 
-    @Test("awaiting an operation of the same queue within the work needs no more lending", .seeds(50))
+    @Test("awaiting an operation of the same queue within the work needs no more lending", .schedules(50))
     func awaitingWithin() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let body = queue.addOperation {
             try await withPermitLent { try await queue.addOperation { 1 }.value + queue.addOperation { 2 }.value }
         }
@@ -108,9 +109,9 @@ struct PermitLendingTests {
         #expect(try await byHand.value == 6)
     }
 
-    @Test("a suspended queue gives the permit back, and a cancelled body waits for it", .seeds(50))
+    @Test("a suspended queue gives the permit back, and a cancelled body waits for it", .schedules(50))
     func suspendedAndCancelled() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gate = Gate()
         let body = queue.addOperation {
             await withPermitLent { await gate.pass() }
@@ -123,9 +124,9 @@ struct PermitLendingTests {
         #expect(try await body.value)
     }
 
-    @Test("the permits of many bodies that lend at random times are neither lost nor doubled", .seeds(20))
+    @Test("the permits of many bodies that lend at random times are neither lost nor doubled", .schedules(20))
     func storm() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 3, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 3)
         let meter = ConcurrencyMeter()
         let operations = (0..<100).map { number in
             queue.addOperation {
@@ -154,11 +155,11 @@ struct NeverLendingTests {
     }
 
     @Test(
-        "A body may await an operation that lends by hand, pauses or is a group", .seeds(40),
+        "A body may await an operation that lends by hand, pauses or is a group", .schedules(40),
         arguments: Wait.allCases, [false, true])
     func awaitingALender(_ wait: Wait, isThroughAnotherQueue: Bool) async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, lending: .never, executor: .seeded))
-        let other = TaskOperationQueue(.init(executor: .seeded))
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, lending: .never))
+        let other = TaskOperationQueue()
         let gate = Gate()
         let awaited: TaskOperation<Void> =
             switch wait {
@@ -185,10 +186,10 @@ struct NeverLendingTests {
         try await waiting.value
     }
 
-    @Test("Nothing starts while a body lends by hand or pauses", .seeds(40))
+    @Test("Nothing starts while a body lends by hand or pauses", .schedules(40))
     func isStrictlySerial() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, lending: .never, executor: .seeded))
-        let clock = ManualClock(on: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, lending: .never))
+        let clock = ManualClock()
         let recorder = Recorder<String>()
         let policy = RetryPolicy { _, attempt in attempt < 3 ? .seconds(1) : nil }
         queue.addOperation([.retry(policy), .clock(clock)]) {

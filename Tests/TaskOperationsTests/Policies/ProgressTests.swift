@@ -1,15 +1,16 @@
 import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @testable import TaskOperations
 
 @Suite("Progress of operations", .inTurns, .timeLimit(.minutes(30)))
 struct ProgressTests {
-    @Test("the reports of a body are delivered, the latest one last, and then the end", .seeds(50))
+    @Test("the reports of a body are delivered, the latest one last, and then the end", .schedules(50))
     func reports() async throws {
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let queue = TaskOperationQueue()
         let gate = Gate()
         let operation = queue.addOperation {
             for number in 1...10 {
@@ -36,9 +37,9 @@ struct ProgressTests {
         #expect(operation.currentProgress.fraction == 1)
     }
 
-    @Test("every way to end completes it: a failure, a cancellation before the start, a refusal", .seeds(20))
+    @Test("every way to end completes it: a failure, a cancellation before the start, a refusal", .schedules(20))
     func ends() async throws {
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let queue = TaskOperationQueue()
         let failing = queue.addOperation {
             AnyTaskOperation.current?.reportProgress(0.3)
             throw WorkFailed()
@@ -81,10 +82,10 @@ struct ProgressTests {
     }
 
     @Test(
-        "A body at width 1 lends its permit while it awaits progress that needs the permit", .seeds(20),
+        "A body at width 1 lends its permit while it awaits progress that needs the permit", .schedules(20),
         arguments: 0..<4)
     func ownQueue(form: Int) async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let keyed = KeyedOperations<Int, Void>(queue: queue)
         let body = queue.addOperation {
             let part = TaskOperation {
@@ -115,10 +116,12 @@ struct ProgressTests {
         queue.cancelAllOperations()
     }
 
-    @Test("A body keeps its permit while it awaits progress of an operation that does not need the permit", .seeds(20))
+    @Test(
+        "A body keeps its permit while it awaits progress of an operation that does not need the permit",
+        .schedules(20))
     func keptPermit() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
-        let (other, gate) = (TaskOperationQueue(.init(executor: .seeded)), Gate())
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let (other, gate) = (TaskOperationQueue(), Gate())
         let order = Recorder<String>()
         let body = queue.addOperation {
             for await _ in other.addOperation(body: { await gate.pass() }).progress {}
@@ -133,7 +136,7 @@ struct ProgressTests {
         #expect(order.events == ["body", "next"])
     }
 
-    @Test("cancelling the task ends the sequence", .seeds(20))
+    @Test("cancelling the task ends the sequence", .schedules(20))
     func cancelledTask() async throws {
         let operation = TaskOperation {}
         let count = await withTaskGroup(of: Int.self) { group in
@@ -145,9 +148,9 @@ struct ProgressTests {
         #expect(count <= 1)
     }
 
-    @Test("a chain adds up all that it depends on, each the same", .seeds(30))
+    @Test("a chain adds up all that it depends on, each the same", .schedules(30))
     func chain() async throws {
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let queue = TaskOperationQueue()
         let gates = (0..<3).map { _ in Gate() }
         let first = queue.addOperation {
             AnyTaskOperation.current?.reportProgress(0.5)
@@ -169,9 +172,9 @@ struct ProgressTests {
         #expect(fractions.contains(1.0 / 3))
     }
 
-    @Test("a group is where its operations are together, as deep as it is nested", .seeds(30))
+    @Test("a group is where its operations are together, as deep as it is nested", .schedules(30))
     func group() async throws {
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let queue = TaskOperationQueue()
         let (gate, half) = (Gate(), Gate())
         let group = queue.addGroup { group in
             group.addGroup { inner in
@@ -196,9 +199,9 @@ struct ProgressTests {
         #expect(last?.fraction == 1)
     }
 
-    @Test("an operation that its group refuses counts neither as added nor as ended", .seeds(10))
+    @Test("an operation that its group refuses counts neither as added nor as ended", .schedules(10))
     func refused() async throws {
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let queue = TaskOperationQueue()
         let group = queue.addGroup { group in
             let operation = TaskOperation {}
             try group.addOperation(operation)
@@ -212,9 +215,9 @@ struct ProgressTests {
         try await group.value
     }
 
-    @Test("requests of one key have the progress of their operation until they are cancelled", .seeds(30))
+    @Test("requests of one key have the progress of their operation until they are cancelled", .schedules(30))
     func keys() async throws {
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let queue = TaskOperationQueue()
         let (keyed, gate) = (KeyedOperations<Int, Int>(queue: queue), Gate())
         let requests = (0..<2).map { _ in
             keyed.request(1) {
@@ -232,9 +235,9 @@ struct ProgressTests {
         #expect(await requests[1].progress.reduce(into: [Bool]()) { $0.append($1.isFinished) }.last == true)
     }
 
-    @Test("a queue has the sum of its operations, which decreases only by additions", .seeds(50))
+    @Test("a queue has the sum of its operations, which decreases only by additions", .schedules(50))
     func queue() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, isSuspended: true, executor: .seeded))
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, isSuspended: true))
         for number in 0..<10 {
             queue.addOperation {
                 for step in 1...4 {

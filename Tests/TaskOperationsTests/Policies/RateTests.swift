@@ -2,6 +2,7 @@ import Synchronization
 import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Rates", .inTurns, .timeLimit(.minutes(30)))
@@ -69,12 +70,11 @@ struct RateTests {
         #expect(queue.rate == nil)
     }
 
-    @Test("Each attempt takes from the rate", .seeds(10))
+    @Test("Each attempt takes from the rate", .schedules(10))
     func attempts() async throws {
         for pause in [Duration.zero, .milliseconds(50)] {
-            let clock = ManualClock(on: .seeded)
-            let queue = TaskOperationQueue(
-                .init(maxConcurrentOperationCount: 8, rate: .perSecond(10), clock: clock, executor: .seeded))
+            let clock = ManualClock()
+            let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 8, rate: .perSecond(10), clock: clock))
             let recorder = Recorder<Duration>()
             for _ in 0..<3 {
                 queue.addOperation([.retry(RetryPolicy { _, attempt in attempt < 3 ? pause : nil }), .clock(clock)]) {
@@ -125,12 +125,11 @@ struct RateTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test("A queue that something else than its rate holds up is not woken again and again", .seeds(20))
+    @Test("A queue that something else than its rate holds up is not woken again and again", .schedules(20))
     func heldUpOtherwise() async throws {
-        let clock = ManualClock(on: .seeded)
+        let clock = ManualClock()
         let queue = TaskOperationQueue(
-            .init(
-                maxConcurrentOperationCount: 2, rate: .one(per: .seconds(1), burst: 2), clock: clock, executor: .seeded)
+            .init(maxConcurrentOperationCount: 2, rate: .one(per: .seconds(1), burst: 2), clock: clock)
         )
         queue.setMaxConcurrentOperationCount(0, for: .medium)
         let closed = (0..<3).map { number in queue.addOperation { number } }

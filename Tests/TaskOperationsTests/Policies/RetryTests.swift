@@ -1,15 +1,16 @@
 import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Operations that are tried again", .inTurns, .timeLimit(.minutes(30)))
 struct RetryTests {
     private let clock = ManualClock()
 
-    @Test("the body runs until it succeeds, and knows the number of the attempt", .seeds(20))
+    @Test("the body runs until it succeeds, and knows the number of the attempt", .schedules(20))
     func untilItSucceeds() async throws {
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let queue = TaskOperationQueue()
         let operation = queue.addOperation(.retry(.immediately(attempts: 5))) {
             if RetryPolicy.attempt! < 3 { throw WorkFailed() }
             return RetryPolicy.attempt!
@@ -18,9 +19,9 @@ struct RetryTests {
         #expect(RetryPolicy.attempt == nil)
     }
 
-    @Test("the last error is the outcome, and each attempt is told", .seeds(20))
+    @Test("the last error is the outcome, and each attempt is told", .schedules(20))
     func lastError() async throws {
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let queue = TaskOperationQueue()
         let failures = Recorder<RetryPolicy.FailedAttempt>()
         let policy = RetryPolicy.immediately(attempts: 3).reporting { failures.record($0) }
         let operation = queue.addOperation([.name("load"), .retry(policy)]) {
@@ -33,9 +34,9 @@ struct RetryTests {
         #expect(failures.events.allSatisfy { $0.operation.isLabel(of: operation) })
     }
 
-    @Test("during a pause the permit is lent, and it is back for the next attempt", .seeds(50))
+    @Test("during a pause the permit is lent, and it is back for the next attempt", .schedules(50))
     func pauses() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let (clock, order) = (ManualClock(), Recorder<String>())
         let operation = queue.addOperation([.retry(.exponential(initial: .seconds(1), attempts: 3)), .clock(clock)]) {
             order.record("attempt \(RetryPolicy.attempt!)")
@@ -60,9 +61,9 @@ struct RetryTests {
         #expect(order.events == ["attempt 1", "other", "released", "attempt 2", "attempt 3"])
     }
 
-    @Test("cancelling during a pause ends the operation at once, also if its permit is taken", .seeds(50))
+    @Test("cancelling during a pause ends the operation at once, also if its permit is taken", .schedules(50))
     func cancelledInAPause() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let clock = ManualClock()
         let operation = queue.addOperation([.retry(.exponential(initial: .seconds(1), attempts: 9)), .clock(clock)]) {
             throw WorkFailed()
@@ -82,9 +83,9 @@ struct RetryTests {
         #expect(meter.most == 1)
     }
 
-    @Test("a body that throws after it was cancelled is not tried again", .seeds(20))
+    @Test("a body that throws after it was cancelled is not tried again", .schedules(20))
     func cancelledInAnAttempt() async throws {
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let queue = TaskOperationQueue()
         let (gate, runs) = (Gate(), ConcurrencyMeter())
         let operation = queue.addOperation(.retry(.immediately(attempts: 9))) {
             runs.enter()
@@ -98,10 +99,10 @@ struct RetryTests {
         #expect(runs.total == 1)
     }
 
-    @Test("the values of a failed attempt are released before the pause", .seeds(20))
+    @Test("the values of a failed attempt are released before the pause", .schedules(20))
     func nothingIsKept() async throws {
         struct Heavy: Error { let load: Witness }
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let queue = TaskOperationQueue()
         let (clock, freed) = (ManualClock(), Gate())
         let operation = queue.addOperation([.retry(.exponential(initial: .seconds(1), attempts: 2)), .clock(clock)]) {
             if RetryPolicy.attempt == 1 { throw Heavy(load: Witness(freed)) }
@@ -112,9 +113,9 @@ struct RetryTests {
         try await operation.value
     }
 
-    @Test("a function decides, and an error that is not transient ends it", .seeds(20))
+    @Test("a function decides, and an error that is not transient ends it", .schedules(20))
     func ownDecision() async throws {
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let queue = TaskOperationQueue()
         let policy = RetryPolicy { error, attempt in error is WorkFailed && attempt < 3 ? .seconds(-1) : nil }
         let operation = queue.addOperation(.retry(policy)) { throw WorkFailed(number: RetryPolicy.attempt!) }
         await #expect(throws: WorkFailed(number: 3)) { try await operation.value }
@@ -124,9 +125,9 @@ struct RetryTests {
         await #expect(throws: WorkFailed(number: 1)) { try await once.value }
     }
 
-    @Test("an input that failed is not waited for again", .seeds(20))
+    @Test("an input that failed is not waited for again", .schedules(20))
     func failedInput() async throws {
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let queue = TaskOperationQueue()
         let failures = Recorder<Int>()
         let input = TaskOperation<Int>(name: "input") { throw WorkFailed() }
         let operation = TaskOperation(after: input) { $0 }

@@ -1,11 +1,12 @@
 import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Bodies that are tried again, without a queue", .inTurns, .timeLimit(.minutes(30)))
 struct RetryingTests {
-    @Test("the body runs until it succeeds, and knows the number of the attempt", .seeds(20))
+    @Test("the body runs until it succeeds, and knows the number of the attempt", .schedules(20))
     func untilItSucceeds() async throws {
         let number = try await retrying(.immediately(attempts: 5)) {
             if RetryPolicy.attempt! < 3 { throw WorkFailed() }
@@ -15,17 +16,17 @@ struct RetryingTests {
         #expect(RetryPolicy.attempt == nil)
     }
 
-    @Test("the last error is thrown", .seeds(20))
+    @Test("the last error is thrown", .schedules(20))
     func lastError() async {
         await #expect(throws: WorkFailed(number: 3)) {
             try await retrying(.immediately(attempts: 3)) { throw WorkFailed(number: RetryPolicy.attempt!) }
         }
     }
 
-    @Test("pauses are measured by the clock, and end when the task is cancelled", .seeds(50))
+    @Test("pauses are measured by the clock, and end when the task is cancelled", .schedules(50))
     func pauses() async throws {
-        let (clock, attempts) = (ManualClock(on: .seeded), Recorder<Int>())
-        let caller = Task(executorPreference: .seeded) {
+        let (clock, attempts) = (ManualClock(), Recorder<Int>())
+        let caller = Task {
             try await retrying(.exponential(initial: .seconds(1), attempts: 9), clock: clock) {
                 attempts.record(RetryPolicy.attempt!)
                 throw WorkFailed()
@@ -44,10 +45,10 @@ struct RetryingTests {
         #expect(attempts.events == [1, 2, 3])
     }
 
-    @Test("there is no attempt after a cancellation", .seeds(20))
+    @Test("there is no attempt after a cancellation", .schedules(20))
     func cancelledInAnAttempt() async throws {
         let (gate, meter) = (Gate(), ConcurrencyMeter())
-        let caller = Task(executorPreference: .seeded) {
+        let caller = Task {
             try await retrying(.immediately(attempts: 9)) {
                 meter.enter()
                 await gate.pass()
@@ -61,10 +62,10 @@ struct RetryingTests {
         #expect(meter.total == 1)
     }
 
-    @Test("each attempt may have a time limit", .seeds(20))
+    @Test("each attempt may have a time limit", .schedules(20))
     func limitedAttempts() async throws {
-        let clock = ManualClock(on: .seeded)
-        let caller = Task(executorPreference: .seeded) {
+        let clock = ManualClock()
+        let caller = Task {
             try await retrying(.immediately(attempts: 3), clock: clock) {
                 try await withTimeLimit(.seconds(1), clock: clock) {
                     if RetryPolicy.attempt == 3 { return 3 }

@@ -2,6 +2,7 @@ import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Operations with limited time", .inTurns, .timeLimit(.minutes(30)))
@@ -123,10 +124,10 @@ struct TimeLimitTests {
         #expect(await timedOut(operation) == .seconds(3))
     }
 
-    @Test("A time limit of each attempt cancels the attempt only, and the next one runs", .seeds(20))
+    @Test("A time limit of each attempt cancels the attempt only, and the next one runs", .schedules(20))
     func limitOfEachAttempt() async throws {
-        let (clock, attempts) = (ManualClock(on: .seeded), Recorder<Duration>())
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let (clock, attempts) = (ManualClock(), Recorder<Duration>())
+        let queue = TaskOperationQueue()
         let options: OperationOptions = [
             .name("tried"), .attemptTimeLimit(.seconds(5)), .retry(.immediately(attempts: 3)), .clock(clock),
         ]
@@ -145,10 +146,10 @@ struct TimeLimitTests {
         #expect(attempts.events == [.zero, .seconds(5), .seconds(10)])
     }
 
-    @Test("The last attempt that takes too long fails the operation with its limit", .seeds(20))
+    @Test("The last attempt that takes too long fails the operation with its limit", .schedules(20))
     func lastAttempt() async throws {
-        let clock = ManualClock(on: .seeded)
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let clock = ManualClock()
+        let queue = TaskOperationQueue()
         let options: OperationOptions = [.attemptTimeLimit(.seconds(5)), .clock(clock)]
         let operation = queue.addOperation(options) { try await clock.sleep(for: .seconds(60)) }
         await clock.waitForSleepers(1)
@@ -157,10 +158,10 @@ struct TimeLimitTests {
         #expect(!operation.isCancelled)
     }
 
-    @Test("Cancelling an operation cancels an attempt with a limit", .seeds(20))
+    @Test("Cancelling an operation cancels an attempt with a limit", .schedules(20))
     func cancelledAttempt() async throws {
-        let clock = ManualClock(on: .seeded)
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let clock = ManualClock()
+        let queue = TaskOperationQueue()
         let options: OperationOptions = [
             .attemptTimeLimit(.seconds(5)), .retry(.immediately(attempts: 9)), .clock(clock),
         ]

@@ -2,13 +2,14 @@ import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Bodies with a time limit, without a queue", .inTurns, .timeLimit(.minutes(30)))
 struct WithTimeLimitTests {
-    @Test("a body that ends in time gives its value, or its error", .seeds(20))
+    @Test("a body that ends in time gives its value, or its error", .schedules(20))
     func inTime() async throws {
-        let clock = ManualClock(on: .seeded)
+        let clock = ManualClock()
         #expect(try await withTimeLimit(.seconds(1), clock: clock) { 1 } == 1)
         await #expect(throws: WorkFailed()) {
             try await withTimeLimit(.seconds(1), clock: clock) { throw WorkFailed() }
@@ -16,10 +17,10 @@ struct WithTimeLimitTests {
         await until { clock.sleeperCount == 0 }
     }
 
-    @Test("when the time is over, the body alone is cancelled, and waited for", .seeds(50))
+    @Test("when the time is over, the body alone is cancelled, and waited for", .schedules(50))
     func tooLate() async throws {
-        let (clock, gate, ended) = (ManualClock(on: .seeded), Gate(), Recorder<Bool>())
-        let caller = Task(executorPreference: .seeded) {
+        let (clock, gate, ended) = (ManualClock(), Gate(), Recorder<Bool>())
+        let caller = Task {
             defer { #expect(!Task.isCancelled) }
             try await withTimeLimit(.seconds(1), clock: clock) {
                 while !Task.isCancelled { await Task.yield() }
@@ -38,21 +39,21 @@ struct WithTimeLimitTests {
         #expect(ended.events == [true])
     }
 
-    @Test("a limit that is not positive cancels the body from its start", .seeds(20))
+    @Test("a limit that is not positive cancels the body from its start", .schedules(20))
     func noTime() async throws {
         for limit in [Duration.zero, .seconds(-1)] {
             await #expect(throws: WaitTimeoutError.self) {
-                try await withTimeLimit(limit, clock: ManualClock(on: .seeded)) {
+                try await withTimeLimit(limit, clock: ManualClock()) {
                     while !Task.isCancelled { await Task.yield() }
                 }
             }
         }
     }
 
-    @Test("after a cancellation of the caller, the outcome is that of the body", .seeds(50))
+    @Test("after a cancellation of the caller, the outcome is that of the body", .schedules(50))
     func cancelledCaller() async throws {
-        let (clock, gate) = (ManualClock(on: .seeded), Gate())
-        let caller = Task(executorPreference: .seeded) {
+        let (clock, gate) = (ManualClock(), Gate())
+        let caller = Task {
             try await withTimeLimit(.seconds(1), clock: clock) {
                 await gate.pass()
                 try Task.checkCancellation()
@@ -66,10 +67,10 @@ struct WithTimeLimitTests {
         await #expect(throws: CancellationError.self) { try await caller.value }
     }
 
-    @Test("limits within limits: the inner one does not end the outer body", .seeds(50))
+    @Test("limits within limits: the inner one does not end the outer body", .schedules(50))
     func nested() async throws {
-        let clock = ManualClock(on: .seeded)
-        let caller = Task(executorPreference: .seeded) {
+        let clock = ManualClock()
+        let caller = Task {
             try await withTimeLimit(.seconds(2), clock: clock) {
                 await #expect(throws: WaitTimeoutError.self) {
                     try await withTimeLimit(.seconds(1), clock: clock) {
@@ -85,13 +86,13 @@ struct WithTimeLimitTests {
         #expect(try await caller.value == 7)
     }
 
-    @Test("the time may end at the same moment as the body", .seeds(200))
+    @Test("the time may end at the same moment as the body", .schedules(200))
     func race() async throws {
-        let clock = ManualClock(on: .seeded)
-        let caller = Task(executorPreference: .seeded) {
+        let clock = ManualClock()
+        let caller = Task {
             try await withTimeLimit(.seconds(1), clock: clock) { for _ in 0..<5 { await Task.yield() } }
         }
-        var generator = SeededGenerator(seed: SeededExecutor.current!.seed)
+        var generator = Schedules.generator()
         for _ in 0..<generator.number(below: 12) { await Task.yield() }
         clock.advance(by: .seconds(1))
         if case .failure(let error) = await caller.result { #expect(error is WaitTimeoutError) }
@@ -119,10 +120,10 @@ struct WithTimeLimitTests {
         #expect(tried.count == 4)
     }
 
-    @Test("a wait in the body counts as one of the operation that runs it", .seeds(20))
+    @Test("a wait in the body counts as one of the operation that runs it", .schedules(20))
     func waitInOperation() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
-        let clock = ManualClock(on: .seeded)
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let clock = ManualClock()
         let operation = queue.addOperation {
             try await withTimeLimit(.seconds(1), clock: clock) {
                 try await queue.addOperation { AnyTaskOperation.current != nil }.value

@@ -2,6 +2,7 @@ import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 /// Decodes files while others load. At most four files load and two are decoded at once, so few wait in between.
@@ -165,10 +166,10 @@ struct ProgramTests {
         #expect(screen.shown == ["op"])
     }
 
-    @Test("twelve backups of five minutes, two at a time, take half an hour of virtual time", .seeds(20))
+    @Test("twelve backups of five minutes, two at a time, take half an hour of virtual time", .schedules(20))
     func virtualTime() async throws {
-        let clock = ManualClock(on: .seeded)
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: .seeded))
+        let clock = ManualClock()
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
         for _ in 0..<12 { queue.addOperation { try await clock.sleep(for: .seconds(300)) } }
         for step in 0..<6 {
             await clock.waitForSleepers(2 * (step + 1))

@@ -1,6 +1,6 @@
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 /// Answers requests, two at a time. Up to three requests wait, for at most 100 ms. A request takes at most 1 s in

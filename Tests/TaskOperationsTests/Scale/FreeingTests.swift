@@ -1,6 +1,6 @@
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 /// The stack frames of freeing are small. Half of this length might not overflow the stack if freeing were recursive.

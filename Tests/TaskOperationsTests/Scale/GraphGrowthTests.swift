@@ -1,6 +1,6 @@
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 /// A quadratic cost is not visible in a test of few operations, and a test of very many operations would not finish.

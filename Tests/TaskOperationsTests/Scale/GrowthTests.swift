@@ -1,10 +1,9 @@
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 /// Checks how costs grow, independently of the machine's speed: linear costs must stay linear.
-///
 ///
 /// A cost is the processor time of one thread. A seeded executor runs all measured tasks on that thread, so the time of
 /// other tests is not included. Each cost is the lowest of several attempts, because other tests share the caches.

@@ -1,6 +1,6 @@
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 // The suites with very many operations run one test at a time, because concurrent tests would only delay each other.

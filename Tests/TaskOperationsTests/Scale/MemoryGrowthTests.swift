@@ -1,7 +1,7 @@
 #if os(Linux) || os(macOS)
     import TaskOperations
-    import TaskOperationsExpectations
     import TaskOperationsTesting
+    import TestSupport
     import Testing
 
     /// Each test runs in a separate process, because the allocator's counts include the work of all tests.

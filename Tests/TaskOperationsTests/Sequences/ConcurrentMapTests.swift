@@ -1,15 +1,16 @@
 import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @testable import TaskOperations
 
 @Suite("Concurrent maps of asynchronous sequences", .inTurns, .timeLimit(.minutes(30)))
 struct ConcurrentMapTests {
-    @Test("results are in the order of input, for any order of completion", .seeds(100))
+    @Test("results are in the order of input, for any order of completion", .schedules(100))
     func orderOfInput() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 3, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 3)
         for queue in [queue, nil] {
             let results = CountedElements(count: 20).concurrentMap(on: queue, maxConcurrentOperationCount: 4) {
                 await yield(times: 20 - $0)
@@ -19,9 +20,9 @@ struct ConcurrentMapTests {
         }
     }
 
-    @Test("results come in the order of completion if that is asked for", .seeds(100))
+    @Test("results come in the order of completion if that is asked for", .schedules(100))
     func orderOfCompletion() async throws {
-        for queue in [TaskOperationQueue(.init(maxConcurrentOperationCount: 3, executor: .seeded)), nil] {
+        for queue in [TaskOperationQueue(maxConcurrentOperationCount: 3), nil] {
             let completed = Recorder<Int>()
             let results = CountedElements(count: 20).concurrentMap(
                 on: queue, maxConcurrentOperationCount: 4, order: .completion
@@ -40,19 +41,19 @@ struct ConcurrentMapTests {
         }
     }
 
-    @Test("an element that takes long holds back the results behind it only in the order of input", .seeds(50))
+    @Test("an element that takes long holds back the results behind it only in the order of input", .schedules(50))
     func slowHead() async throws {
         for order in [ResultOrder.input, .completion] {
             let gate = Gate()
             let source = CountedElements(count: 9)
             let results = source.concurrentMap(
-                on: TaskOperationQueue(.init(executor: .seeded)), maxConcurrentOperationCount: 3, order: order
+                on: TaskOperationQueue(), maxConcurrentOperationCount: 3, order: order
             ) { number in
                 if number == 0 { await gate.pass() }
                 return number
             }
             let found = Recorder<Int>()
-            let consumer = Task(executorPreference: .seeded) {
+            let consumer = Task {
                 for try await number in results { found.record(number) }
             }
             await letOthersRun()
@@ -65,10 +66,10 @@ struct ConcurrentMapTests {
         }
     }
 
-    @Test("while the consumer takes nothing, exactly as many elements are taken as there is room", .seeds(50))
+    @Test("while the consumer takes nothing, exactly as many elements are taken as there is room", .schedules(50))
     func boundedByConsumer() async throws {
         for order in [ResultOrder.input, .completion] {
-            for queue in [TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: .seeded)), nil] {
+            for queue in [TaskOperationQueue(maxConcurrentOperationCount: 2), nil] {
                 let source = CountedElements(count: 100)
                 let meter = ConcurrencyMeter()
                 var iterator = source.concurrentMap(on: queue, maxConcurrentOperationCount: 5, order: order) { number in
@@ -86,7 +87,7 @@ struct ConcurrentMapTests {
         }
     }
 
-    @Test("with a width of 1 one call follows the other", .seeds(50))
+    @Test("with a width of 1 one call follows the other", .schedules(50))
     func widthOfOne() async throws {
         for order in [ResultOrder.input, .completion] {
             let meter = ConcurrencyMeter()
@@ -100,7 +101,7 @@ struct ConcurrentMapTests {
         }
     }
 
-    @Test("an empty sequence has no results, and a second iteration begins anew", .seeds(20))
+    @Test("an empty sequence has no results, and a second iteration begins anew", .schedules(20))
     func emptyAndTwice() async throws {
         let none = CountedElements(count: 0).concurrentMap { $0 }
         #expect(try await array(none).isEmpty)
@@ -112,10 +113,10 @@ struct ConcurrentMapTests {
         #expect(try await iterator.next() == nil)
     }
 
-    @Test("the first failure cancels the rest, which is waited for, and is thrown once", .seeds(100))
+    @Test("the first failure cancels the rest, which is waited for, and is thrown once", .schedules(100))
     func failure() async throws {
         for order in [ResultOrder.input, .completion] {
-            for queue in [TaskOperationQueue(.init(maxConcurrentOperationCount: 3, executor: .seeded)), nil] {
+            for queue in [TaskOperationQueue(maxConcurrentOperationCount: 3), nil] {
                 let meter = ConcurrencyMeter()
                 let source = CountedElements(count: 1000)
                 var iterator = source.concurrentMap(on: queue, maxConcurrentOperationCount: 4, order: order) { number in
@@ -144,16 +145,16 @@ struct ConcurrentMapTests {
         }
     }
 
-    @Test("a failure reaches the consumer while the sequence has no other element yet", .seeds(50))
+    @Test("a failure reaches the consumer while the sequence has no other element yet", .schedules(50))
     func failureWhileSourceWaits() async throws {
         let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
         continuation.yield(1)
-        let results = stream.concurrentMap(on: TaskOperationQueue(.init(executor: .seeded))) { _ in throw WorkFailed() }
+        let results = stream.concurrentMap(on: TaskOperationQueue()) { _ in throw WorkFailed() }
         await #expect(throws: WorkFailed()) { for try await _ in results {} }
         continuation.finish()
     }
 
-    @Test("an element that a sequence produces after the failure is cancelled, too", .seeds(20))
+    @Test("an element that a sequence produces after the failure is cancelled, too", .schedules(20))
     func elementAfterFailure() async throws {
         let (gate, order) = (Gate(), Recorder<String>())
         let numbers = AsyncStream<Int> {
@@ -165,8 +166,8 @@ struct ConcurrentMapTests {
             await gate.pass()
             return 1
         }
-        let queue = TaskOperationQueue(.init(executor: .seeded))
-        let caller = Task(executorPreference: .seeded) {
+        let queue = TaskOperationQueue()
+        let caller = Task {
             defer { order.record("end") }
             try await numbers.concurrentForEach(on: queue) { number in
                 if number == 0 { throw WorkFailed() }
@@ -181,10 +182,10 @@ struct ConcurrentMapTests {
         #expect(order.events == ["first", "open", "end"])
     }
 
-    @Test("a sequence that throws cancels the rest, after the results that were ready", .seeds(100))
+    @Test("a sequence that throws cancels the rest, after the results that were ready", .schedules(100))
     func throwingSource() async throws {
         for order in [ResultOrder.input, .completion] {
-            for queue in [TaskOperationQueue(.init(maxConcurrentOperationCount: 3, executor: .seeded)), nil] {
+            for queue in [TaskOperationQueue(maxConcurrentOperationCount: 3), nil] {
                 let meter = ConcurrencyMeter()
                 let source = CountedElements(count: 9, failureIndex: 6)
                 let results = source.concurrentMap(on: queue, maxConcurrentOperationCount: 4, order: order) { number in
@@ -204,13 +205,13 @@ struct ConcurrentMapTests {
         }
     }
 
-    @Test("cancelling the consumer at any moment cancels all, waits for it, and leaves nothing", .seeds(150))
+    @Test("cancelling the consumer at any moment cancels all, waits for it, and leaves nothing", .schedules(150))
     func cancellation() async throws {
         for order in [ResultOrder.input, .completion] {
-            for queue in [TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: .seeded)), nil] {
-                var generator = SeededGenerator(seed: SeededExecutor.current!.seed)
+            for queue in [TaskOperationQueue(maxConcurrentOperationCount: 2), nil] {
+                var generator = Schedules.generator()
                 let (meter, freed) = (ConcurrencyMeter(), Gate())
-                let consumer = Task(executorPreference: .seeded) { [witness = Witness(freed)] in
+                let consumer = Task { [witness = Witness(freed)] in
                     let source = CountedElements(count: 20)
                     let results = source.concurrentMap(on: queue, maxConcurrentOperationCount: 3, order: order) {
                         number in
@@ -233,9 +234,9 @@ struct ConcurrentMapTests {
         }
     }
 
-    @Test("leaving the loop early cancels running calls, and leaves none", .seeds(100))
+    @Test("leaving the loop early cancels running calls, and leaves none", .schedules(100))
     func earlyBreak() async throws {
-        for queue in [TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: .seeded)), nil] {
+        for queue in [TaskOperationQueue(maxConcurrentOperationCount: 2), nil] {
             let (cancelled, meter, freed) = (Recorder<Int>(), ConcurrencyMeter(), Gate())
             let source = CountedElements(count: 1000)
             do {
@@ -256,10 +257,10 @@ struct ConcurrentMapTests {
         }
     }
 
-    @Test("a body maps a sequence on its own queue of width 1, and lends its permit", .seeds(100))
+    @Test("a body maps a sequence on its own queue of width 1, and lends its permit", .schedules(100))
     func ownQueue() async throws {
         for order in [ResultOrder.input, .completion] {
-            let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
+            let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
             let sum = queue.addOperation {
                 var sum = 0
                 let results = CountedElements(count: 5).concurrentMap(
@@ -272,9 +273,9 @@ struct ConcurrentMapTests {
         }
     }
 
-    @Test("on a queue that never lends, such a body is refused instead of waiting for ever", .seeds(50))
+    @Test("on a queue that never lends, such a body is refused instead of waiting for ever", .schedules(50))
     func ownQueueWithoutLending() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, lending: .never, executor: .seeded))
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, lending: .never))
         let operation = queue.addOperation {
             try await CountedElements(count: 5).concurrentForEach(on: queue) { _ in }
         }
@@ -282,24 +283,24 @@ struct ConcurrentMapTests {
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test("operations have the priority of the consumer, and rise with it", .seeds(50))
+    @Test("operations have the priority of the consumer, and rise with it", .schedules(50))
     func priority() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
         let gate = Gate()
-        let consumer = Task(executorPreference: .seeded, priority: .low) {
+        let consumer = Task(priority: .low) {
             try await CountedElements(count: 2).concurrentForEach(on: queue) { _ in await gate.pass() }
         }
         await gate.waitForArrivals(2)
         #expect(queue.operations.map(\.effectivePriority) == [.low, .low])
-        let urgent = Task(executorPreference: .seeded, priority: .high) { try await consumer.value }
+        let urgent = Task(priority: .high) { try await consumer.value }
         await until { queue.operations.map(\.effectivePriority) == [.high, .high] }
         gate.open()
         try await urgent.value
     }
 
-    @Test("concurrentForEach calls the function with each element, and throws the first failure", .seeds(50))
+    @Test("concurrentForEach calls the function with each element, and throws the first failure", .schedules(50))
     func forEach() async throws {
-        for queue in [TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: .seeded)), nil] {
+        for queue in [TaskOperationQueue(maxConcurrentOperationCount: 2), nil] {
             let (visited, meter) = (Recorder<Int>(), ConcurrencyMeter())
             try await CountedElements(count: 30).concurrentForEach(on: queue, maxConcurrentOperationCount: 4) {
                 number in
@@ -316,9 +317,9 @@ struct ConcurrentMapTests {
         }
     }
 
-    @Test("a queue that is shut down or cancelled while it maps ends the iteration with that error", .seeds(50))
+    @Test("a queue that is shut down or cancelled while it maps ends the iteration with that error", .schedules(50))
     func endedQueue() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
         let results = CountedElements(count: 30).concurrentMap(on: queue) { number in
             if number == 4 { queue.shutDown() }
             return number

@@ -1,7 +1,8 @@
+import Simulation
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Growth: sequences of any length", .computing, .timeLimit(.minutes(30)))

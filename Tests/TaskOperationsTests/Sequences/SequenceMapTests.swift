@@ -1,15 +1,16 @@
 import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @testable import TaskOperations
 
 @Suite("Concurrent maps of sequences", .inTurns, .timeLimit(.minutes(30)))
 struct SequenceMapTests {
-    @Test("results come in the order of the elements", .seeds(100))
+    @Test("results come in the order of the elements", .schedules(100))
     func order() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 3, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 3)
         let transform: @Sendable (Int) async -> Int = { number in
             for _ in 0..<(20 - number) { await Task.yield() }
             return -number
@@ -20,16 +21,16 @@ struct SequenceMapTests {
         #expect(try await [Int]().concurrentMap(on: queue) { $0 }.isEmpty)
     }
 
-    @Test("exactly as many calls run at once as the width says, and no further element is taken", .seeds(50))
+    @Test("exactly as many calls run at once as the width says, and no further element is taken", .schedules(50))
     func width() async throws {
-        for queue in [TaskOperationQueue(.init(maxConcurrentOperationCount: 9, executor: .seeded)), nil] {
+        for queue in [TaskOperationQueue(maxConcurrentOperationCount: 9), nil] {
             for width in [1, 4] {
                 let (gate, meter, taken) = (Gate(), ConcurrencyMeter(), Recorder<Int>())
                 let elements = (0..<20).lazy.map { number in
                     taken.record(number)
                     return number
                 }
-                let opener = Task(executorPreference: .seeded) {
+                let opener = Task {
                     await gate.waitForArrivals(width)
                     await letOthersRun()
                     #expect(meter.now == width)
@@ -49,22 +50,27 @@ struct SequenceMapTests {
         }
     }
 
-    @Test("without a width, that of the queue applies", .seeds(20))
+    @Test("without a width, that of the queue applies", .schedules(20))
     func widthOfQueue() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 3, executor: .seeded))
-        let meter = ConcurrencyMeter()
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 3)
+        let (meter, gate) = (ConcurrencyMeter(), Gate())
         let most = Recorder<Int>()
+        let opener = Task {
+            await gate.waitForArrivals(3)
+            gate.open()
+        }
         try await (0..<20).concurrentForEach(on: queue) { _ in
             most.record(queue.operationCount)
-            await meter.measure { await Task.yield() }
+            await meter.measure { await gate.pass() }
         }
+        await opener.value
         #expect(meter.most == 3)
         #expect(most.events.max() == 3)
     }
 
-    @Test("a failure cancels the rest, which is waited for, and no further element is taken", .seeds(100))
+    @Test("a failure cancels the rest, which is waited for, and no further element is taken", .schedules(100))
     func failure() async throws {
-        for queue in [TaskOperationQueue(.init(maxConcurrentOperationCount: 3, executor: .seeded)), nil] {
+        for queue in [TaskOperationQueue(maxConcurrentOperationCount: 3), nil] {
             let (meter, taken) = (ConcurrencyMeter(), Recorder<Int>())
             let elements = (0..<Int.max).lazy.map { number in
                 taken.record(number)
@@ -89,12 +95,12 @@ struct SequenceMapTests {
         }
     }
 
-    @Test("cancelling the caller at any moment cancels the calls, and waits for them", .seeds(150))
+    @Test("cancelling the caller at any moment cancels the calls, and waits for them", .schedules(150))
     func cancellation() async throws {
-        for queue in [TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: .seeded)), nil] {
-            var generator = SeededGenerator(seed: SeededExecutor.current!.seed)
+        for queue in [TaskOperationQueue(maxConcurrentOperationCount: 2), nil] {
+            var generator = Schedules.generator()
             let (meter, freed) = (ConcurrencyMeter(), Gate())
-            let caller = Task(executorPreference: .seeded) { [witness = Witness(freed)] in
+            let caller = Task { [witness = Witness(freed)] in
                 defer { #expect(meter.now == 0) }
                 let transform: @Sendable (Int) async throws -> Int = { number in
                     _ = witness
@@ -115,15 +121,15 @@ struct SequenceMapTests {
         }
     }
 
-    @Test("A cancelled caller begins no further call, and throws even if no call throws", .seeds(20))
+    @Test("A cancelled caller begins no further call, and throws even if no call throws", .schedules(20))
     func cancelledLong() async throws {
-        for queue in [TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: .seeded)), nil] {
+        for queue in [TaskOperationQueue(maxConcurrentOperationCount: 2), nil] {
             let begun = Recorder<Int>()
             let body: @Sendable (Int) async -> Void = { number in
                 begun.record(number)
                 await Task.yield()
             }
-            let caller = Task(executorPreference: .seeded) {
+            let caller = Task {
                 if let queue {
                     try await (0..<100_000).concurrentForEach(on: queue, body)
                 } else {
@@ -138,15 +144,17 @@ struct SequenceMapTests {
         }
     }
 
-    @Test("A caller that is cancelled during the last calls receives the results, with or without a queue", .seeds(20))
+    @Test(
+        "A caller that is cancelled during the last calls receives the results, with or without a queue",
+        .schedules(20))
     func cancelledAtTheEnd() async throws {
-        for queue in [TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: .seeded)), nil] {
+        for queue in [TaskOperationQueue(maxConcurrentOperationCount: 2), nil] {
             let gate = Gate()
             let body: @Sendable (Int) async -> Int = { number in
                 await gate.pass()
                 return number
             }
-            let caller = Task(executorPreference: .seeded) {
+            let caller = Task {
                 if let queue { return try await (0..<2).concurrentMap(on: queue, maxConcurrentOperationCount: 3, body) }
                 return try await (0..<2).concurrentMap(maxConcurrentOperationCount: 3, body)
             }
@@ -158,23 +166,23 @@ struct SequenceMapTests {
         }
     }
 
-    @Test("a body maps a sequence on its own queue of width 1, and lends its permit", .seeds(50))
+    @Test("a body maps a sequence on its own queue of width 1, and lends its permit", .schedules(50))
     func ownQueue() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let numbers = queue.addOperation { try await (0..<5).concurrentMap(on: queue) { $0 } }
         #expect(try await numbers.value == Array(0..<5))
-        let strict = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, lending: .never, executor: .seeded))
+        let strict = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, lending: .never))
         let refused = strict.addOperation { try await (0..<5).concurrentMap(on: strict) { $0 } }
         await #expect(throws: TaskOperationError.self) { try await refused.value }
         try await strict.waitUntilAllOperationsAreFinished()
     }
 
-    @Test("the rate of the queue applies to the calls", .seeds(20))
+    @Test("the rate of the queue applies to the calls", .schedules(20))
     func rate() async throws {
-        let clock = ManualClock(on: .seeded)
-        let queue = TaskOperationQueue(.init(rate: .one(per: .seconds(1), burst: 2), clock: clock, executor: .seeded))
+        let clock = ManualClock()
+        let queue = TaskOperationQueue(.init(rate: .one(per: .seconds(1), burst: 2), clock: clock))
         let visited = Recorder<Int>()
-        let caller = Task(executorPreference: .seeded) {
+        let caller = Task {
             try await (0..<6).concurrentForEach(on: queue, maxConcurrentOperationCount: 6) { visited.record($0) }
         }
         await letOthersRun()

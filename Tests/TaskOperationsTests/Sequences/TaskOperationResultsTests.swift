@@ -1,15 +1,16 @@
 import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @testable import TaskOperations
 
 @Suite("Results of operations that are added while others run", .inTurns, .timeLimit(.minutes(30)))
 struct TaskOperationResultsTests {
-    @Test("each operation is yielded once with its result, in order of completion", .seeds(100))
+    @Test("each operation is yielded once with its result, in order of completion", .schedules(100))
     func allResults() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 3, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 3)
         let results = TaskOperationResults<Int>(on: queue)
         let operations = (0..<20).map { number in
             results.addOperation(.name("\(number)")) {
@@ -30,9 +31,9 @@ struct TaskOperationResultsTests {
         #expect(results.untakenOperationCount == 0)
     }
 
-    @Test("operations are added from the loop and from bodies, until nothing is left", .seeds(100))
+    @Test("operations are added from the loop and from bodies, until nothing is left", .schedules(100))
     func tree() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
         let results = TaskOperationResults<Int>(on: queue)
         results.addOperation { 1 }
         var found: [Int] = []
@@ -52,12 +53,12 @@ struct TaskOperationResultsTests {
         for try await _ in results { Issue.record("a result came twice") }
     }
 
-    @Test("results that were not taken count as room", .seeds(50))
+    @Test("results that were not taken count as room", .schedules(50))
     func room() async throws {
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let queue = TaskOperationQueue()
         let results = TaskOperationResults<Int>(on: queue, maxUntakenOperationCount: 3)
         let added = Recorder<Int>()
-        let producer = Task(executorPreference: .seeded) {
+        let producer = Task {
             for number in 0..<10 {
                 try await results.addOperationWaitingForRoom { number }
                 added.record(number)
@@ -74,8 +75,8 @@ struct TaskOperationResultsTests {
         results.addOperation { 10 }
         results.addOperation { 11 }
         #expect(results.untakenOperationCount == 5)
-        let late = Task(executorPreference: .seeded) { try await results.addOperationWaitingForRoom { 12 } }
-        let given = Task(executorPreference: .seeded) { try await results.addOperationWaitingForRoom { 13 } }
+        let late = Task { try await results.addOperationWaitingForRoom { 12 } }
+        let given = Task { try await results.addOperationWaitingForRoom { 13 } }
         for _ in 0..<2 {
             await letOthersRun()
             #expect(try await iterator.next() != nil)
@@ -94,9 +95,9 @@ struct TaskOperationResultsTests {
         for number in 0..<3 { try await results.addOperationWaitingForRoom { number } }
     }
 
-    @Test("a cancelled consumer cancels the operations, and gets all of their results", .seeds(100))
+    @Test("a cancelled consumer cancels the operations, and gets all of their results", .schedules(100))
     func cancellation() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
         let results = TaskOperationResults<Void>(on: queue)
         let meter = ConcurrencyMeter()
         for _ in 0..<10 {
@@ -105,8 +106,8 @@ struct TaskOperationResultsTests {
                 try Task.checkCancellation()
             }
         }
-        var generator = SeededGenerator(seed: SeededExecutor.current!.seed)
-        let consumer = Task(executorPreference: .seeded) {
+        var generator = Schedules.generator()
+        let consumer = Task {
             var count = 0
             for try await _ in results { count += 1 }
             return count
@@ -117,9 +118,9 @@ struct TaskOperationResultsTests {
         #expect(meter.now == 0)
     }
 
-    @Test("leaving the loop cancels nothing, and a later loop gets the rest", .seeds(50))
+    @Test("leaving the loop cancels nothing, and a later loop gets the rest", .schedules(50))
     func earlyBreak() async throws {
-        let results = TaskOperationResults<Int>(on: TaskOperationQueue(.init(executor: .seeded)))
+        let results = TaskOperationResults<Int>(on: TaskOperationQueue())
         for number in 0..<10 { results.addOperation { number } }
         var found: [Int] = []
         for try await (_, result) in results {
@@ -130,9 +131,9 @@ struct TaskOperationResultsTests {
         #expect(found.sorted() == Array(0..<10))
     }
 
-    @Test("releasing the results cancels running operations, and leaves none", .seeds(50))
+    @Test("releasing the results cancels running operations, and leaves none", .schedules(50))
     func released() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
         let (freed, cancelled) = (Gate(), Recorder<Bool>())
         do {
             let (results, witness) = (TaskOperationResults<Witness>(on: queue), Witness(freed))
@@ -149,10 +150,9 @@ struct TaskOperationResultsTests {
         #expect(cancelled.events.count <= 2)
     }
 
-    @Test("cancelAllOperations cancels added operations, and none that is added later", .seeds(20))
+    @Test("cancelAllOperations cancels added operations, and none that is added later", .schedules(20))
     func cancelAll() async throws {
-        let results = TaskOperationResults<Int>(
-            on: TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded)))
+        let results = TaskOperationResults<Int>(on: TaskOperationQueue(maxConcurrentOperationCount: 1))
         for _ in 0..<4 { results.addOperation { 0 } }
         results.cancelAllOperations()
         results.addOperation { 1 }
@@ -164,10 +164,9 @@ struct TaskOperationResultsTests {
         #expect(sum == 1)
     }
 
-    @Test("several consumers share the results", .seeds(50))
+    @Test("several consumers share the results", .schedules(50))
     func severalConsumers() async throws {
-        let results = TaskOperationResults<Int>(
-            on: TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: .seeded)))
+        let results = TaskOperationResults<Int>(on: TaskOperationQueue(maxConcurrentOperationCount: 2))
         for number in 0..<20 {
             results.addOperation {
                 await Task.yield()
@@ -187,9 +186,9 @@ struct TaskOperationResultsTests {
         #expect(found.sorted() == Array(0..<20))
     }
 
-    @Test("a body takes results of its own queue of width 1", .seeds(50))
+    @Test("a body takes results of its own queue of width 1", .schedules(50))
     func ownQueue() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let operation = queue.addOperation {
             let results = TaskOperationResults<Int>(on: queue)
             for number in 0..<4 { results.addOperation { number } }
@@ -200,9 +199,9 @@ struct TaskOperationResultsTests {
         #expect(try await operation.value == 6)
     }
 
-    @Test("a body that takes results of an operation that waits for the body is refused by name", .seeds(20))
+    @Test("a body that takes results of an operation that waits for the body is refused by name", .schedules(20))
     func cycle() async throws {
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let queue = TaskOperationQueue()
         let gate = Gate()
         let results = TaskOperationResults<Void>(on: queue)
         let body = queue.addOperation(name: "body") {
@@ -215,9 +214,9 @@ struct TaskOperationResultsTests {
         for try await (_, result) in results { try result.get() }
     }
 
-    @Test("A body at width 1 lends its permit while it waits for room for operations of its own queue", .seeds(20))
+    @Test("A body at width 1 lends its permit while it waits for room for operations of its own queue", .schedules(20))
     func roomOnOwnQueue() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let results = TaskOperationResults<Int>(on: queue, maxUntakenOperationCount: 1)
         let added = Gate()
         let body = queue.addOperation {
@@ -238,12 +237,12 @@ struct TaskOperationResultsTests {
         queue.cancelAllOperations()
     }
 
-    @Test("operations rise with the task that waits for a result", .seeds(20))
+    @Test("operations rise with the task that waits for a result", .schedules(20))
     func escalation() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let (results, gate) = (TaskOperationResults<Void>(on: queue), Gate())
         for _ in 0..<3 { results.addOperation(.priority(.low)) { await gate.pass() } }
-        let consumer = Task(executorPreference: .seeded, priority: .high) { for try await _ in results {} }
+        let consumer = Task(priority: .high) { for try await _ in results {} }
         await until { queue.operations.allSatisfy { $0.effectivePriority == .high } }
         results.addOperation(.priority(.low)) {}
         #expect(queue.operations.allSatisfy { $0.effectivePriority == .high })

@@ -1,7 +1,7 @@
 import Foundation
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 
 /// Executors that run jobs in the orders and at the times that are most likely to reveal an error.
 enum ExecutorKind: CaseIterable, Sendable {

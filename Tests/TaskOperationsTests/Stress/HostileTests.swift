@@ -1,6 +1,6 @@
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 /// Captured objects that call the library while they are freed. They are freed in every phase of the operation that

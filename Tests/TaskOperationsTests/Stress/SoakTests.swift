@@ -1,7 +1,7 @@
 import Foundation
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 /// Rounds of operations that are added and end, on one pair of queues.

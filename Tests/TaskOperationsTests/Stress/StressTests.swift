@@ -1,8 +1,8 @@
 import Foundation
 import TaskOperations
 import TaskOperationsDiagnosis
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 /// Tests of many threads on the real cooperative pool. Suitable for the thread sanitizer and the address sanitizer.

@@ -1,7 +1,7 @@
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 /// Bodies that await each other in every way, also several at once and in child tasks. Meanwhile, other tasks cancel

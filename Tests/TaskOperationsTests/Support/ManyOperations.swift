@@ -1,4 +1,4 @@
-import TaskOperationsExpectations
+import TestSupport
 
 /// A number of operations that is large enough to show that no step is quadratic or recursive. Even with a quarter of
 /// the number, a quadratic step would take minutes or hours, and a recursive step would overflow the stack. Debug

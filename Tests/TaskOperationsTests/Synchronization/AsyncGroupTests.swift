@@ -2,6 +2,7 @@ import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Async groups", .inTurns)
@@ -134,11 +135,11 @@ struct AsyncGroupTests {
     }
 
     @Test(
-        "A body at width 1 lends its permit while it awaits a group with operations of its own queue", .seeds(20),
+        "A body at width 1 lends its permit while it awaits a group with operations of its own queue", .schedules(20),
         arguments: 0..<4)
     func ownQueue(form: Int) async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
-        let (other, clock) = (TaskOperationQueue(.init(executor: .seeded)), ManualClock(on: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let (other, clock) = (TaskOperationQueue(), ManualClock())
         let body = queue.addOperation {
             let (group, part) = (AsyncGroup(), TaskOperation { 1 })
             if form < 3 { group.enter(for: part) } else { group.enter() }
@@ -175,10 +176,10 @@ struct AsyncGroupTests {
         #expect(group.count == 1)
     }
 
-    @Test("A body keeps its permit while it awaits a group of operations that do not need the permit", .seeds(20))
+    @Test("A body keeps its permit while it awaits a group of operations that do not need the permit", .schedules(20))
     func keptPermit() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
-        let other = TaskOperationQueue(.init(maxConcurrentOperationCount: 3, executor: .seeded))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let other = TaskOperationQueue(maxConcurrentOperationCount: 3)
         let (gate, order) = (Gate(), Recorder<String>())
         let body = queue.addOperation {
             let group = AsyncGroup()
@@ -195,10 +196,12 @@ struct AsyncGroupTests {
         #expect(order.events == ["body", "next"])
     }
 
-    @Test("A wait for a group that contains the waiting body is refused by name, where the wait can throw", .seeds(20))
+    @Test(
+        "A wait for a group that contains the waiting body is refused by name, where the wait can throw",
+        .schedules(20))
     func ownBody() async throws {
-        let queue = TaskOperationQueue(.init(executor: .seeded))
-        let (group, clock) = (AsyncGroup(), ManualClock(on: .seeded))
+        let queue = TaskOperationQueue()
+        let (group, clock) = (AsyncGroup(), ManualClock())
         let body = TaskOperation(name: "body") { try await group.wait(timeout: .seconds(1_000_000), clock: clock) }
         group.enter(for: body)
         try queue.addOperation(body)
@@ -207,11 +210,11 @@ struct AsyncGroupTests {
         queue.cancelAllOperations()
     }
 
-    @Test("The operations of a group inherit the priority of a body that awaits the group", .seeds(20))
+    @Test("The operations of a group inherit the priority of a body that awaits the group", .schedules(20))
     func inheritance() async throws {
-        let queue = TaskOperationQueue(.init(isSuspended: true, executor: .seeded))
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let part = queue.addOperation(priority: .low) {}
-        let body = TaskOperationQueue(.init(executor: .seeded)).addOperation(priority: .high) {
+        let body = TaskOperationQueue().addOperation(priority: .high) {
             let group = AsyncGroup()
             group.enter(for: part)
             await group.wait()

@@ -1,8 +1,8 @@
 import Synchronization
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("AsyncSemaphore under cancellation", .inTurns, .timeLimit(.minutes(30)))

@@ -1,5 +1,6 @@
 import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @testable import TaskOperations
@@ -22,9 +23,9 @@ struct AsyncSemaphoreRateTests {
 
     private func second(_ clock: ManualClock) -> Int64 { clock.now.offset.components.seconds }
 
-    @Test("Tasks receive permits at the rate in total and at the rate of their keys", .seeds(10))
+    @Test("Tasks receive permits at the rate in total and at the rate of their keys", .schedules(10))
     func tasks() async throws {
-        let clock = ManualClock(on: .seeded)
+        let clock = ManualClock()
         let semaphore = AsyncSemaphore(
             capacity: 9, rate: .one(per: .seconds(1), burst: 2), ratePerKey: .one(per: .seconds(3)), clock: clock)
         let starts = Recorder<Start>()
@@ -44,11 +45,13 @@ struct AsyncSemaphoreRateTests {
         #expect(semaphore.available == 9)
     }
 
-    @Test("Operations of several queues start at the rates of their limit, and each attempt takes a token", .seeds(10))
+    @Test(
+        "Operations of several queues start at the rates of their limit, and each attempt takes a token",
+        .schedules(10))
     func operations() async throws {
-        let clock = ManualClock(on: .seeded)
+        let clock = ManualClock()
         let hosts = AsyncSemaphore(capacity: 16, perKey: 2, ratePerKey: .one(per: .seconds(2)), clock: clock)
-        let queues = (0..<2).map { _ in TaskOperationQueue(.init(maxConcurrentOperationCount: 4, executor: .seeded)) }
+        let queues = (0..<2).map { _ in TaskOperationQueue(maxConcurrentOperationCount: 4) }
         let starts = Recorder<Start>()
         for number in 0..<4 {
             queues[number % 2].addOperation(.limited(by: hosts, key: "a")) {
@@ -66,15 +69,15 @@ struct AsyncSemaphoreRateTests {
         #expect(hosts.available == 16 && queues.allSatisfy { $0.claimCount == 0 })
     }
 
-    @Test("A key that nothing uses keeps its used tokens, and is released when they are free again", .seeds(5))
+    @Test("A key that nothing uses keeps its used tokens, and is released when they are free again", .schedules(5))
     func idleKey() async throws {
         final class Host: Hashable, Sendable {
             static func == (one: Host, other: Host) -> Bool { true }
             func hash(into hasher: inout Hasher) {}
         }
-        let clock = ManualClock(on: .seeded)
+        let clock = ManualClock()
         let hosts = AsyncSemaphore(capacity: 4, ratePerKey: .one(per: .seconds(5)), clock: clock)
-        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let queue = TaskOperationQueue()
         weak var host: Host?
         do {
             let first = Host()
@@ -94,11 +97,11 @@ struct AsyncSemaphoreRateTests {
         #expect(await eventually { hosts.storage.withLock { $0.state.keyCount } == 0 })
     }
 
-    @Test("An operation that is cancelled before its start, or whose queue is suspended, uses no token", .seeds(10))
+    @Test("An operation that is cancelled before its start, or whose queue is suspended, uses no token", .schedules(10))
     func unusedTokens() async throws {
-        let clock = ManualClock(on: .seeded)
+        let clock = ManualClock()
         let limit = AsyncSemaphore(capacity: 9, rate: .one(per: .seconds(9), burst: 2), clock: clock)
-        let (gate, queue) = (Gate(), TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded)))
+        let (gate, queue) = (Gate(), TaskOperationQueue(maxConcurrentOperationCount: 1))
         let holder = queue.addOperation { await gate.pass() }
         await gate.waitForArrivals(1)
         let cancelled = (0..<5).map { _ in queue.addOperation(.limited(by: limit)) {} }
@@ -114,9 +117,9 @@ struct AsyncSemaphoreRateTests {
         #expect(clock.now.offset == .zero && !limit.tryAcquire())
     }
 
-    @Test("A rate can be set and removed while tasks wait", .seeds(5))
+    @Test("A rate can be set and removed while tasks wait", .schedules(5))
     func changes() async throws {
-        let clock = ManualClock(on: .seeded)
+        let clock = ManualClock()
         let semaphore = AsyncSemaphore(capacity: 9, clock: clock)
         #expect(semaphore.rate == nil && semaphore.ratePerKey == nil)
         semaphore.rate = .one(per: .seconds(9))

@@ -1,5 +1,6 @@
 import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("Programs with faults of public reports", .prompt, .timeLimit(.minutes(60)))

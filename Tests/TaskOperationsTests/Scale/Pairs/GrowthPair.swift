@@ -1,6 +1,7 @@
+import Simulation
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 /// Many objects of one kind together with many objects of another. A cost that is linear in each kind alone can be

@@ -1,4 +1,4 @@
-import TaskOperationsExpectations
+import TestSupport
 import Testing
 
 /// Compares the processor time of two sizes, of which the second is eight times the first. The time grows by a factor

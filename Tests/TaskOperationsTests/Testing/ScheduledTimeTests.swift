@@ -3,12 +3,12 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Time under seeds: all that a clock on the executor brings about stays on its thread", .timeLimit(.minutes(30)))
-struct SeededTimeTests {
-    @Test("a time limit ends a body, and a deadline an operation that waits", .seeds(50))
+@Suite("Limits of time under schedules", .timeLimit(.minutes(30)))
+struct ScheduledTimeTests {
+    @Test("a time limit ends a body, and a deadline an operation that waits", .schedules(50))
     func limits() async throws {
-        let clock = ManualClock(on: .seeded)
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
+        let clock = ManualClock()
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let limited = queue.addOperation([.name("limited"), .timeLimit(.seconds(5)), .clock(clock)]) {
             try await clock.sleep(for: .seconds(60))
         }
@@ -21,10 +21,10 @@ struct SeededTimeTests {
         await #expect(throws: TaskOperationError.self) { try await limited.value }
     }
 
-    @Test("a body that ignores its cancellation is abandoned", .seeds(50))
+    @Test("a body that ignores its cancellation is abandoned", .schedules(50))
     func abandoned() async throws {
-        let (clock, gate) = (ManualClock(on: .seeded), Gate())
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
+        let (clock, gate) = (ManualClock(), Gate())
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let operation = queue.addOperation([.timeLimit(.seconds(5)), .overrun(.abandon), .clock(clock)]) {
             await gate.pass()
         }

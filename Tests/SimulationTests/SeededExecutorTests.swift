@@ -1,6 +1,7 @@
+import Simulation
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("SeededExecutor", .inTurns, .timeLimit(.minutes(30)))
@@ -62,23 +63,31 @@ struct SeededExecutorTests {
     @Test("a program that waits for an event that never occurs is reported as stuck, with its seed")
     func stuck() {
         let executor = SeededExecutor(seed: 5)
-        let gate = Gate()
-        let error = #expect(throws: SeededRunError.self) { try executor.run { await gate.pass() } }
+        let error = #expect(throws: SeededRunError.self) {
+            try executor.run { try await AsyncSemaphore(capacity: 0).acquire() }
+        }
         #expect(error?.reason == .stuck)
         #expect(error?.description.contains("seed 5") == true)
     }
 
     @Test("a body that is stuck is cancelled, and can clean up")
     func stuckIsCancelled() {
-        let clock = ManualClock()
+        let executor = SeededExecutor(seed: 5)
+        let clock = SimulatedClock(on: executor)
         let ends = Recorder<String>()
         #expect(throws: SeededRunError.self) {
-            try SeededExecutor(seed: 5).run {
+            try executor.run {
                 defer { ends.record("cleaned up") }
                 try await clock.sleep(for: .seconds(1))
             }
         }
         #expect(ends.events == ["cleaned up"])
+    }
+
+    @Test("a run without a limit of jobs, twice on one executor")
+    func unlimited() throws {
+        let executor = SeededExecutor(seed: 1)
+        for _ in 0..<2 { #expect(try executor.run(jobLimit: .max) { await Task.yield() } == ()) }
     }
 
     @Test("a loop that never ends is given up")

@@ -1,4 +1,4 @@
-package import TaskOperationsTesting
+package import Simulation
 
 #if canImport(Darwin)
     internal import Darwin

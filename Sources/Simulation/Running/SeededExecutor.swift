@@ -1,16 +1,15 @@
-import Synchronization
 import TaskOperations
 
 /// Runs a program of many tasks on one thread, and chooses the next job with a seed. The same seed gives the same
-/// interleaving; another seed gives another one. Programs of other packages use `Schedules`.
+/// interleaving; another seed gives another one.
 ///
 /// The executor runs the body, its child tasks, the actors that they call, and the bodies of queues with this executor.
 /// It does not run `Task.detached` and `Task {}` without an executor, the main actor, actors with their own executor,
-/// `Task.sleep`, or callbacks of other threads. The order of these is not repeatable. Use a `ManualClock` instead of
-/// sleeping. For rates, delays and time limits, create the clock with this executor.
+/// `Task.sleep`, or callbacks of other threads. The order of these is not repeatable. Use a `SimulatedClock` instead of
+/// sleeping. If the program waits, `run` calls a function that can cause the next event.
 package final class SeededExecutor: TaskExecutor, HandlerExecutor, SliceDecidingExecutor {
     private struct State: Sendable {
-        var generator: SeededGenerator
+        var generator: SeededChoices
         var jobs: [UnownedJob] = []
         var jobsRun = 0
         var isRunning = false
@@ -32,7 +31,7 @@ package final class SeededExecutor: TaskExecutor, HandlerExecutor, SliceDeciding
     /// Creates an executor without jobs.
     package init(seed: UInt64) {
         self.seed = seed
-        state = Lock(State(generator: SeededGenerator(seed: seed)))
+        state = Lock(State(generator: SeededChoices(seed: seed)))
     }
 
     /// The number of jobs that were run. A job is the part of a task between two suspensions.
@@ -51,23 +50,6 @@ package final class SeededExecutor: TaskExecutor, HandlerExecutor, SliceDeciding
     package func isSliceOver() -> Bool { state.withLock { $0.generator.number(below: 8) == 0 } }
 }
 
-// MARK: - The current executor
-
-extension SeededExecutor {
-    /// The executor of a test with the trait `.seeds`; nil elsewhere.
-    @TaskLocal package static var current: SeededExecutor?
-}
-
-extension TaskExecutor where Self == SeededExecutor {
-    /// The executor of a test with the trait `.seeds`. Pass it to the queues of the test. Use it only in such a test.
-    package static var seeded: SeededExecutor {
-        guard let executor = SeededExecutor.current else {
-            fatalError("`.seeded` was used outside a test with the trait `.seeds`.")
-        }
-        return executor
-    }
-}
-
 // MARK: - Running
 
 extension SeededExecutor {
@@ -79,7 +61,7 @@ extension SeededExecutor {
     /// - Parameters:
     ///   - jobLimit: The number of jobs after which the program counts as endless.
     ///   - whenIdle: Called on this thread when no job is left and the body waits. It may cause an event, for example
-    ///     by advancing a `ManualClock`. It returns false if it caused none, which means that the program is stuck.
+    ///     by advancing a `SimulatedClock`. It returns false if it caused none, which means that the program is stuck.
     ///   - body: The program. It runs in a new task of medium priority, with the caller's task locals.
     /// - Returns: The value that `body` returns.
     /// - Throws: The error that `body` throws, or `SeededRunError` if the body waits and no job is left, or if the
@@ -159,7 +141,7 @@ package struct SeededRunError: Error, Sendable, Hashable, CustomStringConvertibl
         case .stuck:
             """
             Stuck under seed \(seed) after \(jobsRun) jobs: the body waits, and no job is left to run. Perhaps it waits \
-            for a ManualClock that is not advanced, or for something outside the executor, such as Task.sleep, the main \
+            for a SimulatedClock that is not advanced, or for something outside the executor, such as Task.sleep, the main \
             actor or a queue without the executor.
             """
         case .endless:

@@ -1,3 +1,5 @@
+package import Testing
+
 /// Suspends until a condition holds. Returns false if the condition does not hold before the limit. Use it in tests
 /// that would otherwise hang, and that can release the hanging tasks.
 ///
@@ -18,4 +20,12 @@ package func eventually(within limit: Duration = .seconds(300), _ condition: () 
 /// an event, use a gate or a recorder.
 package func letOthersRun() async {
     for _ in 0..<100 { await Task.yield() }
+}
+
+/// Lets other tasks run until a condition holds. Records an issue if it does not hold in time.
+package func until(
+    sourceLocation: SourceLocation = #_sourceLocation, _ condition: () -> Bool
+) async {
+    let hasCome = await eventually(condition)
+    #expect(hasCome, "the condition did not become true in time", sourceLocation: sourceLocation)
 }

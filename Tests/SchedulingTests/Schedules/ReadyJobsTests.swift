@@ -1,0 +1,71 @@
+import TestSupport
+import Testing
+
+@testable import TaskOperationsTesting
+
+@Suite("Ready jobs", .inTurns)
+struct ReadyJobsTests {
+    private func job(_ task: UInt64, isMain: Bool = false, rank: UInt64 = 0) -> ReadyJob {
+        // The list does not use the reference.
+        let job = unsafeBitCast(UInt(task), to: UnownedJob.self)
+        return ReadyJob(job: job, task: task, isMain: isMain, entry: nil, rank: rank)
+    }
+
+    /// The jobs that can be chosen, from all jobs in the usual order.
+    private func able(_ jobs: [ReadyJob]) -> [ReadyJob] {
+        let main = jobs.first(where: \.isMain)?.task
+        return jobs.filter { !$0.isMain || $0.task == main }
+    }
+
+    @Test("have the order of an array, in which the first job of the main actor alone can be chosen", arguments: 0..<50)
+    func order(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var (ready, plain) = (ReadyJobs(), [ReadyJob]())
+        let mostMain = [0, 10, 60][random.number(below: 3)]
+        for number in 1...400 {
+            let grows = random.happens(percent: number < 200 ? 70 : 40)
+            if grows || plain.isEmpty {
+                let isMain = random.happens(percent: mostMain)
+                let new = job(UInt64(number), isMain: isMain, rank: random.next() | 1)
+                let isNext = random.happens(percent: 30)
+                ready.add(new, isNext: isNext)
+                let precedes = isNext && !(isMain && plain.contains(where: \.isMain))
+                plain.insert(new, at: precedes ? 0 : plain.count)
+            } else {
+                let position = random.number(below: able(plain).count)
+                let expected = able(plain)[position]
+                #expect(ready.remove(at: position).task == expected.task)
+                plain.removeAll { $0.task == expected.task }
+            }
+            let able = able(plain)
+            #expect(ready.count == able.count)
+            guard let highest = able.indices.max(by: { able[$0].rank < able[$1].rank }) else { continue }
+            #expect(ready.highest == highest)
+            if random.happens(percent: 20) {
+                let rank = random.next() | 1
+                ready.setRank(at: highest) { task in
+                    #expect(task == able[highest].task)
+                    return rank
+                }
+                plain[plain.firstIndex { $0.task == able[highest].task }!].rank = rank
+            }
+        }
+    }
+
+    @Test("follow their deadlines, and jobs of one deadline keep their order")
+    func timers() {
+        var timers = Timers()
+        for (task, delay) in [(1, 20), (2, 10), (3, 20), (4, 30), (5, 10)] as [(UInt64, Int64)] {
+            timers.add(job(task), after: delay)
+        }
+        var order: [[UInt64]] = []
+        while !timers.isEmpty { order.append(timers.advance().map(\.task)) }
+        #expect(order == [[2, 5], [1, 3], [4]])
+        #expect(timers.now == 30)
+        for _ in 0..<10 {
+            timers.add(job(1), after: .max)
+            #expect(timers.advance().count == 1)
+        }
+        #expect(timers.now == .max / 2)
+    }
+}
