@@ -15,17 +15,17 @@ let isExplored = Context.environment["TASK_OPERATIONS_EXPLORATION"] != nil
 if isExplored { settings.append(.define("TASK_OPERATIONS_EXPLORED")) }
 let explored: [Target.Dependency] = isExplored ? ["Exploration"] : []
 
-/// The library.
+// The build for the thread sanitizer.
+let isSanitized = Context.environment["TASK_OPERATIONS_SANITIZED"] != nil
+
+/// The products for programs and their tests.
 let library: [Target] = [
     // C functions that Swift cannot import or declare by public means.
     .target(name: "CTaskOperations"),
     .target(
         name: "TaskOperations", dependencies: explored + ["CTaskOperations"],
         exclude: isExplored
-            ? [
-                "Support/Lock.swift", "Support/Monitor.swift", "Support/SystemThread.swift",
-                "Support/Platform/POSIXThreads.swift",
-            ] : [],
+            ? ["Support/Lock.swift", "Support/SystemThread.swift", "Support/Platform/POSIXThreads.swift"] : [],
         swiftSettings: settings),
     .target(
         name: "TaskOperationsExtras", dependencies: explored + ["TaskOperations"], swiftSettings: settings),
@@ -45,11 +45,8 @@ let library: [Target] = [
         swiftSettings: settings),
 ]
 
-/// The tests that also run under the thread sanitizer.
+/// What the tests of the library need, under the thread sanitizer too.
 let core: [Target] = [
-    .target(
-        name: "TaskOperationsExpectations", dependencies: ["CSchedules", "TaskOperationsTesting"],
-        swiftSettings: settings),
     // Traits and measurements of the package's own tests.
     .target(
         name: "TestSupport", dependencies: ["Simulation", "TaskOperations"], path: "Tests/TestSupport",
@@ -57,13 +54,18 @@ let core: [Target] = [
     .target(
         name: "MigrationExamplesSupport", dependencies: ["TaskOperations"],
         path: "Sources/MigrationExamples/Support", swiftSettings: settings),
-    .systemLibrary(name: "CAllocator"),
+    // Functions of the allocator and of libIndexStore.
+    .target(name: "CTools", path: "Sources/Tools/CTools"),
     .testTarget(
         name: "TaskOperationsTests",
         dependencies: [
             "TaskOperations", "TaskOperationsDiagnosis", "TaskOperationsExtras", "TaskOperationsTesting",
-            "TaskOperationsExpectations", "CAllocator", "TestSupport",
-        ],
+            "CTools",
+            "Simulation", "TestSupport",
+        ] + (isSanitized ? [] : ["MigrationExamplesSupport", "TaskOperationsDeliveries", "tour"]),
+        // These tests have one thread, or start child processes.
+        exclude: ["Simulation/Corpus"]
+            + (isSanitized ? ["Deliveries", "Scheduling", "Simulation", "Tracing"] : []),
         swiftSettings: settings),
     .testTarget(
         name: "BridgeTests",
@@ -76,12 +78,17 @@ let core: [Target] = [
 
 let simulation: Target = .target(
     name: "Simulation",
-    dependencies: ["TaskOperations", "TaskOperationsDiagnosis", "TaskOperationsExtras"], swiftSettings: settings)
+    dependencies: [
+        "TaskOperations", "TaskOperationsDiagnosis", "TaskOperationsExtras",
+    ],
+    path: "Sources/Verification/Simulation", swiftSettings: settings)
 
 /// The exploration of the controlled library.
 let exploration: [Target] = [
-    .target(name: "CExploration"),
-    .target(name: "Exploration", dependencies: ["CExploration"], swiftSettings: settings),
+    .target(name: "CExploration", path: "Sources/Verification/CExploration"),
+    .target(
+        name: "Exploration", dependencies: ["CExploration"], path: "Sources/Verification/Exploration",
+        swiftSettings: settings),
     .testTarget(
         name: "ExplorationTests",
         dependencies: [
@@ -91,96 +98,71 @@ let exploration: [Target] = [
         swiftSettings: settings),
 ]
 
-let others: [Target] = [
-    .target(
-        name: "TaskOperationsTracing", dependencies: ["TaskOperations", "TaskOperationsExtras"],
-        swiftSettings: settings),
+let deliveries: [Target] = [
     .target(
         name: "TaskOperationsDeliveries", dependencies: ["TaskOperations", "TaskOperationsExtras"],
         swiftSettings: settings),
-    .target(name: "CommandOutput", swiftSettings: settings),
-    .target(
-        name: "RedisDeliveries", dependencies: ["TaskOperations", "TaskOperationsDeliveries"], swiftSettings: settings),
     .executableTarget(
-        name: "workers",
-        dependencies: ["CommandOutput", "RedisDeliveries", "TaskOperations", "TaskOperationsDeliveries"],
-        swiftSettings: settings),
-    .executableTarget(
-        name: "fuzz", dependencies: ["CommandOutput", "Simulation", "SourceAudit"], swiftSettings: settings),
+        name: "workers", dependencies: ["SourceAudit", "TaskOperations", "TaskOperationsDeliveries"],
+        path: "Sources/Tools/workers", swiftSettings: settings),
+]
+
+/// The recipes, the sources before and after a rewrite of the audit, and the command that compares the sides of recipes.
+let recipes: [Target] = [
     .target(
         name: "MigrationExamplesLegacy", dependencies: ["MigrationExamplesSupport"],
-        path: "Sources/MigrationExamples/Legacy", swiftSettings: [.swiftLanguageMode(.v5)]),
+        path: "Sources/MigrationExamples", exclude: ["Ported", "Recipes", "Rewrites/After", "Support"],
+        sources: ["Legacy", "Rewrites/Before"], swiftSettings: [.swiftLanguageMode(.v5)]),
     .target(
         name: "MigrationExamplesPorted",
         dependencies: [
             "TaskOperations", "TaskOperationsBridge", "TaskOperationsDiagnosis", "TaskOperationsExtras",
             "MigrationExamplesSupport",
         ],
-        path: "Sources/MigrationExamples/Ported", swiftSettings: settings),
+        path: "Sources/MigrationExamples", exclude: ["Legacy", "Recipes", "Rewrites/Before", "Support"],
+        sources: ["Ported", "Rewrites/After"], swiftSettings: settings),
     .executableTarget(
         name: "tour",
         dependencies: [
-            "CommandOutput", "TaskOperations", "TaskOperationsDiagnosis", "TaskOperationsTracing",
+            "SourceAudit", "TaskOperations", "TaskOperationsDiagnosis",
             "MigrationExamplesSupport", "MigrationExamplesLegacy", "MigrationExamplesPorted",
         ],
+        path: "Sources/Tools/tour", swiftSettings: settings),
+    .testTarget(
+        name: "MigrationTests",
+        dependencies: [
+            "TaskOperationsDiagnosis", "TaskOperationsExtras", "TaskOperationsTesting", "TestSupport",
+            "MigrationExamplesSupport", "MigrationExamplesLegacy", "MigrationExamplesPorted", "tour",
+        ],
         swiftSettings: settings),
-    .target(name: "CIndexStore"),
-    .target(name: "SourceAudit", dependencies: ["CIndexStore"], swiftSettings: settings),
-    .executableTarget(name: "audit", dependencies: ["CommandOutput", "SourceAudit"], swiftSettings: settings),
+]
+
+let tools: [Target] = [
+    .target(
+        name: "SourceAudit", dependencies: ["CTools"], path: "Sources/Tools/SourceAudit", swiftSettings: settings),
+    .executableTarget(
+        name: "audit", dependencies: ["SourceAudit"], path: "Sources/Tools/audit", swiftSettings: settings),
     .plugin(
         name: "AuditPlugin",
         capability: .command(
             intent: .custom(
                 verb: "audit", description: "Lists the code to move to TaskOperations, and the order.")),
-        path: "Sources/AuditPlugin"),
+        path: "Sources/Tools/AuditPlugin"),
+    .executableTarget(
+        name: "fuzz", dependencies: ["Simulation", "SourceAudit"], path: "Sources/Verification/fuzz",
+        swiftSettings: settings),
     .executableTarget(
         name: "benchmark",
         dependencies: [
             "TaskOperations", "TaskOperationsBridge", "TaskOperationsDiagnosis", "TaskOperationsExtras",
-            "TaskOperationsTracing", "Simulation", "SourceAudit", "CAllocator", "CommandOutput",
+            "Simulation", "SourceAudit", "CTools",
         ],
-        swiftSettings: settings),
+        path: "Sources/Verification/benchmark", swiftSettings: settings),
     .testTarget(
-        name: "SchedulingTests",
-        dependencies: ["TaskOperations", "TaskOperationsTesting", "TaskOperationsExpectations", "TestSupport"],
-        swiftSettings: settings),
-    .testTarget(
-        name: "TaskOperationsTracingTests",
+        name: "ToolTests",
         dependencies: [
-            "TaskOperations", "TaskOperationsDiagnosis", "TaskOperationsExtras", "TaskOperationsTracing",
-            "TaskOperationsTesting", "TaskOperationsExpectations", "MigrationExamplesSupport", "TestSupport", "tour",
-        ],
-        swiftSettings: settings),
-    .testTarget(
-        name: "DeliveriesTests",
-        dependencies: [
-            "RedisDeliveries", "TaskOperationsDeliveries", "TaskOperationsExtras", "TaskOperationsTesting",
-            "TaskOperationsExpectations", "Simulation", "TestSupport", "workers",
-        ],
-        swiftSettings: settings),
-    .testTarget(
-        name: "SimulationTests",
-        dependencies: ["Simulation", "TaskOperationsExtras", "TaskOperationsTesting", "TestSupport"],
-        exclude: ["Corpus"],
-        swiftSettings: settings),
-    .testTarget(
-        name: "MigrationTests",
-        dependencies: [
-            "TaskOperationsExtras", "TaskOperationsTesting", "TaskOperationsExpectations",
-            "MigrationExamplesSupport", "MigrationExamplesLegacy", "MigrationExamplesPorted", "tour",
-            "TaskOperationsTracing", "TestSupport",
-        ],
-        swiftSettings: settings),
-    .target(
-        name: "RewriteExamplesBefore", path: "Tests/RewriteExamples/Before",
-        swiftSettings: [.swiftLanguageMode(.v5)]),
-    .target(
-        name: "RewriteExamplesAfter", dependencies: ["TaskOperationsBridge"], path: "Tests/RewriteExamples/After",
-        swiftSettings: [.swiftLanguageMode(.v5)]),
-    .testTarget(
-        name: "SourceAuditTests",
-        dependencies: [
-            "SourceAudit", "audit", "TestSupport", "RewriteExamplesBefore", "RewriteExamplesAfter",
+            "SourceAudit", "audit", "benchmark", "fuzz", "tour", "workers", "TaskOperationsDeliveries",
+            "TaskOperationsTesting", "TestSupport", "MigrationExamplesLegacy", "MigrationExamplesPorted",
         ],
         swiftSettings: settings),
     // An app as Xcode 26 creates it.
@@ -193,12 +175,6 @@ let others: [Target] = [
         swiftSettings: settings + [
             .defaultIsolation(MainActor.self), .enableUpcomingFeature("InferIsolatedConformances"),
         ]),
-    .testTarget(
-        name: "CommandTests",
-        dependencies: [
-            "audit", "benchmark", "fuzz", "tour", "CommandOutput", "TaskOperationsTesting", "TestSupport",
-        ],
-        swiftSettings: settings),
 ]
 
 let products: [Product] = [
@@ -206,9 +182,8 @@ let products: [Product] = [
     .library(name: "TaskOperationsExtras", targets: ["TaskOperationsExtras"]),
     .library(name: "TaskOperationsBridge", targets: ["TaskOperationsBridge"]),
     .library(name: "TaskOperationsDiagnosis", targets: ["TaskOperationsDiagnosis"]),
-    .library(name: "TaskOperationsTracing", targets: ["TaskOperationsTracing"]),
     .library(name: "TaskOperationsDeliveries", targets: ["TaskOperationsDeliveries"]),
-    .library(name: "TaskOperationsTesting", targets: ["TaskOperationsTesting", "TaskOperationsExpectations"]),
+    .library(name: "TaskOperationsTesting", targets: ["TaskOperationsTesting"]),
     .executable(name: "audit", targets: ["audit"]),
     .plugin(name: "AuditPlugin", targets: ["AuditPlugin"]),
 ]
@@ -217,10 +192,10 @@ let products: [Product] = [
 let (builtProducts, builtTargets): ([Product], [Target]) =
     if isExplored {
         ([], library + [simulation] + exploration)
-    } else if Context.environment["TASK_OPERATIONS_SANITIZED"] != nil {
+    } else if isSanitized {
         ([], library + [simulation] + core)
     } else {
-        (products, library + core + [simulation] + others)
+        (products, library + core + [simulation] + deliveries + recipes + tools)
     }
 
 let package = Package(

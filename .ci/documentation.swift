@@ -94,7 +94,7 @@ func writeSnippets(of paths: [String], into folder: String) throws {
             let imports = block.filter { $0.hasPrefix("import ") }
             let code = block.filter { !$0.hasPrefix("import ") }
             let standard = [
-                "TaskOperations", "TaskOperationsExtras", "TaskOperationsBridge", "TaskOperationsDiagnosis", "TaskOperationsTracing",
+                "TaskOperations", "TaskOperationsExtras", "TaskOperationsBridge", "TaskOperationsDiagnosis",
                 "TaskOperationsDeliveries", "TaskOperationsTesting", "TaskOperationsExpectations", "Foundation", "Dispatch", "Testing",
             ].map { "import \($0)" }
             let lines =

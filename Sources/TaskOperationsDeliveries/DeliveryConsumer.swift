@@ -22,7 +22,7 @@ final class DeliveryConsumer<Source: Delivery>: Sendable {
     /// Represents the consumption in the wait graph if a body performs it; otherwise nil. Its dependencies are the
     /// operations of the held deliveries.
     private let consumption: TaskOperation<Void>? =
-        AnyTaskOperation.awaiting == nil ? nil : .placeholder(name: "consume")
+        AnyTaskOperation.callingBody == nil ? nil : .placeholder(name: "consume")
 
     private let state = Lock(ConsumerState<Entry>())
     /// The planned checks of leases. Each check plans the next check.
@@ -194,7 +194,7 @@ extension DeliveryConsumer {
         defer { endLooks() }
         while !isIdle, await pullSignal.nextChange() {}
         if isIdle { return }
-        await withTimeLimit(configuration.drainTime, clock: configuration.clock) {
+        await withTimeoutHandler(configuration.drainTime, clock: configuration.clock) {
             await waitUntilIdle()
         } onTimeout: {
             for entry in self.state.withLock({ $0.entries }) { entry.operation.cancel() }

@@ -133,7 +133,7 @@ extension HeldDelivery {
 
     private func extend(of operation: TaskOperation<Void>, at now: Duration, until end: Duration) async {
         do {
-            try await withTimeLimit(end - now, clock: clock.clock) {
+            try await withTimeoutHandler(end - now, clock: clock.clock) {
                 try await delivery.extendLease(by: options.lease.duration.saturated)
             } onTimeout: {
                 self.lose(operation)

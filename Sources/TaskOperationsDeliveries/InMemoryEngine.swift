@@ -126,7 +126,7 @@ extension InMemoryEngine {
     /// Waits until the engine changes or the time is `due`. The first call with a listener returns at once. Returns
     /// false if the task is cancelled.
     private func wait(for listener: ProgressListener, until due: Duration?) async -> Bool {
-        await withTimeLimit(due.map { $0 - clock.now }, clock: clock.clock) {
+        await withTimeoutHandler(due.map { $0 - clock.now }, clock: clock.clock) {
             await listener.nextChange()
         } onTimeout: {
             listener.wake()

@@ -9,10 +9,6 @@ func options(queue: TaskOperationQueue, number: TaskOperation<Int>, limit: Async
     queue.addOperation(weight: 3, limits: [limit], retry: policy) { 1 }
     // expected-error@+1 {{combine options in an array: addOperation([.weight(2), .name("a")]) { … }}}
     queue.addOperation(.weight(3), .name("a")) { 1 }
-    // expected-error@+1 {{pass all of it as options: addOperation([.name("a"), .priority(.high), …]) { … }}}
-    queue.addOperation(name: "a", .weight(3)) { 1 }
-    // expected-error@+1 {{pass the name as an option: addOperation(.name("a"), after: input) { … }}}
-    queue.addOperation(name: "a", after: number) { $0 + 1 }
     // expected-error@+1 {{use .timeLimit(_:) for the body or .starting(within:)}}
     queue.addOperation(.timeout(.seconds(3))) { 1 }
     // expected-error@+1 {{use .retry(.immediately(attempts:)) or .exponential(initial:attempts:)}}

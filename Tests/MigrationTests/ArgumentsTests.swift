@@ -1,5 +1,6 @@
 import TestSupport
 import Testing
+
 @testable import tour
 
 @Suite("The arguments of the tour", .inTurns)

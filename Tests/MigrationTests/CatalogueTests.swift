@@ -2,6 +2,7 @@ import Foundation
 import MigrationExamplesSupport
 import TestSupport
 import Testing
+
 @testable import tour
 
 @Suite("The catalogue of recipes and its source files", .inTurns)

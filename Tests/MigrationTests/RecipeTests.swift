@@ -2,6 +2,7 @@ import Foundation
 import MigrationExamplesSupport
 import TestSupport
 import Testing
+
 @testable import tour
 
 @Suite("Every recipe, both ways", .inTurns, .timeLimit(.minutes(30)))

@@ -3,6 +3,7 @@ import MigrationExamplesSupport
 import TaskOperationsTesting
 import TestSupport
 import Testing
+
 @testable import tour
 
 @Suite("The tour as a command", .inTurns, .timeLimit(.minutes(30)))

@@ -1,7 +1,7 @@
 #if os(Linux)
     import Foundation
     import MigrationExamplesSupport
-    import TaskOperationsTracing
+    import TaskOperationsDiagnosis
     import TestSupport
     import Testing
     @testable import tour

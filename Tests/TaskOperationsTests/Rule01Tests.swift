@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Rule 1: one outcome each, and a body runs at most once", .inTurns, .timeLimit(.minutes(30)))
 struct Rule01Tests {
-    @Test("Rule 1: every operation ends with exactly one outcome and runs once")
+    @Test("Every operation ends with exactly one outcome and runs once")
     func everyOperationRunsOnce() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
         let runs = Recorder<Int>()
@@ -20,7 +20,7 @@ struct Rule01Tests {
         for (number, operation) in operations.enumerated() { #expect(try operation.outcome?.get() == number) }
     }
 
-    @Test("Rule 1: where cancelling races with starting, the outcome tells whether the body ran")
+    @Test("Where cancelling races with starting, the outcome tells whether the body ran")
     func outcomeTellsWhetherTheBodyRan() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
         let runs = Recorder<Int>()
@@ -38,7 +38,7 @@ struct Rule01Tests {
         #expect(operations.allSatisfy { $0.failure is CancellationError? && $0.outcome != nil })
     }
 
-    @Test("Rule 1: an outcome does not change")
+    @Test("An outcome does not change")
     func outcomeStays() async throws {
         let queue = TaskOperationQueue()
         let failed = queue.addOperation { throw WorkFailed(number: 7) }
@@ -53,7 +53,7 @@ struct Rule01Tests {
         #expect(try await succeeded.value == 7)
     }
 
-    @Test("Rule 1: all callers get the same outcome")
+    @Test("All callers get the same outcome")
     func everybodyGetsTheSameOutcome() async throws {
         let runs = Recorder<Int>()
         let gate = Gate()

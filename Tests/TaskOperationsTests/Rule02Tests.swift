@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Rule 2: the width", .inTurns, .timeLimit(.minutes(30)))
 struct Rule02Tests {
-    @Test("Rule 2: as many bodies execute as the width says, and never more", arguments: [1, 2, 3, 50])
+    @Test("As many bodies execute as the width says, and never more", arguments: [1, 2, 3, 50])
     func widthIsUsedAndNeverExceeded(width: Int) async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: width)
         let meter = ConcurrencyMeter()
@@ -27,10 +27,10 @@ struct Rule02Tests {
         #expect(meter.total == 300)
     }
 
-    @Test("Rule 2: an unlimited queue has none wait for another")
+    @Test("An unlimited queue has none wait for another")
     func unlimitedWidth() async throws {
         let queue = TaskOperationQueue(
-            maxConcurrentOperationCount: TaskOperationQueue.unlimitedConcurrentOperationCount)
+            maxConcurrentOperationCount: .unlimited)
         let gate = Gate()
         for _ in 0..<500 { queue.addOperation { await gate.pass() } }
         await gate.waitForArrivals(500)
@@ -38,7 +38,7 @@ struct Rule02Tests {
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test("Rule 2: raising the width starts work at once")
+    @Test("Raising the width starts work at once")
     func raisingStartsWork() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gate = Gate()
@@ -54,7 +54,7 @@ struct Rule02Tests {
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test("Rule 2: a lower width stops no executing operation, and holds back the next ones")
+    @Test("A lower width stops no executing operation, and holds back the next ones")
     func loweringStopsNone() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 3)
         let gate = Gate()
@@ -76,7 +76,7 @@ struct Rule02Tests {
         #expect(meter.most == 1)
     }
 
-    @Test("Rule 2: a body that suspends keeps its permit")
+    @Test("A body that suspends keeps its permit")
     func suspendingKeepsThePermit() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gate = Gate()
@@ -89,7 +89,7 @@ struct Rule02Tests {
         try await second.value
     }
 
-    @Test("Rule 2: with a width of 0 nothing starts, until it is raised")
+    @Test("With a width of 0 nothing starts, until it is raised")
     func widthZero() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 0)
         let operations = [queue.addOperation { 0 }, queue.addBarrier { 1 }, queue.addOperation(priority: .high) { 2 }]

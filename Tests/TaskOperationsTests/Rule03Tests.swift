@@ -7,7 +7,7 @@ import Testing
 struct Rule03Tests {
     private static let levels: [TaskPriority] = [.background, .low, .medium, .high, TaskPriority(rawValue: 33)]
 
-    @Test("Rule 3: the higher priority starts first, and equal ones in the order of adding")
+    @Test("The higher priority starts first, and equal ones in the order of adding")
     func priorityThenArrival() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let starts = Recorder<Int>()
@@ -20,7 +20,7 @@ struct Rule03Tests {
         #expect(starts.events == expected)
     }
 
-    @Test("Rule 3: an operation that is added while others execute is ordered by priority")
+    @Test("An operation that is added while others execute is ordered by priority")
     func laterButMoreUrgent() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gate = Gate()
@@ -35,7 +35,7 @@ struct Rule03Tests {
         #expect(starts.events == ["high", "medium", "low"])
     }
 
-    @Test("Rule 3: operations from many threads start in the order in which they were added")
+    @Test("Operations from many threads start in the order in which they were added")
     func manyThreads() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let starts = Recorder<AnyTaskOperation>()
@@ -58,7 +58,7 @@ struct Rule03Tests {
         }
     }
 
-    @Test("Rule 3: operations that become ready late start in the order of adding")
+    @Test("Operations that become ready late start in the order of adding")
     func arrivalIsTheTimeOfAdding() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let starts = Recorder<Int>()
@@ -77,7 +77,7 @@ struct Rule03Tests {
         #expect(starts.events == Array(0..<8))
     }
 
-    @Test("Rule 3: a width above 1 starts by the same order")
+    @Test("A width above 1 starts by the same order")
     func orderAtAnyWidth() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, isSuspended: true))
         let gates = (0..<6).map { _ in Gate() }

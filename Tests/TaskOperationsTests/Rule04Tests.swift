@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Rule 4: a batch is one step", .inTurns, .timeLimit(.minutes(30)))
 struct Rule04Tests {
-    @Test("Rule 4: the most urgent operation of a batch starts first, even as its last element on an idle queue")
+    @Test("The most urgent operation of a batch starts first, even as its last element on an idle queue")
     func prioritiesAreWeighedOverTheBatch() async throws {
         for _ in 0..<20 {
             let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
@@ -21,7 +21,7 @@ struct Rule04Tests {
         }
     }
 
-    @Test("Rule 4: dependencies within a batch may stand in any order")
+    @Test("Dependencies within a batch may stand in any order")
     func dependenciesInAnyOrder() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
         let starts = Recorder<Int>()
@@ -32,7 +32,7 @@ struct Rule04Tests {
         #expect(starts.events == Array((0..<100).reversed()))
     }
 
-    @Test("Rule 4: where one of a batch is refused, none is added, and the others can be added again")
+    @Test("Where one of a batch is refused, none is added, and the others can be added again")
     func refusalIsOfTheWholeBatch() async throws {
         let queue = TaskOperationQueue()
         let runs = Recorder<String>()
@@ -55,7 +55,7 @@ struct Rule04Tests {
         #expect(runs.events.count == 4)
     }
 
-    @Test("Rule 4: a batch that contains an operation twice is refused")
+    @Test("A batch that contains an operation twice is refused")
     func twiceInOneBatch() async throws {
         let queue = TaskOperationQueue()
         let operation = TaskOperation(name: "twice") {}
@@ -66,10 +66,10 @@ struct Rule04Tests {
         try await operation.value
     }
 
-    @Test("Rule 4: an empty batch changes nothing")
+    @Test("An empty batch changes nothing")
     func emptyBatch() async throws {
         let queue = TaskOperationQueue()
-        try queue.addOperations([])
+        try queue.addOperations([AnyTaskOperation]())
         try await queue.waitUntilAllOperationsAreFinished()
         #expect(queue.operationCount == 0)
     }

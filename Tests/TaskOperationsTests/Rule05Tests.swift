@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Rule 5: dependencies come first", .inTurns, .timeLimit(.minutes(30)))
 struct Rule05Tests {
-    @Test("Rule 5: a dependent starts after all its dependencies, not after the first")
+    @Test("A dependent starts after all its dependencies, not after the first")
     func allDependencies() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 8)
         let gates = (0..<4).map { _ in Gate() }
@@ -21,7 +21,7 @@ struct Rule05Tests {
         #expect(try await dependent.value)
     }
 
-    @Test("Rule 5: a dependent runs whether the other succeeded, failed or was cancelled")
+    @Test("A dependent runs whether the other succeeded, failed or was cancelled")
     func whateverTheOutcome() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let succeeded = queue.addOperation {}
@@ -35,7 +35,7 @@ struct Rule05Tests {
         #expect(cancelled.failure is CancellationError)
     }
 
-    @Test("Rule 5: a dependency may be on another queue, or on none")
+    @Test("A dependency may be on another queue, or on none")
     func whateverTheQueue() async throws {
         let (first, second) = (TaskOperationQueue(.init(isSuspended: true)), TaskOperationQueue())
         let elsewhere = first.addOperation {}
@@ -51,7 +51,7 @@ struct Rule05Tests {
         #expect(try await dependent.value)
     }
 
-    @Test("Rule 5: a dependency that is finished already holds nothing back")
+    @Test("A dependency that is finished already holds nothing back")
     func finishedDependency() async throws {
         let queue = TaskOperationQueue()
         let dependency = queue.addOperation {}
@@ -67,7 +67,7 @@ struct Rule05Tests {
         #expect(try await [created.value, submitted.value] == [1, 2])
     }
 
-    @Test("Rule 5: a dependency can be added while the dependent waits for its start, and removed again")
+    @Test("A dependency can be added while the dependent waits for its start, and removed again")
     func dependenciesOfSubmittedOperations() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let dependency = TaskOperation {}
@@ -86,7 +86,7 @@ struct Rule05Tests {
         #expect(try await dependent.value)
     }
 
-    @Test("Rule 5: in graphs over three queues, added in any order, none starts too early", arguments: 1...10)
+    @Test("In graphs over three queues, added in any order, none starts too early", arguments: 1...10)
     func randomGraphs(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         let queues = [1, 2, 8].map { TaskOperationQueue(maxConcurrentOperationCount: $0) }
@@ -111,7 +111,7 @@ struct Rule05Tests {
         #expect(operations.allSatisfy { $0.isFinished })
     }
 
-    @Test("Rule 5: an operation that is about to start waits for a dependency that is added then")
+    @Test("An operation that is about to start waits for a dependency that is added then")
     func dependencyAtTheStart() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let other = TaskOperationQueue(.init(isSuspended: true))

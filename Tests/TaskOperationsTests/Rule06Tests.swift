@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Rule 6: cancelling", .inTurns, .timeLimit(.minutes(30)))
 struct Rule06Tests {
-    @Test("Rule 6: cancelled before the start, the body never runs")
+    @Test("Cancelled before the start, the body never runs")
     func beforeTheStart() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let runs = Recorder<String>()
@@ -23,7 +23,7 @@ struct Rule06Tests {
         #expect(runs.events == [])
     }
 
-    @Test("Rule 6: on the main queue, cancelled by the main actor before the body begins, the body never runs", .prompt)
+    @Test("On the main queue, cancelled by the main actor before the body begins, the body never runs", .prompt)
     @MainActor
     func onTheMainQueue() async throws {
         let runs = Recorder<String>()
@@ -45,7 +45,7 @@ struct Rule06Tests {
         #expect(runs.events == [])
     }
 
-    @Test("Rule 6: cancelled while it executes, the body is told and decides")
+    @Test("Cancelled while it executes, the body is told and decides")
     func whileExecuting() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 3)
         let gate = Gate()
@@ -74,7 +74,7 @@ struct Rule06Tests {
         #expect(fails.failure is WorkFailed)
     }
 
-    @Test("Rule 6: cancellation reaches the child tasks and the handlers of an executing body")
+    @Test("Cancellation reaches the child tasks and the handlers of an executing body")
     func reachesWhatTheBodyDoes() async throws {
         let gate = Gate()
         let heard = Recorder<String>()
@@ -97,7 +97,7 @@ struct Rule06Tests {
         #expect(try await operation.value)
     }
 
-    @Test("Rule 6: cancelling twice, or after the end, changes nothing")
+    @Test("Cancelling twice, or after the end, changes nothing")
     func twiceOrTooLate() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let calls = Recorder<String>()
@@ -118,7 +118,7 @@ struct Rule06Tests {
         #expect(calls.events.sorted() == ["ended", "pending"])
     }
 
-    @Test("Rule 6: cancelling one leaves those alone that run before and after it")
+    @Test("Cancelling one leaves those alone that run before and after it")
     func leavesOthersAlone() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let cancelled = Recorder<Int>()
@@ -133,7 +133,7 @@ struct Rule06Tests {
         #expect(cancelled.events == Array(stride(from: 0, to: 300, by: 2)))
     }
 
-    @Test("Rule 6: cancelAllOperations cancels all queued and executing operations, and none that is added later")
+    @Test("CancelAllOperations cancels all queued and executing operations, and none that is added later")
     func cancelAll() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gate = Gate()
@@ -152,7 +152,7 @@ struct Rule06Tests {
         #expect(!later.isCancelled)
     }
 
-    @Test("Rule 6: no operation starts because a dependency was cancelled before it by the same call")
+    @Test("No operation starts because a dependency was cancelled before it by the same call")
     func cancelAllOfGraph() async throws {
         let runs = ConcurrencyMeter()
         for _ in 0..<200 {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Rule 7: cancelled before the start is finished at once", .inTurns, .timeLimit(.minutes(30)))
 struct Rule07Tests {
-    @Test("Rule 7: it is finished when cancel() returns, on a suspended queue too")
+    @Test("It is finished when cancel() returns, on a suspended queue too")
     func finishedAtOnce() {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let operation = queue.addOperation {}
@@ -16,7 +16,7 @@ struct Rule07Tests {
         #expect(queue.operations == [])
     }
 
-    @Test("Rule 7: it is finished when cancel() returns, though its dependencies are not")
+    @Test("It is finished when cancel() returns, though its dependencies are not")
     func finishedBeforeItsDependencies() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let dependency = queue.addOperation { 1 }
@@ -30,7 +30,7 @@ struct Rule07Tests {
         #expect(try await dependency.value == 1)
     }
 
-    @Test("Rule 7: one that is behind others, or behind a barrier, does not wait for them")
+    @Test("One that is behind others, or behind a barrier, does not wait for them")
     func doesNotWaitForItsTurn() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gate = Gate()
@@ -48,7 +48,7 @@ struct Rule07Tests {
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test("Rule 7: its dependents start, and those that need its value fail with its name")
+    @Test("Its dependents start, and those that need its value fail with its name")
     func dependentsGoOn() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let other = TaskOperationQueue()
@@ -63,7 +63,7 @@ struct Rule07Tests {
         #expect(!needing.isCancelled)
     }
 
-    @Test("Rule 7: tasks that await it continue")
+    @Test("Tasks that await it continue")
     func waitersGoOn() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let operation = queue.addOperation {}
@@ -76,7 +76,7 @@ struct Rule07Tests {
         }
     }
 
-    @Test("Rule 7: one that was never added is finished too, and can be depended on")
+    @Test("One that was never added is finished too, and can be depended on")
     func neverAdded() async throws {
         let operation = TaskOperation {}
         let dependent = TaskOperationQueue().addOperation(dependencies: [operation]) { true }

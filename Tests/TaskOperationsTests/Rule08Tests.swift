@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Rule 8: suspension", .inTurns, .timeLimit(.minutes(30)))
 struct Rule08Tests {
-    @Test("Rule 8: a suspended queue starts nothing, and when resumed starts in order")
+    @Test("A suspended queue starts nothing, and when resumed starts in order")
     func startsNothing() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let starts = Recorder<Int>()
@@ -22,7 +22,7 @@ struct Rule08Tests {
         #expect(starts.events == Array(50..<100) + Array(0..<50))
     }
 
-    @Test("Rule 8: executing operations end, and ready ones wait")
+    @Test("Executing operations end, and ready ones wait")
     func executingGoesOn() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gate = Gate()
@@ -41,7 +41,7 @@ struct Rule08Tests {
         try await waiting.value
     }
 
-    @Test("Rule 8: on a suspended queue, a body that awaited an operation continues")
+    @Test("On a suspended queue, a body that awaited an operation continues")
     func lentPermitComesBack() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gate = Gate()
@@ -56,7 +56,7 @@ struct Rule08Tests {
         try await waiting.value
     }
 
-    @Test("Rule 8: operations that become ready on a suspended queue wait, too")
+    @Test("Operations that become ready on a suspended queue wait, too")
     func becomingReady() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let dependency = TaskOperation {}
@@ -77,7 +77,7 @@ struct Rule08Tests {
         try await behind.value
     }
 
-    @Test("Rule 8: no operation is lost if a busy queue is suspended and resumed")
+    @Test("No operation is lost if a busy queue is suspended and resumed")
     func switchingToAndFro() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
         let meter = ConcurrencyMeter()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Rule 9: barriers", .inTurns, .timeLimit(.minutes(30)))
 struct Rule09Tests {
-    @Test("Rule 9: a barrier starts after all operations before it, also those that wait for a dependency")
+    @Test("A barrier starts after all operations before it, also those that wait for a dependency")
     func startsAfterAllBefore() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
         let dependency = TaskOperation {}
@@ -18,7 +18,7 @@ struct Rule09Tests {
         #expect(try await barrier.value)
     }
 
-    @Test("Rule 9: operations that are added after a barrier wait for it, with any priority")
+    @Test("Operations that are added after a barrier wait for it, with any priority")
     func holdsBackWhatFollows() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
         let gate = Gate()
@@ -31,7 +31,7 @@ struct Rule09Tests {
         for operation in after { #expect(try await operation.value) }
     }
 
-    @Test("Rule 9: a barrier runs alone, in the middle of much else")
+    @Test("A barrier runs alone, in the middle of much else")
     func runsAlone() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
         let everything = ConcurrencyMeter()
@@ -54,7 +54,7 @@ struct Rule09Tests {
         #expect(everything.most > 1)
     }
 
-    @Test("Rule 9: barriers cut the order, so that priorities count only between two of them")
+    @Test("Barriers cut the order, so that priorities count only between two of them")
     func barriersCutTheOrder() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let starts = Recorder<String>()
@@ -68,7 +68,7 @@ struct Rule09Tests {
         #expect(starts.events == (0..<3).flatMap { ["high \($0)", "low \($0)", "barrier \($0)"] })
     }
 
-    @Test("Rule 9: a barrier on an empty queue starts at once, and the rest starts after a barrier that fails")
+    @Test("A barrier on an empty queue starts at once, and the rest starts after a barrier that fails")
     func failingBarrier() async throws {
         let queue = TaskOperationQueue()
         let barrier = queue.addBarrier { throw WorkFailed() }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Rule 10: a queue that is released", .inTurns, .timeLimit(.minutes(30)))
 struct Rule10Tests {
-    @Test("Rule 10: it still finishes its operations")
+    @Test("It still finishes its operations")
     func finishesWhatIsPending() async throws {
         var queue: TaskOperationQueue? = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gate = Gate()
@@ -24,7 +24,7 @@ struct Rule10Tests {
         #expect(try await barrier.value)
     }
 
-    @Test("Rule 10: a suspended queue finishes its operations, because it can no longer be resumed")
+    @Test("A suspended queue finishes its operations, because it can no longer be resumed")
     func suspendedQueue() async throws {
         let operations = {
             let queue = TaskOperationQueue(.init(isSuspended: true))
@@ -33,7 +33,7 @@ struct Rule10Tests {
         for (number, operation) in operations.enumerated() { #expect(try await operation.value == number) }
     }
 
-    @Test("Rule 10: a queue of width 0 finishes its operations, because its width can no longer be raised")
+    @Test("A queue of width 0 finishes its operations, because its width can no longer be raised")
     func queueOfWidthZero() async throws {
         let operation = TaskOperationQueue(maxConcurrentOperationCount: 0).addOperation {}
         let ended = await eventually { operation.isFinished }
@@ -41,7 +41,7 @@ struct Rule10Tests {
         operation.cancel()
     }
 
-    @Test("Rule 10: an operation that waits for a dependency elsewhere is finished too")
+    @Test("An operation that waits for a dependency elsewhere is finished too")
     func waitingForElsewhere() async throws {
         let dependency = TaskOperation {}
         let dependent = TaskOperationQueue().addOperation(dependencies: [dependency]) { true }
@@ -51,7 +51,7 @@ struct Rule10Tests {
         #expect(try await dependent.value)
     }
 
-    @Test("Rule 10: without operations it is deallocated, engine and all")
+    @Test("Without operations it is deallocated, engine and all")
     func isDeallocated() async throws {
         let freed = Gate()
         weak var engine: Scheduler?
@@ -67,7 +67,7 @@ struct Rule10Tests {
         #expect(engine == nil)
     }
 
-    @Test("Rule 10: the last reference may be dropped within a body")
+    @Test("The last reference may be dropped within a body")
     func lastReferenceDroppedInABody() async throws {
         let freed = Gate()
         let holder = QueueHolder(TaskOperationQueue(.init(executor: SingleThreadExecutor(Witness(freed)))))

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Rule 11: waiting for all", .inTurns, .timeLimit(.minutes(30)))
 struct Rule11Tests {
-    @Test("Rule 11: it returns when all operations have finished, with any outcome, and the count is 0")
+    @Test("It returns when all operations have finished, with any outcome, and the count is 0")
     func returnsWhenEmpty() async throws {
         for width in [1, 4] {
             let queue = TaskOperationQueue(maxConcurrentOperationCount: width)
@@ -26,7 +26,7 @@ struct Rule11Tests {
 
     /// The wait ends within the call that ends the last operation.
     @Test(
-        "Rule 11: what depends on the operations on other queues is ready when it returns",
+        "What depends on the operations on other queues is ready when it returns",
         arguments: [false, true], [false, true])
     func dependentsAreReady(isCancelled: Bool, hasHandler: Bool) async throws {
         let (queue, other) = (TaskOperationQueue(), TaskOperationQueue(.init(isSuspended: true)))
@@ -44,7 +44,7 @@ struct Rule11Tests {
         other.cancelAllOperations()
     }
 
-    @Test("Rule 11: it does not return while one is unfinished: executing, pending, or suspended")
+    @Test("It does not return while one is unfinished: executing, pending, or suspended")
     func doesNotReturnEarly() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
         let gate = Gate()
@@ -72,7 +72,7 @@ struct Rule11Tests {
         #expect(pending.isFinished)
     }
 
-    @Test("Rule 11: it waits for operations that bodies add meanwhile")
+    @Test("It waits for operations that bodies add meanwhile")
     func whatIsAddedMeanwhile() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
         let runs = ConcurrencyMeter()
@@ -88,7 +88,7 @@ struct Rule11Tests {
         #expect(queue.operationCount == 0)
     }
 
-    @Test("Rule 11: many tasks can wait at once, and a wait for an empty queue returns at once")
+    @Test("Many tasks can wait at once, and a wait for an empty queue returns at once")
     func manyWait() async throws {
         let queue = TaskOperationQueue()
         try await queue.waitUntilAllOperationsAreFinished()
@@ -107,7 +107,7 @@ struct Rule11Tests {
         }
     }
 
-    @Test("Rule 11: the count is the number of unfinished operations, and decreases before an end is visible")
+    @Test("The count is the number of unfinished operations, and decreases before an end is visible")
     func operationCount() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gate = Gate()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Rule 12: waiting blocks no thread, and lends the permit out", .inTurns, .timeLimit(.minutes(30)))
 struct Rule12Tests {
-    @Test("Rule 12: at width 1 a body can await an operation that it adds to its own queue")
+    @Test("At width 1 a body can await an operation that it adds to its own queue")
     func awaitingWithinTheOwnQueue() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let outer = queue.addOperation {
@@ -16,7 +16,7 @@ struct Rule12Tests {
         #expect(try await outer.value == 42)
     }
 
-    @Test("Rule 12: at width 1 child tasks of a body can await operations of the own queue")
+    @Test("At width 1 child tasks of a body can await operations of the own queue")
     func childTasksAwait() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let outer = queue.addOperation {
@@ -30,7 +30,7 @@ struct Rule12Tests {
         #expect(try await outer.value == 190)
     }
 
-    @Test("Rule 12: the permit is taken back before the body continues")
+    @Test("The permit is taken back before the body continues")
     func permitIsTakenBack() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let meter = ConcurrencyMeter()
@@ -50,7 +50,7 @@ struct Rule12Tests {
         #expect(meter.most == 1)
     }
 
-    @Test("Rule 12: a body that waits for its permit has precedence over operations that have not started")
+    @Test("A body that waits for its permit has precedence over operations that have not started")
     func returningComesFirst() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let order = Recorder<String>()
@@ -70,7 +70,7 @@ struct Rule12Tests {
         #expect(order.events == ["goes on", "starts"])
     }
 
-    @Test("Rule 12: thousands of waiting bodies delay nothing, because none of them holds a thread")
+    @Test("Thousands of waiting bodies delay nothing, because none of them holds a thread")
     func waitingHoldsNoThread() async throws {
         let gate = Gate()
         let (awaited, waiting) = (TaskOperationQueue(), TaskOperationQueue(maxConcurrentOperationCount: 5000))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Rule 13: a wait that could never end is refused", .inTurns, .timeLimit(.minutes(30)))
 struct Rule13Tests {
-    @Test("Rule 13: a dependency on itself is refused")
+    @Test("A dependency on itself is refused")
     func selfDependency() throws {
         let operation = TaskOperation(name: "a") {}
         let error = refusal { try operation.addDependency(operation) }
@@ -13,7 +13,7 @@ struct Rule13Tests {
         #expect(operation.dependencies == [])
     }
 
-    @Test("Rule 13: a cycle is refused where it would be closed, with every operation on it, and nothing changes")
+    @Test("A cycle is refused where it would be closed, with every operation on it, and nothing changes")
     func cycleIsNamed() async throws {
         let operations = ["a", "b", "c", "d"].map { TaskOperation(name: $0) {} }
         let aside = TaskOperation(name: "aside") {}
@@ -29,7 +29,7 @@ struct Rule13Tests {
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test("Rule 13: the same among operations that are added, on several queues")
+    @Test("The same among operations that are added, on several queues")
     func cycleOverQueues() async throws {
         let queues = (0..<3).map { _ in TaskOperationQueue(.init(isSuspended: true)) }
         let operations = queues.enumerated().map { number, queue in queue.addOperation(name: "\(number)") {} }
@@ -41,7 +41,7 @@ struct Rule13Tests {
         for operation in operations { try await operation.value }
     }
 
-    @Test("Rule 13: diamonds, removed edges and finished dependencies are not refused")
+    @Test("Diamonds, removed edges and finished dependencies are not refused")
     func whatIsNoCycle() async throws {
         let operations = ["a", "b", "c", "d"].map { TaskOperation(name: $0) {} }
         let (a, b, c, d) = (operations[0], operations[1], operations[2], operations[3])
@@ -59,7 +59,7 @@ struct Rule13Tests {
         try await d.value
     }
 
-    @Test("Rule 13: of two threads that close a cycle together, one is refused", arguments: 0..<50)
+    @Test("Of two threads that close a cycle together, one is refused", arguments: 0..<50)
     func closingTogether(_: Int) async throws {
         let (a, b) = (TaskOperation(name: "a") {}, TaskOperation(name: "b") {})
         async let first = Result { () throws(TaskOperationError) in try a.addDependency(b) }
@@ -68,7 +68,7 @@ struct Rule13Tests {
         #expect(refusals == 1)
     }
 
-    @Test("Rule 13: a body that awaits its dependent is refused with the names of the operations")
+    @Test("A body that awaits its dependent is refused with the names of the operations")
     func awaitingADependent() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let end = TaskOperation(name: "end") {}
@@ -82,7 +82,7 @@ struct Rule13Tests {
         try await end.value
     }
 
-    @Test("Rule 13: a dependency on a body that awaits the dependent is refused, in either order")
+    @Test("A dependency on a body that awaits the dependent is refused, in either order")
     func dependingOnAWaiter() async throws {
         let gate = Gate()
         let awaited = TaskOperation(name: "awaited") { 1 }

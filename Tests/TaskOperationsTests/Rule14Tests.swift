@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Rule 14: misuse is a thrown, typed error", .inTurns, .timeLimit(.minutes(30)))
 struct Rule14Tests {
-    @Test("Rule 14: a weight or limits that are set after adding are refused, and nothing changes")
+    @Test("A weight or limits that are set after adding are refused, and nothing changes")
     func permitsSetTooLate() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, isSuspended: true))
         let (operation, other) = (TaskOperation(name: "late") {}, TaskOperation {})
@@ -24,7 +24,7 @@ struct Rule14Tests {
         try await other.value
     }
 
-    @Test("Rule 14: adding an operation twice is refused, to the same queue, to another, and after its end")
+    @Test("Adding an operation twice is refused, to the same queue, to another, and after its end")
     func addingTwice() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let other = TaskOperationQueue()
@@ -44,7 +44,7 @@ struct Rule14Tests {
         #expect(runs.events == ["ran"])
     }
 
-    @Test("Rule 14: of many threads that add the same operation at once, one succeeds")
+    @Test("Of many threads that add the same operation at once, one succeeds")
     func addingAtOnce() async throws {
         let queues = (0..<4).map { _ in TaskOperationQueue() }
         for _ in 0..<100 {
@@ -60,7 +60,7 @@ struct Rule14Tests {
         }
     }
 
-    @Test("Rule 14: a dependency added to, or removed from, one that has started or ended is refused")
+    @Test("A dependency added to, or removed from, one that has started or ended is refused")
     func lateDependency() async throws {
         let gate = Gate()
         let dependency = TaskOperation(name: "dependency") {}
@@ -82,7 +82,7 @@ struct Rule14Tests {
         #expect(operation.dependencies == [])
     }
 
-    @Test("Rule 14: the refusal says that it has ended, also where the new dependency waits for it")
+    @Test("The refusal says that it has ended, also where the new dependency waits for it")
     func lateDependencyOnADependent() async throws {
         let operation = TaskOperation(name: "late") {}
         let dependent = TaskOperation(dependencies: [operation]) {}
@@ -93,7 +93,7 @@ struct Rule14Tests {
         #expect(error?.dependencyCycle == nil)
     }
 
-    @Test("Rule 14: starting one by hand that is not ready is refused, and it can be started later")
+    @Test("Starting one by hand that is not ready is refused, and it can be started later")
     func startingTooEarly() async throws {
         let (first, second) = (TaskOperation(name: "first") {}, TaskOperation(name: "second") {})
         let operation = TaskOperation(name: "third", dependencies: [first, second]) { 3 }
@@ -108,7 +108,7 @@ struct Rule14Tests {
         #expect(try await operation.value == 3)
     }
 
-    @Test("Rule 14: each message names the operation and the remedy")
+    @Test("Each message names the operation and the remedy")
     func messages() async throws {
         let first = TaskOperation(name: "first") {}
         let second = TaskOperation(name: "second", dependencies: [first]) {}

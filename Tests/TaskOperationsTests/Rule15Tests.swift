@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Rule 15: escalation", .inTurns, .timeLimit(.minutes(30)))
 struct Rule15Tests {
-    @Test("Rule 15: awaiting from higher priority escalates a pending operation, which then starts first")
+    @Test("Awaiting from higher priority escalates a pending operation, which then starts first")
     func awaitingEscalatesPending() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let starts = Recorder<String>()
@@ -20,7 +20,7 @@ struct Rule15Tests {
         #expect(starts.events == ["awaited", "first"])
     }
 
-    @Test("Rule 15: awaiting from higher priority escalates the task of an executing body, while it runs")
+    @Test("Awaiting from higher priority escalates the task of an executing body, while it runs")
     func awaitingEscalatesExecuting() async throws {
         let gate = Gate()
         let operation = TaskOperationQueue().addOperation(priority: .low) {
@@ -37,7 +37,7 @@ struct Rule15Tests {
         #expect(try await waiting.value == .low)
     }
 
-    @Test("Rule 15: the priority of all operations for which the awaited one waits increases, over chains and queues")
+    @Test("The priority of all operations for which the awaited one waits increases, over chains and queues")
     func escalationIsTransitive() async throws {
         let queues = (0..<3).map { TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: $0 > 0)) }
         let gate = Gate()
@@ -62,7 +62,7 @@ struct Rule15Tests {
         try await waiting.value
     }
 
-    @Test("Rule 15: depending on it from higher priority escalates it and all it depends on")
+    @Test("Depending on it from higher priority escalates it and all it depends on")
     func dependingEscalates() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let first = queue.addOperation(priority: .background) {}
@@ -77,7 +77,7 @@ struct Rule15Tests {
         try await urgent.value
     }
 
-    @Test("Rule 15: an operation with a lowered priority is still as urgent as its waiters")
+    @Test("An operation with a lowered priority is still as urgent as its waiters")
     func loweringKeepsWhatWaits() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let first = queue.addOperation {}
@@ -88,7 +88,7 @@ struct Rule15Tests {
         try await second.value
     }
 
-    @Test("Rule 15: escalation never lowers")
+    @Test("Escalation never lowers")
     func neverLowers() async throws {
         let gate = Gate()
         let operation = TaskOperationQueue().addOperation(priority: .high) {

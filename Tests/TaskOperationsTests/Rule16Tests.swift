@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Rule 16: a finished operation holds its outcome and nothing else", .inTurns, .timeLimit(.minutes(30)))
 struct Rule16Tests {
-    @Test("Rule 16: the body is released before the end is visible")
+    @Test("The body is released before the end is visible")
     func bodyIsReleased() async throws {
         let freed = Gate()
         let operation = { [witness = Witness(freed)] in
@@ -16,7 +16,7 @@ struct Rule16Tests {
         #expect(operation.isFinished)
     }
 
-    @Test("Rule 16: a body that never runs is released by the cancellation")
+    @Test("A body that never runs is released by the cancellation")
     func cancelledBodyIsReleased() {
         let freed = Gate()
         let queue = TaskOperationQueue(.init(isSuspended: true))
@@ -28,7 +28,7 @@ struct Rule16Tests {
         #expect(freed.isOpen)
     }
 
-    @Test("Rule 16: dependencies are released at the end, by running or by being cancelled")
+    @Test("Dependencies are released at the end, by running or by being cancelled")
     func dependenciesAreReleased() async throws {
         for cancels in [false, true] {
             let freed = Gate()
@@ -47,7 +47,7 @@ struct Rule16Tests {
         }
     }
 
-    @Test("Rule 16: the inputs of an operation are released at its end, and their values with them")
+    @Test("The inputs of an operation are released at its end, and their values with them")
     func inputsAreReleased() async throws {
         let freed = Gate()
         let queue = TaskOperationQueue()
@@ -59,7 +59,7 @@ struct Rule16Tests {
         await freed.pass()
     }
 
-    @Test("Rule 16: dependents are released at the end")
+    @Test("Dependents are released at the end")
     func dependentsAreReleased() async throws {
         let freed = Gate()
         let queue = TaskOperationQueue()
@@ -74,7 +74,7 @@ struct Rule16Tests {
         #expect(first.isFinished)
     }
 
-    @Test("Rule 16: completion handlers are released after they were called")
+    @Test("Completion handlers are released after they were called")
     func handlersAreReleased() async throws {
         let freed = Gate()
         let operation = TaskOperation {}
@@ -86,7 +86,7 @@ struct Rule16Tests {
         #expect(operation.isFinished)
     }
 
-    @Test("Rule 16: a very long chain that was never added is freed without recursion", .computing)
+    @Test("A very long chain that was never added is freed without recursion", .computing)
     func freeingAChain() {
         let freed = Gate()
         var last = TaskOperation { [witness = Witness(freed)] in withExtendedLifetime(witness) {} }
@@ -96,7 +96,7 @@ struct Rule16Tests {
         #expect(last.isReady)
     }
 
-    @Test("Rule 16: a chain in which each needs the value of the one before is freed without recursion", .computing)
+    @Test("A chain in which each needs the value of the one before is freed without recursion", .computing)
     func freeingAChainOfInputs() {
         let freed = Gate()
         var last = TaskOperation { [witness = Witness(freed)] in withExtendedLifetime(witness) { 0 } }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Rule 17: completion handlers", .inTurns, .timeLimit(.minutes(30)))
 struct Rule17Tests {
-    @Test("Rule 17: a handler runs exactly once, after the state is finished, for any outcome")
+    @Test("A handler runs exactly once, after the state is finished, for any outcome")
     func onceAfterTheEnd() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let succeeding = queue.addOperation {}
@@ -25,7 +25,7 @@ struct Rule17Tests {
         #expect(calls.events.sorted() == ["cancelled finished", "failing finished", "succeeding finished"])
     }
 
-    @Test("Rule 17: handlers are called in the order of adding, before awaiting tasks continue")
+    @Test("Handlers are called in the order of adding, before awaiting tasks continue")
     func beforeWaiters() async throws {
         for cancels in [false, true] {
             let calls = Recorder<Int>()
@@ -41,7 +41,7 @@ struct Rule17Tests {
         }
     }
 
-    @Test("Rule 17: handlers have been called before a dependent starts")
+    @Test("Handlers have been called before a dependent starts")
     func beforeDependents() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let calls = Recorder<Int>()
@@ -52,7 +52,7 @@ struct Rule17Tests {
         #expect(try await dependent.value == [1])
     }
 
-    @Test("Rule 17: of a cancelled operation too, handlers have been called before a dependent starts")
+    @Test("Of a cancelled operation too, handlers have been called before a dependent starts")
     func beforeDependentsOfACancelledOne() async throws {
         var startedTooEarly = 0
         for _ in 0..<500 {
@@ -66,7 +66,7 @@ struct Rule17Tests {
         #expect(startedTooEarly == 0)
     }
 
-    @Test("Rule 17: a handler gets the outcome, typed")
+    @Test("A handler gets the outcome, typed")
     func handlerGetsTheOutcome() async throws {
         let outcomes = Recorder<Result<Int, any Error>>()
         let queue = TaskOperationQueue(.init(isSuspended: true))
@@ -82,7 +82,7 @@ struct Rule17Tests {
         #expect(outcomes.events.count { (try? $0.get()) == nil } == 2)
     }
 
-    @Test("Rule 17: one that is added after the end is called, once")
+    @Test("One that is added after the end is called, once")
     func lateHandler() async throws {
         let operation = TaskOperationQueue().addOperation { 1 }
         _ = try await operation.value
@@ -95,7 +95,7 @@ struct Rule17Tests {
         #expect(try outcome.get() == 1)
     }
 
-    @Test("Rule 17: the handler of an operation that was cancelled before its start does not wait for a busy executor")
+    @Test("The handler of an operation that was cancelled before its start does not wait for a busy executor")
     func busyExecutor() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: SingleThreadExecutor()))
         let release = DispatchSemaphore(value: 0)
@@ -109,7 +109,7 @@ struct Rule17Tests {
         try await busy.value
     }
 
-    @Test("Rule 17: where adding races with the end, each handler is called exactly once")
+    @Test("Where adding races with the end, each handler is called exactly once")
     func racingWithTheEnd() async throws {
         for _ in 0..<300 {
             let calls = Recorder<Int>()

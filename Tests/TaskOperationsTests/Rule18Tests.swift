@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Rule 18: nothing outlives withTaskOperationQueue", .inTurns, .timeLimit(.minutes(30)))
 struct Rule18Tests {
-    @Test("Rule 18: leaving the scope waits for all that was added")
+    @Test("Leaving the scope waits for all that was added")
     func leavingWaits() async throws {
         let ends = ConcurrencyMeter()
         let operations = try await withTaskOperationQueue(maxConcurrentOperationCount: 4) { queue in
@@ -15,7 +15,7 @@ struct Rule18Tests {
         #expect(operations.allSatisfy { $0.isFinished && !$0.isCancelled })
     }
 
-    @Test("Rule 18: the end of the scope waits for operations that others add meanwhile")
+    @Test("The end of the scope waits for operations that others add meanwhile")
     func waitsForWhatIsAdded() async throws {
         let ends = ConcurrencyMeter()
         _ = try await withTaskOperationQueue(maxConcurrentOperationCount: 2) { queue in
@@ -31,7 +31,7 @@ struct Rule18Tests {
         #expect(ends.total == 10)
     }
 
-    @Test("Rule 18: an error of the body cancels the remaining operations, waits for them, and is thrown")
+    @Test("An error of the body cancels the remaining operations, waits for them, and is thrown")
     func leavingByAnError() async throws {
         let (started, released) = (Gate(), Gate())
         let executing = TaskOperation {
@@ -56,7 +56,7 @@ struct Rule18Tests {
         #expect(pending.failure is CancellationError)
     }
 
-    @Test("Rule 18: cancelling its task cancels the remaining operations and those that are added later")
+    @Test("Cancelling its task cancels the remaining operations and those that are added later")
     func cancellingTheTaskAround() async throws {
         let (arrived, released) = (Gate(), Gate())
         let task = Task {
@@ -83,7 +83,7 @@ struct Rule18Tests {
         #expect(later.failure is CancellationError)
     }
 
-    @Test("Rule 18: a scope that is left while its task is being cancelled still waits for all", arguments: 0..<50)
+    @Test("A scope that is left while its task is being cancelled still waits for all", arguments: 0..<50)
     func cancellingWhileLeaving(_: Int) async throws {
         let meter = ConcurrencyMeter()
         let task = Task {
@@ -97,7 +97,7 @@ struct Rule18Tests {
         #expect(try await task.value == 0)
     }
 
-    @Test("Rule 18: a queue that was suspended in its scope is resumed at the end")
+    @Test("A queue that was suspended in its scope is resumed at the end")
     func suspendedInItsScope() async throws {
         let operation = try await withTaskOperationQueue { queue in
             queue.isSuspended = true
@@ -106,7 +106,7 @@ struct Rule18Tests {
         #expect(try operation.outcome?.get() == 1)
     }
 
-    @Test("Rule 18: a queue that left its scope takes nothing any more")
+    @Test("A queue that left its scope takes nothing any more")
     func afterTheScope() async throws {
         let queue = try await withTaskOperationQueue { $0 }
         let operation = queue.addOperation(name: "late") {}

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Rule 19: shutdown", .inTurns, .timeLimit(.minutes(30)))
 struct Rule19Tests {
-    @Test("Rule 19: operations that are added afterwards fail at once, in each way of adding, and do not run")
+    @Test("Operations that are added afterwards fail at once, in each way of adding, and do not run")
     func whatIsAddedAfterwards() async throws {
         let queue = TaskOperationQueue(name: "closed")
         queue.shutDown()
@@ -26,7 +26,7 @@ struct Rule19Tests {
         #expect(runs.events == [])
     }
 
-    @Test("Rule 19: operations that were added before are drained, also suspended ones and those behind barriers")
+    @Test("Operations that were added before are drained, also suspended ones and those behind barriers")
     func draining() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let dependency = TaskOperation {}
@@ -41,7 +41,7 @@ struct Rule19Tests {
         for (number, operation) in operations.enumerated() { #expect(try await operation.value == number) }
     }
 
-    @Test("Rule 19: with .cancel, operations that were added before are cancelled, also on a suspended queue")
+    @Test("With .cancel, operations that were added before are cancelled, also on a suspended queue")
     func cancelling() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gate = Gate()
@@ -60,7 +60,7 @@ struct Rule19Tests {
         #expect(queue.operationCount == 0)
     }
 
-    @Test("Rule 19: dependents of a refused operation start, and its handlers are called")
+    @Test("Dependents of a refused operation start, and its handlers are called")
     func dependentsOfTheRefused() async throws {
         let queue = TaskOperationQueue()
         queue.shutDown()
@@ -78,7 +78,7 @@ struct Rule19Tests {
         #expect(cause?.queueShutDown == "refused")
     }
 
-    @Test("Rule 19: a body that adds to its queue after the shutdown is told so by the operation")
+    @Test("A body that adds to its queue after the shutdown is told so by the operation")
     func addingFromABody() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gate = Gate()
@@ -93,7 +93,7 @@ struct Rule19Tests {
         #expect(outer.refusal?.queueShutDown == "inner")
     }
 
-    @Test("Rule 19: the shutdown waits for operations that were added before, within its time")
+    @Test("The shutdown waits for operations that were added before, within its time")
     func waitingForTheEnd() async throws {
         let clock = ManualClock()
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
@@ -111,7 +111,7 @@ struct Rule19Tests {
     }
 
     @Test(
-        "Rule 19: the shutdown cancels the remaining operations at the end of its time, and waits for them",
+        "The shutdown cancels the remaining operations at the end of its time, and waits for them",
         .timeLimit(.minutes(30)), arguments: [false, true])
     func timeIsOver(isSuspended: Bool) async throws {
         let clock = ManualClock()
@@ -139,7 +139,7 @@ struct Rule19Tests {
         try await ended.value
     }
 
-    @Test("Rule 19: cancelling the task of the shutdown cancels the remaining operations at once")
+    @Test("Cancelling the task of the shutdown cancels the remaining operations at once")
     func cancelledWait() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let operation = queue.addOperation {}
@@ -149,7 +149,7 @@ struct Rule19Tests {
         #expect(operation.isCancelled && operation.isFinished)
     }
 
-    @Test("Rule 19: a body that shuts its own queue down does not wait for itself, and nothing is cancelled")
+    @Test("A body that shuts its own queue down does not wait for itself, and nothing is cancelled")
     func fromWithin() async throws {
         let queue = TaskOperationQueue(name: "own", maxConcurrentOperationCount: 1)
         let operation = queue.addOperation(name: "closing") { () -> [String?]? in
@@ -166,7 +166,7 @@ struct Rule19Tests {
         #expect(!operation.isCancelled && !other.isCancelled)
     }
 
-    @Test("Rule 19: an empty queue is shut down at once")
+    @Test("An empty queue is shut down at once")
     func emptyQueue() async throws {
         let queue = TaskOperationQueue()
         try await queue.shutDown(cancellingAfter: .seconds(1000), clock: ManualClock())

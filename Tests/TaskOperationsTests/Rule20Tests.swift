@@ -10,7 +10,7 @@ struct Rule20Tests {
         let queue = TaskOperationQueue.current
     }
 
-    @Test("Rule 20: a body and its child tasks see their own operation and queue")
+    @Test("A body and its child tasks see their own operation and queue")
     func withinABody() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
         let operations = (0..<50).map { _ in
@@ -34,14 +34,14 @@ struct Rule20Tests {
         }
     }
 
-    @Test("Rule 20: both ways of asking for the operation say the same")
+    @Test("Both ways of asking for the operation say the same")
     func bothWaysOfAsking() async throws {
-        let operation = TaskOperationQueue().addOperation { TaskOperation.current === AnyTaskOperation.current }
+        let operation = TaskOperationQueue().addOperation { AnyTaskOperation.current === AnyTaskOperation.current }
         #expect(try await operation.value)
-        #expect(TaskOperation.current == nil)
+        #expect(AnyTaskOperation.current == nil)
     }
 
-    @Test("Rule 20: outside there is none, in a detached task and a completion handler neither")
+    @Test("Outside there is none, in a detached task and a completion handler neither")
     func outside() async throws {
         #expect(AnyTaskOperation.current == nil)
         #expect(TaskOperationQueue.current == nil)
@@ -56,7 +56,7 @@ struct Rule20Tests {
         #expect(handled.events.count == 1)
     }
 
-    @Test("Rule 20: an operation that a body adds is the current one in its own body")
+    @Test("An operation that a body adds is the current one in its own body")
     func nested() async throws {
         let (outerQueue, innerQueue) = (TaskOperationQueue(), TaskOperationQueue())
         let outer = outerQueue.addOperation {
@@ -70,7 +70,7 @@ struct Rule20Tests {
         #expect(afterwards.queue === outerQueue)
     }
 
-    @Test("Rule 20: one that was started by hand has no queue")
+    @Test("One that was started by hand has no queue")
     func startedByHand() async throws {
         let operation = TaskOperation { Seen() }
         try operation.start()
@@ -79,7 +79,7 @@ struct Rule20Tests {
         #expect(seen.queue == nil)
     }
 
-    @Test("Rule 20: where the queue was released, its bodies can still ask for it and add to it")
+    @Test("Where the queue was released, its bodies can still ask for it and add to it")
     func releasedQueue() async throws {
         let gate = Gate()
         let operation = {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Rule 21: priorities change at any time", .inTurns, .timeLimit(.minutes(30)))
 struct Rule21Tests {
-    @Test("Rule 21: a pending operation moves up or down, and keeps its arrival")
+    @Test("A pending operation moves up or down, and keeps its arrival")
     func pendingOperationsMove() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let starts = Recorder<Int>()
@@ -20,7 +20,7 @@ struct Rule21Tests {
         #expect(starts.events == [2, 4, 1, 3, 5, 0])
     }
 
-    @Test("Rule 21: one that is not ready, or not added, moves too")
+    @Test("One that is not ready, or not added, moves too")
     func beforeItIsReady() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let starts = Recorder<String>()
@@ -38,7 +38,7 @@ struct Rule21Tests {
         #expect(starts.events == ["not added", "waiting", "medium"])
     }
 
-    @Test("Rule 21: a body runs in a task of the priority that its operation had when it started")
+    @Test("A body runs in a task of the priority that its operation had when it started")
     func taskPriority() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let operation = queue.addOperation(priority: .low) { Task.currentPriority }
@@ -48,7 +48,7 @@ struct Rule21Tests {
         #expect(try await operation.value == .high)
     }
 
-    @Test("Rule 21: raising an executing operation raises its task, and no other that runs after it")
+    @Test("Raising an executing operation raises its task, and no other that runs after it")
     func executingOperation() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gate = Gate()
@@ -65,7 +65,7 @@ struct Rule21Tests {
         #expect(try await next.value == .low)
     }
 
-    @Test("Rule 21: the priority of its dependencies increases with that of an operation")
+    @Test("The priority of its dependencies increases with that of an operation")
     func dependenciesRise() throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let first = queue.addOperation(priority: .low) {}
@@ -77,7 +77,7 @@ struct Rule21Tests {
         queue.cancelAllOperations()
     }
 
-    @Test("Rule 21: after the end a change changes nothing, and every level can be set and read")
+    @Test("After the end a change changes nothing, and every level can be set and read")
     func afterTheEnd() async throws {
         let operation = TaskOperation(priority: .low) {}
         for level in [.background, .low, .medium, .high, TaskPriority(rawValue: 33)] as [TaskPriority] {
@@ -92,7 +92,7 @@ struct Rule21Tests {
         #expect(operation.priority == .medium)
     }
 
-    @Test("Rule 21: thousands of changes at random end in the order of the last ones", arguments: 1...5)
+    @Test("Thousands of changes at random end in the order of the last ones", arguments: 1...5)
     func manyChanges(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         let levels: [TaskPriority] = [.background, .low, .medium, .high]

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Rule 22: bodies isolated to an actor", .inTurns, .timeLimit(.minutes(30)))
 struct Rule22Tests {
-    @Test("Rule 22: a body isolated to the main actor runs there, from queues of every kind")
+    @Test("A body isolated to the main actor runs there, from queues of every kind")
     func mainActor() async throws {
         let queues = [TaskOperationQueue(), TaskOperationQueue(.init(executor: SingleThreadExecutor())), .main]
         for queue in queues {
@@ -18,7 +18,7 @@ struct Rule22Tests {
         }
     }
 
-    @Test("Rule 22: an actor protects its bodies, for any width")
+    @Test("An actor protects its bodies, for any width")
     func globalActor() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 8)
         let before = await Registry.count
@@ -32,7 +32,7 @@ struct Rule22Tests {
         #expect(await Registry.count == before + 1000)
     }
 
-    @Test("Rule 22: the permit is held while the body runs on its actor")
+    @Test("The permit is held while the body runs on its actor")
     func permitIsHeld() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gate = Gate()
@@ -52,7 +52,7 @@ struct Rule22Tests {
         #expect((meter.total, meter.most) == (21, 1))
     }
 
-    @Test("Rule 22: one that needs values, and is isolated to an actor, runs there too")
+    @Test("One that needs values, and is isolated to an actor, runs there too")
     func withInputs() async throws {
         let queue = TaskOperationQueue()
         let input = queue.addOperation { 20 }
@@ -62,7 +62,7 @@ struct Rule22Tests {
         #expect(try await operation.value)
     }
 
-    @Test("Rule 22: the next operation of the same queue does not run on the actor")
+    @Test("The next operation of the same queue does not run on the actor")
     func leavesTheActor() async throws {
         let executor = SingleThreadExecutor()
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: executor))

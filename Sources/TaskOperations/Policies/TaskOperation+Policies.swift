@@ -12,7 +12,7 @@ extension TaskOperation {
             return try await whole.run { try await attempts(body, options) }
         }
         let time = whole ?? OperationTimeLimit(options.overrun ?? .wait, clock: clock)
-        return try await withTimeLimit(limit, clock: clock) {
+        return try await withTimeoutHandler(limit, clock: clock) {
             try await time.run { try await attempts(body, options) }
         } onTimeout: {
             time.pass(limit, for: operation)
@@ -35,4 +35,91 @@ extension TaskOperation {
             TaskOperationError.timedOut(label, after: limit)
         }
     }
+}
+
+extension TaskOperation {
+    /// Runs a body until it succeeds, or until the policy allows no further attempt.
+    static func run<C: Clock>(
+        _ body: Body, retrying policy: RetryPolicy, clock: C
+    ) async throws -> Success where C.Duration == Duration {
+        var attempt = 1
+        while true {
+            let pause: Duration
+            do {
+                return try await RetryPolicy.$attempt.withValue(attempt) { try await body() }
+            } catch {
+                guard let chosen = policy.pause(after: error, attempt: attempt, of: executing) else { throw error }
+                pause = chosen
+            }
+            // All values of the failed attempt have been released here.
+            attempt += 1
+            await waitLendingPermit(for: pause, before: attempt, clock: clock)
+            try Task.checkCancellation()
+            executing?.report(.attempt(attempt))
+        }
+    }
+}
+
+extension AnyTaskOperation {
+    /// Waits until a pause is over, and until the rates of the queue and of the limits allow an attempt. During this
+    /// wait, the body lends its permits. If the task is cancelled, the body does not take the permits back, and must end.
+    static func waitLendingPermit<C: Clock>(
+        for pause: Duration, before attempt: Int, clock: C
+    ) async where C.Duration == Duration {
+        let (scheduler, limits) = executing?.record.withLock { ($0.scheduler, $0.links?.limits ?? []) } ?? (nil, [])
+        let hasRate = scheduler?.hasRate == true || limits.contains { $0.limit.hasRate }
+        if pause <= .zero, !hasRate { return }
+        let face = ClockFace(clock)
+        let end = face.moment(after: pause)
+        await lendingPermit(for: .pause(attempt: attempt, length: pause), continues: { !Task.isCancelled }) {
+            await lendingLimits {
+                if pause > .zero { await face.sleep(until: end) }
+                if !Task.isCancelled { await scheduler?.waitForAttempt() }
+            }
+        }
+    }
+}
+
+/// Runs a body, and runs it again after failures as long as a policy allows.
+///
+/// ```swift
+/// let page = try await retrying(.exponential(initial: .milliseconds(200), attempts: 5)) { try await load(url) }
+/// ```
+///
+/// All attempts run in the calling task, in the isolation of the caller. If the task is cancelled, a pause ends at
+/// once, and no further attempt follows.
+///
+/// An operation whose body calls this function keeps its permit during pauses. By contrast, an operation with a retry
+/// policy lends its permit during pauses. This function does not call the handlers of `RetryPolicy.reporting(to:)`,
+/// because there is no operation to report.
+///
+/// - Parameters:
+///   - policy: The policy that decides on each further attempt.
+///   - clock: The clock that measures pauses.
+///   - isolation: The actor to which the body is isolated; by default, the caller's actor.
+///   - body: The work. During the call, `RetryPolicy.attempt` is the number of the attempt.
+/// - Returns: The value that the first successful attempt returns.
+/// - Throws: The error of the last attempt, or `CancellationError` if the task is cancelled between two attempts.
+public func retrying<Value>(
+    _ policy: RetryPolicy, clock: any Clock<Duration> = ContinuousClock(),
+    isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
+) async throws -> Value {
+    var attempt = 1
+    while true {
+        let pause: Duration
+        do {
+            return try await RetryPolicy.$attempt.withValue(attempt, operation: body, isolation: isolation)
+        } catch {
+            guard let chosen = policy.pause(after: error, attempt: attempt, of: nil) else { throw error }
+            pause = chosen
+        }
+        attempt += 1
+        if pause > .zero { await sleep(for: pause, on: clock) }
+        try Task.checkCancellation()
+    }
+}
+
+private func sleep(for pause: Duration, on clock: some Clock<Duration>) async {
+    let face = ClockFace(clock)
+    await face.sleep(until: face.moment(after: pause))
 }

@@ -85,6 +85,7 @@ enum Deadlines {
     private static func sleep(_ sleeper: DeadlineTable.NewSleeper) async {
         let face = sleeper.face
         var now = face.now
+        var tellCount = 0
         while true {
             switch table.withLock({ $0.next(for: sleeper, at: now) }) {
             case .tell(let targets):
@@ -92,6 +93,9 @@ enum Deadlines {
                 // If the clock wakes a sleeper early, `now` is later than the time of the clock. A target may have
                 // added a deadline between these two times. For this reason, the time is read again.
                 now = face.now
+                // Targets may add deadlines that have passed already, again and again: a clock at its end has only such.
+                tellCount += 1
+                if tellCount % 64 == 0 { await Task.yield() }
             case .sleep(let moment):
                 await DeadlineSleep.$isCurrent.withValue(true) { await face.sleep(until: moment) }
                 now = max(face.now, moment)

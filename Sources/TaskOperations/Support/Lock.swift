@@ -29,3 +29,53 @@
     /// Specialization saves a quarter of the instructions of a Foundation operation on a queue.
     package typealias Lock<Value: ~Copyable & Sendable> = Mutex<Value>
 #endif
+
+/// A value that only one thread at a time can access. Threads can wait for changes of the value.
+package final class Monitor<Value: Sendable>: @unchecked Sendable {
+    // Every access to `value` holds `lock`.
+    private let lock = SystemLock()
+    private var value: Value
+
+    package init(_ value: Value) {
+        self.value = value
+    }
+
+    package func withLock<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
+        lock.lock()
+        defer { lock.unlock() }
+        return body(&value)
+    }
+
+    /// Wakes one waiting thread, if there is one. The caller must not hold the lock.
+    package func wakeOne() { lock.wakeOne() }
+
+    /// Wakes all waiting threads. The caller must not hold the lock.
+    package func wakeAll() { lock.wakeAll() }
+
+    /// Blocks the thread until `attempt` returns a value other than nil, or until the time is over.
+    ///
+    /// - Parameters:
+    ///   - limit: The longest time to block; nil for no limit.
+    ///   - attempt: Called under the lock at the beginning, after each wake, and when the time is over. `isLate` is
+    ///     true only in the last case.
+    /// - Returns: The value that `attempt` returned; nil if the time was over before.
+    package func wait<Result: Sendable>(
+        for limit: Duration?, until attempt: (inout Value, _ isLate: Bool) -> Result?
+    ) -> Result? {
+        let deadline = limit.map { ContinuousClock.now + min($0, .seconds(1_000_000_000)) }
+        lock.lock()
+        defer { lock.unlock() }
+        var isLate = false
+        while true {
+            if let result = attempt(&value, isLate) { return result }
+            if isLate { return nil }
+            guard let deadline else {
+                lock.wait()
+                continue
+            }
+            let rest = deadline - .now
+            if rest > .zero { lock.wait(for: rest) }
+            isLate = deadline <= .now
+        }
+    }
+}

@@ -1,3 +1,5 @@
+import Synchronization
+
 // Thread-local values. The functions of the operating system are in the folder `Platform`.
 
 /// A thread-local mark. The mark of each thread is empty at first, and later the identity of an object.
@@ -25,4 +27,50 @@ struct ThreadVariable<Value>: Sendable {
         get { address.value?.assumingMemoryBound(to: Value.self) }
         nonmutating set { address.value = UnsafeMutableRawPointer(newValue) }
     }
+}
+
+/// A flag that threads can set, but not clear.
+final class AtomicFlag: Sendable {
+    private let flag = Atomic(false)
+
+    var isSet: Bool { flag.load(ordering: .sequentiallyConsistent) }
+
+    func set() { flag.store(true, ordering: .sequentiallyConsistent) }
+}
+
+/// A moment of the continuous clock.
+///
+/// Values that are copied often contain a moment instead of a `ContinuousClock.Instant`. The compiler does not know the
+/// layout of that type. It copies and destroys values with such an instant through value witness tables. This took 40 %
+/// of the cost of an event.
+package struct Moment: Comparable, Sendable {
+    private static let first = ContinuousClock.now
+
+    /// The time since `first`.
+    private let time: Duration
+
+    /// The moment `first`, from which all other moments are measured.
+    static var origin: Moment { Moment(time: .zero) }
+
+    private init(time: Duration) { self.time = time }
+
+    package init(_ instant: ContinuousClock.Instant) {
+        time = Self.first.duration(to: instant)
+    }
+
+    package static var now: Moment { Moment(.now) }
+
+    package var instant: ContinuousClock.Instant { Self.first.advanced(by: time) }
+
+    package static func < (left: Moment, right: Moment) -> Bool { left.time < right.time }
+
+    package static func - (end: Moment, start: Moment) -> Duration { end.time - start.time }
+}
+
+/// Stops the process with a message if a caller breaks a requirement. Unlike `precondition`, this function also prints
+/// the message in release builds.
+package func require(
+    _ isAllowed: Bool, _ message: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line
+) {
+    if !isAllowed { fatalError(message(), file: file, line: line) }
 }

@@ -221,7 +221,7 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
 
     private static func taskQueueWidth(_ width: Int) -> Int {
         if width == OperationQueue.defaultMaxConcurrentOperationCount {
-            return TaskOperationQueue.unlimitedConcurrentOperationCount
+            return .unlimited
         }
         if width < 0 { fatalError("maxConcurrentOperationCount is \(width); it must not be negative.") }
         return width

@@ -75,60 +75,149 @@ public final class TaskOperationGroup: Sendable {
         members.didAdd(operation)
     }
 
-    /// Creates an operation from a closure and adds it.
+    /// Adds operations in one step. See `TaskOperationQueue.addOperations(_:)`.
+    ///
+    /// - Throws: The errors of `TaskOperationQueue.addOperation(_:)`. If one operation is refused, none is added.
+    public func addOperations(_ operations: [AnyTaskOperation]) throws(TaskOperationError) {
+        for _ in operations { members.willAdd() }
+        do {
+            try queue.addOperations(operations)
+        } catch {
+            for _ in operations { members.wasRefused() }
+            throw error
+        }
+        for operation in operations { members.didAdd(operation) }
+    }
+
+    /// Adds an operation as a barrier among the operations of the group. See `TaskOperationQueue.addBarrier(_:)`.
+    ///
+    /// - Throws: The errors of `TaskOperationQueue.addBarrier(_:)`.
+    public func addBarrier(_ operation: AnyTaskOperation) throws(TaskOperationError) {
+        members.willAdd()
+        do {
+            try queue.addBarrier(operation)
+        } catch {
+            members.wasRefused()
+            throw error
+        }
+        members.didAdd(operation)
+    }
+
+    /// Creates an operation from a closure and adds it. If neither the arguments nor the options set a priority, the
+    /// operation has the current priority of the group.
     ///
     /// - Parameters:
     ///   - name: The name in messages and descriptions.
     ///   - priority: The priority. The default is the current priority of the group.
     ///   - dependencies: Operations that must finish first, with any outcome.
+    ///   - options: The other options. An option replaces the argument of the same name.
     ///   - body: The work.
     @discardableResult
     public func addOperation<Success>(
         name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
+        _ options: OperationOptions = OperationOptions(),
         body: @escaping TaskOperation<Success>.Body
     ) -> TaskOperation<Success> {
-        addNew(
-            TaskOperation(
-                name: name, priority: priority ?? members.priority, dependencies: dependencies, body: body))
+        addNew(TaskOperation(completed(options, name, priority, dependencies), body: body))
     }
 
-    /// Creates an operation with options and adds it. If the options set no priority, the operation has the current
-    /// priority of the group.
+    /// Creates a barrier from a closure and adds it. See `TaskOperationQueue.addBarrier(_:)`.
     @discardableResult
-    public func addOperation<Success>(
-        _ options: OperationOptions, body: @escaping TaskOperation<Success>.Body
+    public func addBarrier<Success>(
+        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
+        _ options: OperationOptions = OperationOptions(),
+        body: @escaping TaskOperation<Success>.Body
     ) -> TaskOperation<Success> {
-        addNew(TaskOperation(completed(options), body: body))
+        addNew(TaskOperation(completed(options, name, priority, dependencies), body: body), isBarrier: true)
+    }
+
+    /// Creates an operation from a closure, adds it, and waits for its value. Cancelling the calling task cancels the
+    /// operation.
+    ///
+    /// - Throws: The errors of `TaskOperationQueue.run(_:body:)`.
+    public func run<Success>(
+        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
+        _ options: OperationOptions = OperationOptions(),
+        body: @escaping TaskOperation<Success>.Body
+    ) async throws -> Success {
+        try await addNew(TaskOperation(completed(options, name, priority, dependencies), body: body)).valueOfCaller
     }
 
     /// Creates an operation that needs the value of another operation, and adds it. See
     /// `TaskOperationQueue.addOperation(_:after:body:)`.
     @discardableResult
     public func addOperation<Input, Success>(
-        _ options: OperationOptions = OperationOptions(), after input: TaskOperation<Input>,
+        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
+        _ options: OperationOptions = OperationOptions(),
+        after input: TaskOperation<Input>,
         body: @escaping @Sendable (Input) async throws -> Success
     ) -> TaskOperation<Success> {
-        addNew(TaskOperation(completed(options), after: input, body: body))
+        addNew(TaskOperation(completed(options, name, priority, dependencies), after: input, body: body))
+    }
+
+    /// Creates an operation that needs the values of two other operations, and adds it.
+    @discardableResult
+    public func addOperation<First, Second, Success>(
+        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
+        _ options: OperationOptions = OperationOptions(),
+        after first: TaskOperation<First>,
+        _ second: TaskOperation<Second>,
+        body: @escaping @Sendable (First, Second) async throws -> Success
+    ) -> TaskOperation<Success> {
+        addNew(TaskOperation(completed(options, name, priority, dependencies), after: first, second, body: body))
+    }
+
+    /// Creates an operation that needs the values of several other operations, and adds it.
+    @discardableResult
+    public func addOperation<First, each Input, Success>(
+        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
+        _ options: OperationOptions = OperationOptions(),
+        after first: TaskOperation<First>,
+        _ inputs: repeat TaskOperation<each Input>,
+        body: @escaping TaskOperation<Success>.BodyAfter<First, repeat each Input>
+    ) -> TaskOperation<Success> {
+        addNew(
+            TaskOperation(
+                completed(options, name, priority, dependencies), after: first, repeat each inputs, body: body))
+    }
+
+    /// Creates an operation that needs the values of any number of other operations, and adds it.
+    @discardableResult
+    public func addOperation<Input, Success>(
+        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
+        _ options: OperationOptions = OperationOptions(),
+        after inputs: [TaskOperation<Input>],
+        body: @escaping @Sendable ([Input]) async throws -> Success
+    ) -> TaskOperation<Success> {
+        addNew(TaskOperation(completed(options, name, priority, dependencies), after: inputs, body: body))
     }
 
     /// Adds a group within the group. See `TaskOperationQueue.addGroup`.
     @discardableResult
     public func addGroup<Value>(
+        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
         _ options: OperationOptions = OperationOptions(),
         maxConcurrentOperationCount: Int = TaskOperationQueue.defaultMaxConcurrentOperationCount,
         failures: FailurePolicy = .cancelRest,
         _ body: @escaping @Sendable (TaskOperationGroup) async throws -> Value
     ) -> TaskOperation<Value> {
         let configuration = TaskOperationQueue.Configuration(maxConcurrentOperationCount: maxConcurrentOperationCount)
-        return addNew(TaskOperation(completed(options), configuration, failures: failures, group: body))
+        let options = completed(options, name, priority, dependencies)
+        return addNew(TaskOperation(options, configuration, failures: failures, group: body))
     }
 
-    /// Returns the options, with the priority of the group if the options set none.
-    private func completed(_ options: OperationOptions) -> OperationOptions { [.priority(members.priority), options] }
+    /// Returns the options with the arguments of a call, and with the priority of the group if they set none.
+    private func completed(
+        _ options: OperationOptions, _ name: String?, _ priority: TaskPriority?, _ dependencies: [AnyTaskOperation]
+    ) -> OperationOptions {
+        options.with(name, priority ?? members.priority, dependencies)
+    }
 
-    private func addNew<Success>(_ operation: TaskOperation<Success>) -> TaskOperation<Success> {
+    private func addNew<Success>(
+        _ operation: TaskOperation<Success>, isBarrier: Bool = false
+    ) -> TaskOperation<Success> {
         members.willAdd()
-        queue.addNew(operation)
+        queue.addNew(operation, isBarrier: isBarrier)
         members.didAdd(operation)
         return operation
     }

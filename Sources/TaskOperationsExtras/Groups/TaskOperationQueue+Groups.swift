@@ -22,13 +22,14 @@ extension TaskOperationQueue {
     /// - Returns: The operation that represents the group. Its value is the value of `body`.
     @discardableResult
     public func addGroup<Value>(
+        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
         _ options: OperationOptions = OperationOptions(),
         maxConcurrentOperationCount: Int = defaultMaxConcurrentOperationCount,
         failures: FailurePolicy = .cancelRest,
         _ body: @escaping @Sendable (TaskOperationGroup) async throws -> Value
     ) -> TaskOperation<Value> {
         let configuration = Configuration(maxConcurrentOperationCount: maxConcurrentOperationCount)
-        return addGroup(options, configuration, failures: failures, body)
+        return addGroup(options.with(name, priority, dependencies), configuration, failures: failures, body)
     }
 
     /// Creates a group with a configuration of its inner queue, and adds the group to this queue. A group is an
@@ -44,12 +45,14 @@ extension TaskOperationQueue {
     /// - Returns: The operation that represents the group. Its value is the value of `body`.
     @discardableResult
     public func addGroup<Value>(
+        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
         _ options: OperationOptions = OperationOptions(),
         _ configuration: Configuration,
         failures: FailurePolicy = .cancelRest,
         _ body: @escaping @Sendable (TaskOperationGroup) async throws -> Value
     ) -> TaskOperation<Value> {
-        let operation = TaskOperation(options, configuration, failures: failures, group: body)
+        let operation = TaskOperation(
+            options.with(name, priority, dependencies), configuration, failures: failures, group: body)
         addNew(operation)
         return operation
     }
@@ -65,13 +68,14 @@ extension TaskOperation {
     ///   - failures: The effect of a failure on the other operations of the group.
     ///   - body: A closure that adds operations.
     public convenience init(
+        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
         _ options: OperationOptions = OperationOptions(),
         _ configuration: TaskOperationQueue.Configuration = TaskOperationQueue.Configuration(),
         failures: FailurePolicy = .cancelRest,
         group body: @escaping @Sendable (TaskOperationGroup) async throws -> Success
     ) {
         configuration.check()
-        self.init(options) { try await Self.runGroup(configuration, failures, body) }
+        self.init(options.with(name, priority, dependencies)) { try await Self.runGroup(configuration, failures, body) }
     }
 
     private static func runGroup(

@@ -37,6 +37,7 @@ extension TaskOperationQueue {
     ///   first round is cancelled soon after.
     @discardableResult
     public func addRepeating(
+        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
         _ options: OperationOptions = OperationOptions(),
         every interval: Duration,
         times: Int? = nil,
@@ -45,6 +46,7 @@ extension TaskOperationQueue {
     ) -> TaskOperation<Void> {
         require(interval > .zero, "every is \(interval); it must be positive.")
         if let times { require(times >= 1, "times is \(times); it must be at least 1. Pass nil for no limit.") }
+        let options = options.with(name, priority, dependencies)
         let rounds = Rounds(
             options: options, schedule: RepetitionSchedule(every: interval, missed: missed), scheduler: scheduler,
             body: body)

@@ -113,7 +113,7 @@ private enum CallEvent<Value: Sendable>: Sendable {
 /// Waits until a promise is fulfilled, a delay has passed, or the task is cancelled.
 private func wait(_ delay: Duration, for end: Promise<Void>, _ clock: any Clock<Duration>) async {
     await withTaskCancellationHandler {
-        await withTimeLimit(delay, clock: clock) {
+        await withTimeoutHandler(delay, clock: clock) {
             await end.value
         } onTimeout: {
             end.provide(())

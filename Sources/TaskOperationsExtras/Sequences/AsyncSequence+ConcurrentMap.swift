@@ -101,7 +101,7 @@ where Base.Element: Sendable {
         let own = TaskOperationQueue(
             .init(
                 name: "concurrentMap",
-                maxConcurrentOperationCount: TaskOperationQueue.unlimitedConcurrentOperationCount,
+                maxConcurrentOperationCount: .unlimited,
                 executor: queue?.scheduler.bodyExecutor ?? preferredTaskExecutor()))
         let width = self.width ?? self.queue?.usableWidth ?? TaskOperationQueue.defaultMaxConcurrentOperationCount
         let buffer = ResultBuffer<Value>(on: queue ?? own, order: order, limit: width, cancelsRestOnFailure: true)

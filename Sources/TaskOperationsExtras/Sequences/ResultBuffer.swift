@@ -88,17 +88,32 @@ extension ResultBuffer {
         do { try await room.acquire() } catch { throw CancellationError() }
     }
 
-    /// Adds a new operation to the queue.
+    /// Adds a new operation to a queue.
     ///
-    /// - Parameter hasRoom: Whether the caller has reserved room.
-    func add(_ operation: TaskOperation<Success>, hasRoom: Bool) {
+    /// - Parameters:
+    ///   - otherQueue: The queue; nil for the queue of this buffer.
+    ///   - hasRoom: Whether the caller has reserved room.
+    func add(_ operation: TaskOperation<Success>, on otherQueue: TaskOperationQueue? = nil, hasRoom: Bool) {
+        count(operation, hasRoom: hasRoom)
+        run(operation, on: otherQueue ?? queue) { [self] in didFinish($0 as! TaskOperation<Success>) }
+    }
+
+    /// Includes an operation that the caller adds to a queue, or has added.
+    ///
+    /// - Throws: `TaskOperationError.dependencyCycle` if the operation waits for a body that waits for this buffer.
+    func include(_ operation: TaskOperation<Success>) throws(TaskOperationError) {
+        try whole.addDependency(operation)
+        count(operation, hasRoom: false)
+        follow(operation) { [self] in didFinish($0 as! TaskOperation<Success>) }
+    }
+
+    private func count(_ operation: TaskOperation<Success>, hasRoom: Bool) {
         let isExcess = !hasRoom && room?.tryAcquire() == false
         state.withLock { state in
             state.count += 1
             if isExcess { state.excessCount += 1 }
             if order == .input { state.line.append(operation) }
         }
-        run(operation, on: queue) { [self] in didFinish($0 as! TaskOperation<Success>) }
     }
 
     /// Adds a producer to a queue. A producer is an operation that adds other operations to this buffer until it ends.
@@ -117,8 +132,12 @@ extension ResultBuffer {
             try whole.addDependency(operation)
             queue.addNew(operation)
         } catch {
-            operation.endBeforeStart(error, isCancellation: false)
+            operation.endOrCancel(error, isCancellation: false)
         }
+        follow(operation, onEnd)
+    }
+
+    private func follow(_ operation: AnyTaskOperation, _ onEnd: @escaping @Sendable (AnyTaskOperation) -> Void) {
         if state.withLock({ $0.isCancelled }) { operation.cancel() }
         if !operation.addHandlerUnlessFinished(onEnd) { onEnd(operation) }
     }

@@ -54,15 +54,29 @@ extension TaskOperationResults {
     /// finished, with any outcome.
     ///
     /// - Parameters:
-    ///   - options: The options of the operation.
+    ///   - name: The name in messages and descriptions.
+    ///   - priority: See `OperationOptions.priority(_:)`.
+    ///   - dependencies: The operations that must finish first, with any outcome.
+    ///   - options: The other options. An option replaces the argument of the same name.
+    ///   - queue: The queue of the operation; nil for the queue of these results.
     ///   - body: The work.
     @discardableResult
     public func addOperation(
-        _ options: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Success>.Body
+        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
+        _ options: OperationOptions = OperationOptions(), on queue: TaskOperationQueue? = nil,
+        body: @escaping TaskOperation<Success>.Body
     ) -> TaskOperation<Success> {
-        let operation = TaskOperation(options, body: body)
-        buffer.add(operation, hasRoom: false)
+        let operation = TaskOperation(options.with(name, priority, dependencies), body: body)
+        buffer.add(operation, on: queue, hasRoom: false)
         return operation
+    }
+
+    /// Includes the result of an operation that you add to any queue, before or after this call. The iteration returns
+    /// the operation after it has finished. If these results are released or cancelled, the operation is cancelled.
+    ///
+    /// - Throws: `TaskOperationError.dependencyCycle` if the operation waits for a body that iterates these results.
+    public func include(_ operation: TaskOperation<Success>) throws(TaskOperationError) {
+        try buffer.include(operation)
     }
 
     /// Waits until `untakenOperationCount` is below its limit. Then creates an operation from a closure and adds it to
@@ -70,15 +84,20 @@ extension TaskOperationResults {
     /// priority, the earliest call continues first.
     ///
     /// - Parameters:
-    ///   - options: The options of the operation.
+    ///   - name: The name in messages and descriptions.
+    ///   - priority: See `OperationOptions.priority(_:)`.
+    ///   - dependencies: The operations that must finish first, with any outcome.
+    ///   - options: The other options. An option replaces the argument of the same name.
     ///   - body: The work.
     /// - Throws: `CancellationError` if the task is cancelled during the wait.
     @discardableResult
     public func addOperationWaitingForRoom(
-        _ options: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Success>.Body
+        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
+        _ options: OperationOptions = OperationOptions(),
+        body: @escaping TaskOperation<Success>.Body
     ) async throws(CancellationError) -> TaskOperation<Success> {
         try await buffer.waitForRoom(isProducer: false)
-        let operation = TaskOperation(options, body: body)
+        let operation = TaskOperation(options.with(name, priority, dependencies), body: body)
         buffer.add(operation, hasRoom: true)
         return operation
     }

@@ -132,7 +132,7 @@ extension AsyncGroup {
         var result = Result<Void, any Error>.success(())
         try await whileAwaitedUnlessRefused {
             result = await Self.result(of: end) {
-                try await withTimeLimit(timeout, clock: clock) {
+                try await withTimeoutHandler(timeout, clock: clock) {
                     try await end.value.get()
                 } onTimeout: {
                     end.provide(.failure(WaitTimeoutError("an AsyncGroup to be empty", timeout: timeout)))

@@ -71,7 +71,7 @@ struct LegacyCycleTests {
         #expect(reportCount(naming: "\(name) 0") == (kind == .bridged ? 1 : 0))
     }
 
-    @Test("so it is with operations that are added in one step")
+    @Test("Operations that are added in one step cannot close a cycle")
     func inOneStep() async {
         let (one, two) = (operation("step one"), operation("step two"))
         Self.circle([one, two])
@@ -83,7 +83,7 @@ struct LegacyCycleTests {
         #expect(reportCount(naming: "step one") == 1)
     }
 
-    @Test("so it is where a barrier closes the circle", arguments: [false, true])
+    @Test("A barrier cannot close a cycle", arguments: [false, true])
     func barrier(isLastCancelled: Bool) async {
         let name = "barrier \(isLastCancelled)"
         let (first, last) = (operation("\(name) first"), operation("\(name) last"))
@@ -98,7 +98,7 @@ struct LegacyCycleTests {
         #expect(runs.events == (isLastCancelled ? ["\(name) first", "barrier"] : ["barrier", "\(name) last"]))
     }
 
-    @Test("so it is where an operation that blocks until the queue is empty closes the circle")
+    @Test("An operation that blocks until the queue is empty cannot close a cycle")
     func blockedUntilEmpty() async {
         let others = BridgedOperationQueue()
         queue.isSuspended = true
@@ -120,7 +120,7 @@ struct LegacyCycleTests {
         #expect(runs.events == ["blocked first"])
     }
 
-    @Test("so it is where the circle is closed after the operations were added")
+    @Test("A dependency that is added later cannot close a cycle")
     func late() async throws {
         queue.isSuspended = true
         let (one, two) = (operation("late one"), operation("late two"))
@@ -168,7 +168,7 @@ struct LegacyCycleTests {
         #expect(runs.events.isEmpty)
     }
 
-    @Test("so does one that awaits the end of a queue with such an operation")
+    @Test("A wait for the end of a queue with such an operation is refused, too")
     func awaitingQueue() async throws {
         let others = TaskOperationQueue()
         let start = Gate()

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("An operation of ours depends on one of Foundation, and is depended on", .inTurns)
 struct LegacyDependencyTests {
-    @Test("it starts after the operation, which an OperationQueue runs")
+    @Test("An operation starts after a dependency that an OperationQueue runs")
     func onQueue() async throws {
         let events = Recorder<String>()
         let legacy = BlockOperation { events.record("legacy") }
@@ -22,7 +22,7 @@ struct LegacyDependencyTests {
         #expect(events.events == ["legacy", "ours"])
     }
 
-    @Test("it starts after an operation that is queued only later")
+    @Test("An operation starts after a dependency that is queued later")
     func notYetQueued() async throws {
         let events = Recorder<String>()
         let legacy = AsynchronousOperation { operation in
@@ -39,7 +39,7 @@ struct LegacyDependencyTests {
         #expect(events.events == ["legacy", "ours"])
     }
 
-    @Test("it starts at once after one that is finished")
+    @Test("An operation with a finished dependency starts at once")
     func finished() async throws {
         let legacy = BlockOperation {}
         legacy.start()
@@ -50,7 +50,7 @@ struct LegacyDependencyTests {
         try await operation.value
     }
 
-    @Test("it starts after one that was cancelled, once a queue has finished that")
+    @Test("An operation starts after a queue has finished its cancelled dependency")
     func cancelled() async throws {
         let legacy = BlockOperation { Issue.record("a cancelled operation ran") }
         legacy.cancel()
@@ -180,7 +180,7 @@ struct LegacyDependencyTests {
 
     enum Removal: CaseIterable { case byFoundation, beforeAdding, afterAdding }
 
-    @Test("so does one that has another dependency, once that is finished", arguments: Removal.allCases)
+    @Test("An operation with a second dependency starts after that one is finished", arguments: Removal.allCases)
     func legacyStartsAfterOther(removal: Removal) async throws {
         let queue = TaskOperationQueue()
         let (legacy, other, never) = (BlockOperation {}, BlockOperation {}, TaskOperation {})

@@ -173,7 +173,7 @@ struct LegacyRunTests {
         #expect(completions.events.sorted() == ["cancelled", "run"])
     }
 
-    @Test("it throws nothing, and its cancellation is a CancellationError")
+    @Test("A legacy run throws no error of its own, and its cancellation is a CancellationError")
     func outcome() async throws {
         let queue = TaskOperationQueue()
         let good = try queue.addOperation(BlockOperation {})

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("An operation of ours as one of Foundation", .inTurns)
 struct OperationProxyTests {
-    @Test("it is always the same one, and that of Foundation where there is one behind it")
+    @Test("The proxy of an operation is always the same object, or the Foundation operation behind it")
     func identity() throws {
         let operation = TaskOperation(name: "ours") {}
         let face = operation.asOperation
@@ -20,7 +20,7 @@ struct OperationProxyTests {
         runner.cancel()
     }
 
-    @Test("it goes through the states of the operation, in their order, and finishes once")
+    @Test("A proxy has the states of its operation in their order, and finishes once")
     func states() async throws {
         let gate = Gate()
         let finished = Recorder<String>()
@@ -134,7 +134,7 @@ struct OperationProxyTests {
 
 @Suite("An OperationQueue runs operations of ours", .inTurns)
 struct OperationQueueOfTaskOperationsTests {
-    @Test("it counts them in its width until they are finished", arguments: [1, 3])
+    @Test("A queue counts proxies in its width until they are finished", arguments: [1, 3])
     func width(width: Int) async throws {
         let meter = ConcurrencyMeter()
         let queue = OperationQueue()
@@ -179,7 +179,7 @@ struct OperationQueueOfTaskOperationsTests {
         await second.finished()
     }
 
-    @Test("it does not start one before its dependencies are finished, and gives its place to others meanwhile")
+    @Test("A queue starts no proxy with unfinished dependencies, and starts others meanwhile")
     func dependencies() async throws {
         let events = Recorder<String>()
         let queue = OperationQueue()
@@ -210,7 +210,7 @@ struct OperationQueueOfTaskOperationsTests {
         try await operation.value
     }
 
-    @Test("it starts nothing while it is suspended, and starts the more urgent first")
+    @Test("A suspended queue starts no proxy, and a resumed queue starts the more urgent ones first")
     func suspensionAndPriority() async throws {
         let events = Recorder<String>()
         let queue = OperationQueue()

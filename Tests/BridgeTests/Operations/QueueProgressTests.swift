@@ -10,7 +10,7 @@ import Testing
 /// separate processes.
 @Suite("The progress of a queue", .inTurns, .prompt, .timeLimit(.minutes(30)))
 struct QueueProgressTests {
-    @Test("it counts added and ended operations, before and after its first use")
+    @Test("The progress of a queue counts added and ended operations, before and after its first use")
     func counts() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         queue.addOperation {}
@@ -57,7 +57,7 @@ struct QueueProgressTests {
         await #expect(throws: CancellationError.self) { try await executing.value }
     }
 
-    @Test("it can be the child of another progress, which it moves and which cancels it")
+    @Test("The progress of a queue moves its parent, and the parent cancels it")
     func child() async {
         await #expect(processExitsWith: .success) {
             let queue = TaskOperationQueue(.init(isSuspended: true))
@@ -177,7 +177,7 @@ struct QueueProgressTests {
         }
     }
 
-    @Test("it does not keep the queue")
+    @Test("The progress does not retain the queue")
     func release() {
         let progress = TaskOperationQueue().progress
         #expect(progress.totalUnitCount == 0)

@@ -2,6 +2,7 @@ import Foundation
 import MigrationExamplesSupport
 import TestSupport
 import Testing
+
 @testable import tour
 
 @Suite("The whole systems over all kinds of folders", .inTurns, .prompt, .timeLimit(.minutes(30)))

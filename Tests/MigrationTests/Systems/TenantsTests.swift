@@ -1,7 +1,6 @@
 import Foundation
 import MigrationExamplesSupport
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
 import TestSupport
 import Testing

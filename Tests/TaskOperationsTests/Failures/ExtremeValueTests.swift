@@ -1,5 +1,4 @@
 import TaskOperationsDiagnosis
-import TaskOperationsExpectations
 import TaskOperationsTesting
 import TestSupport
 import Testing

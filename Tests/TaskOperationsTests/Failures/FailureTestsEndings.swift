@@ -37,7 +37,8 @@ struct FailureTestsEndings {
             }
             try queue.addOperations([operation, dependency])
             let seen = await watching.value
-            #expect(seen == seen.sorted())
+            let order: [TaskOperationState] = [.waiting, .ready, .executing, .finished]
+            #expect(seen == order.filter(seen.contains))
         }
     }
 

@@ -1,5 +1,4 @@
 import Foundation
-import TaskOperations
 import TaskOperationsTesting
 import TestSupport
 import Testing

@@ -1,5 +1,4 @@
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
 import TestSupport
@@ -32,7 +31,7 @@ struct AdaptiveCapacityTests {
     @Test("The first width is moved into the bounds")
     func bounds() {
         let queue = TaskOperationQueue(
-            maxConcurrentOperationCount: TaskOperationQueue.unlimitedConcurrentOperationCount)
+            maxConcurrentOperationCount: .unlimited)
         #expect(queue.adaptCapacity(within: 2...8).capacity == 8)
         #expect(queue.maxConcurrentOperationCount == 8)
         let semaphore = AsyncSemaphore(capacity: 0)

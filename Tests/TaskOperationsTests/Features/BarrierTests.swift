@@ -1,6 +1,5 @@
 import TaskOperations
 import TaskOperationsDiagnosis
-import TaskOperationsExpectations
 import TaskOperationsTesting
 import TestSupport
 import Testing

@@ -1,5 +1,4 @@
 import Synchronization
-import TaskOperations
 import TaskOperationsTesting
 import TestSupport
 import Testing

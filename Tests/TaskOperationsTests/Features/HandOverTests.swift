@@ -1,5 +1,4 @@
 import Dispatch
-import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
 import TestSupport
@@ -215,7 +214,7 @@ struct HandOverTests {
     func surroundings() async throws {
         let executor = PatientExecutor()
         let plain = TaskOperationQueue(.init(executor: executor))
-        let other = TaskOperationQueue(.init(executor: executor, inheriting: [InheritedTaskLocal($request)]))
+        let other = TaskOperationQueue(.init(executor: executor, taskLocals: [InheritedTaskLocal($request)]))
         let intercepted = Recorder<String>()
         other.addBodyInterceptor { operation, body in
             intercepted.record(operation.name!)

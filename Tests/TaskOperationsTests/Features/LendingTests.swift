@@ -227,7 +227,7 @@ struct LendingTests {
         let body = queue.addOperation(priority: .high) {
             try await withThrowingTaskGroup { group in
                 group.addTask { try await first.value }
-                await until { AnyTaskOperation.awaiting!.keepsPermit }
+                await until { AnyTaskOperation.callingBody!.keepsPermit }
                 group.addTask { try await second.value }
                 try await group.waitForAll()
             }

@@ -1,5 +1,4 @@
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
 import TestSupport
 import Testing
@@ -106,7 +105,7 @@ struct ScopeTests {
             try await withTaskOperationQueue(
                 .init(
                     name: "scope", maxConcurrentOperationCount: 3, executor: executor,
-                    inheriting: [InheritedTaskLocal($request)])
+                    taskLocals: [InheritedTaskLocal($request)])
             ) { queue in
                 #expect((queue.name, queue.maxConcurrentOperationCount) == ("scope", 3))
                 return queue.addOperation { [request, "\(executor.isCurrent)"] }

@@ -10,7 +10,7 @@ struct TaskLocalTests {
         let queue = TaskOperationQueue(
             .init(
                 maxConcurrentOperationCount: 1, isSuspended: true,
-                inheriting: [InheritedTaskLocal($request), InheritedTaskLocal($depth)]))
+                taskLocals: [InheritedTaskLocal($request), InheritedTaskLocal($depth)]))
         let operations = (0..<20).map { number in
             $request.withValue("\(number)") {
                 $depth.withValue(number) { queue.addOperation { [request, "\(depth)"] } }
@@ -26,7 +26,7 @@ struct TaskLocalTests {
 
     @Test("It is the place of adding that counts, not the place of making, for each way of adding")
     func placeOfAdding() async throws {
-        let queue = TaskOperationQueue(.init(inheriting: [InheritedTaskLocal($request)]))
+        let queue = TaskOperationQueue(.init(taskLocals: [InheritedTaskLocal($request)]))
         let operations = $request.withValue("making") {
             (0..<4).map { _ in TaskOperation { request } }
         }
@@ -41,7 +41,7 @@ struct TaskLocalTests {
     @Test("Child tasks and later parts of a body see them, and the next body does not")
     func withinABody() async throws {
         let queue = TaskOperationQueue(
-            .init(maxConcurrentOperationCount: 1, inheriting: [InheritedTaskLocal($request)]))
+            .init(maxConcurrentOperationCount: 1, taskLocals: [InheritedTaskLocal($request)]))
         let operation = $request.withValue("a") {
             queue.addOperation {
                 await Task.yield()
@@ -63,7 +63,7 @@ struct TaskLocalTests {
     @Test("An operation that a body adds has the task locals of that body")
     func nested() async throws {
         let queue = TaskOperationQueue(
-            .init(maxConcurrentOperationCount: 1, inheriting: [InheritedTaskLocal($request)]))
+            .init(maxConcurrentOperationCount: 1, taskLocals: [InheritedTaskLocal($request)]))
         let operation = $request.withValue("outer") {
             queue.addOperation { try await queue.run { try await queue.run { request } } }
         }
@@ -73,7 +73,7 @@ struct TaskLocalTests {
     @Test("The values are released when the operation has ended")
     func valuesAreReleased() async throws {
         let freed = Gate()
-        let queue = TaskOperationQueue(.init(inheriting: [InheritedTaskLocal($witness)]))
+        let queue = TaskOperationQueue(.init(taskLocals: [InheritedTaskLocal($witness)]))
         let operation = $witness.withValue(Witness(freed)) { queue.addOperation { witness != nil } }
         #expect(try await operation.value)
         await freed.pass()

@@ -24,6 +24,10 @@ final class EventJournal: TaskOperationObserver {
 
     var events: [TaskOperationEvent] { recorder.events }
 
+    var finishedCount: Int {
+        events.count { if case .finished = $0.kind { true } else { false } }
+    }
+
     /// Returns the events of one operation as text.
     func story(of operation: AnyTaskOperation) -> [String] {
         events.filter { $0.operation === operation }.map { "\($0.kind)" }

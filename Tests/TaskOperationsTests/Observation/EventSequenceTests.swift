@@ -1,5 +1,4 @@
 import TaskOperationsDiagnosis
-import TaskOperationsExpectations
 import TaskOperationsTesting
 import TestSupport
 import Testing
@@ -8,7 +7,8 @@ import Testing
 
 @Suite("Events of queues as a sequence", .inTurns, .timeLimit(.minutes(30)))
 struct EventSequenceTests {
-    @Test("it begins with the present state, has the events in order, and ends with the queue", .schedules(20))
+    @Test(
+        "The sequence begins with the present state, has the events in order, and ends with the queue", .schedules(20))
     func wholeLife() async throws {
         let gate = Gate()
         var queue: TaskOperationQueue? = TaskOperationQueue(maxConcurrentOperationCount: 1)

@@ -1,7 +1,6 @@
 import Dispatch
 import TaskOperations
 import TaskOperationsDiagnosis
-import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
 import TestSupport

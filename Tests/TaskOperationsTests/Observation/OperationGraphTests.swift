@@ -1,7 +1,6 @@
 import Foundation
 import TaskOperations
 import TaskOperationsDiagnosis
-import TaskOperationsExpectations
 import TaskOperationsTesting
 import TestSupport
 import Testing

@@ -1,5 +1,4 @@
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
 import TestSupport
 import Testing
@@ -34,9 +33,9 @@ struct SurroundingTests {
         #expect(try await queue.addOperation { 1 }.value == 1)
         await #expect(throws: WorkFailed.self) { try await queue.addOperation { throw WorkFailed() }.value }
         #expect(errors.events == ["\(WorkFailed())"])
-        let inner = queue.addOperation { TaskOperation.current?.name }
+        let inner = queue.addOperation { AnyTaskOperation.current?.name }
         #expect(try await inner.value == nil)
-        let current = queue.addOperation(name: "this") { TaskOperation.current?.name }
+        let current = queue.addOperation(name: "this") { AnyTaskOperation.current?.name }
         #expect(try await current.value == "this")
     }
 
@@ -57,7 +56,7 @@ struct SurroundingTests {
         }
         #expect(captured == nil)
         let forgotten = forgetting.addOperation { 1 }
-        await #expect(throws: BodySurroundingError.self) { try await forgotten.value }
+        await #expect(throws: TaskOperationError.self) { try await forgotten.value }
     }
 
     @Test("the permit is lent and given back within it", .schedules(10))

@@ -4,7 +4,7 @@ import Testing
 extension ParityTests {
     @Suite("Rule 1: every operation ends, and its body runs at most once", .inTurns)
     struct Rule01 {
-        @Test("Rule 1: of a hundred operations each runs once and is finished")
+        @Test("Of a hundred operations each runs once and is finished")
         func eachRunsOnce() async throws {
             try await expectBoth(toSay: ["100 finished", "100 bodies, 100 different ones"]) { stage in
                 let bodies = Stage(stage.side)
@@ -19,7 +19,7 @@ extension ParityTests {
             }
         }
 
-        @Test("Rule 1: those that are cancelled before they start end as well, and their bodies do not run")
+        @Test("Those that are cancelled before they start end as well, and their bodies do not run")
         func cancelledOnesEnd() async throws {
             let expected = ["body 0", "body 2", "body 4", "5 finished", "2 cancelled", "none executes"]
             try await expectBoth(toSay: expected) { stage in

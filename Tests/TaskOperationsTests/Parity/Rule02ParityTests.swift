@@ -5,7 +5,7 @@ import Testing
 extension ParityTests {
     @Suite("Rule 2: no more bodies execute at once than the width", .inTurns)
     struct Rule02 {
-        @Test("Rule 2: as many execute as the width says, and no more")
+        @Test("As many execute as the width says, and no more")
         func widthIsKept() async throws {
             try await expectBoth(toSay: ["most 2, in all 10"]) { stage in
                 let (queue, meter, gate) = (stage.queue(width: 2), ConcurrencyMeter(), Gate())
@@ -22,7 +22,7 @@ extension ParityTests {
             }
         }
 
-        @Test("Rule 2: raising the width starts work at once")
+        @Test("Raising the width starts work at once")
         func raising() async throws {
             try await expectBoth(toSay: ["first starts", "second starts", "first executes: true"]) { stage in
                 let (queue, first, second) = (stage.queue(width: 1), Gate(), Gate())
@@ -39,7 +39,7 @@ extension ParityTests {
             }
         }
 
-        @Test("Rule 2: lowering the width stops nothing, and holds the next back until it is kept again")
+        @Test("Lowering the width stops nothing, and holds the next back until it is kept again")
         func lowering() async throws {
             let expected = ["both execute: true", "first ends", "second ends", "third starts"]
             try await expectBoth(toSay: expected) { stage in

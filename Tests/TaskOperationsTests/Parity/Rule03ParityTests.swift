@@ -5,7 +5,7 @@ import Testing
 extension ParityTests {
     @Suite("Rule 3: the higher priority starts first, and equal ones in the order of adding", .inTurns)
     struct Rule03 {
-        @Test("Rule 3: all priorities, twice each, added to a suspended queue in a mixed order")
+        @Test("All priorities, twice each, added to a suspended queue in a mixed order")
         func mixedPriorities() async throws {
             let expected = [
                 "very high 1", "very high 2", "high 1", "high 2", "normal 1", "normal 2", "low 1", "low 2",
@@ -24,7 +24,7 @@ extension ParityTests {
             }
         }
 
-        @Test("Rule 3: equal priorities keep the order of adding, from any threads")
+        @Test("Equal priorities keep the order of adding, from any threads")
         func manyThreads() async throws {
             try await expectBoth(toSay: (0..<20).map { "\($0)" }) { stage in
                 let queue = stage.queue(isSuspended: true)
@@ -37,7 +37,7 @@ extension ParityTests {
             }
         }
 
-        @Test("Rule 3: one that became ready late has the place of its adding")
+        @Test("One that became ready late has the place of its adding")
         func lateReadiness() async throws {
             try await expectBoth(toSay: ["first", "late", "second", "third"]) { stage in
                 let (queue, elsewhere, gate) = (stage.queue(), stage.queue(isSuspended: true), Gate())

@@ -5,7 +5,7 @@ import Testing
 extension ParityTests {
     @Suite("Rule 4: several operations are added in one step", .inTurns)
     struct Rule04 {
-        @Test("Rule 4: the most urgent of a batch starts first on an idle queue, at any position")
+        @Test("The most urgent of a batch starts first on an idle queue, at any position")
         func batch() async throws {
             try await expectBoth(toSay: ["very high", "high", "normal", "low", "very low"]) { stage in
                 let queue = stage.queue()
@@ -20,7 +20,7 @@ extension ParityTests {
             }
         }
 
-        @Test("Rule 4: one by one, the first starts at once, and the rest by their priorities")
+        @Test("One by one, the first starts at once, and the rest by their priorities")
         func oneByOne() async throws {
             try await expectBoth(toSay: ["low", "high", "normal"]) { stage in
                 let (queue, gate) = (stage.queue(), Gate())

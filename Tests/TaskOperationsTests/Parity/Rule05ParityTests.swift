@@ -5,7 +5,7 @@ import Testing
 extension ParityTests {
     @Suite("Rule 5: a dependent starts after all its dependencies are finished", .inTurns)
     struct Rule05 {
-        @Test("Rule 5: across queues, while its own queue continues with others")
+        @Test("Across queues, while its own queue continues with others")
         func acrossQueues() async throws {
             let expected = ["ready: false", "another", "dependency ends", "dependent", "ready: true"]
             try await expectBoth(toSay: expected) { stage in
@@ -26,7 +26,7 @@ extension ParityTests {
             }
         }
 
-        @Test("Rule 5: for any outcome of the dependencies")
+        @Test("For any outcome of the dependencies")
         func anyOutcome() async throws {
             try await expectBoth(toSay: ["succeeds", "fails", "dependent"]) { stage in
                 let queue = stage.queue(isSuspended: true)
@@ -44,7 +44,7 @@ extension ParityTests {
             }
         }
 
-        @Test("Rule 5: it waits for all of them, not for the first")
+        @Test("It waits for all of them, not for the first")
         func allOfThem() async throws {
             try await expectBoth(toSay: ["ready: false", "second ends", "dependent"]) { stage in
                 let (queue, gate) = (stage.queue(width: 2), Gate())
@@ -63,7 +63,7 @@ extension ParityTests {
             }
         }
 
-        @Test("Rule 5: a diamond, added from its end to its beginning")
+        @Test("A diamond, added from its end to its beginning")
         func diamond() async throws {
             try await expectBoth(toSay: ["top", "left", "right", "bottom"]) { stage in
                 let queue = stage.queue()
@@ -80,7 +80,7 @@ extension ParityTests {
             }
         }
 
-        @Test("Rule 5: a dependency that is finished already holds nothing back")
+        @Test("A dependency that is finished already holds nothing back")
         func finishedDependency() async throws {
             try await expectBoth(toSay: ["ready: true", "dependent"]) { stage in
                 let queue = stage.queue()

@@ -5,7 +5,7 @@ import Testing
 extension ParityTests {
     @Suite("Rule 6: cancelling before the start, while executing, twice and afterwards", .inTurns)
     struct Rule06 {
-        @Test("Rule 6: before it is added: the body never runs")
+        @Test("Before it is added: the body never runs")
         func beforeAdding() async throws {
             try await expectBoth(toSay: ["cancelled: true, finished: true, executing: false"]) { stage in
                 let queue = stage.queue()
@@ -17,7 +17,7 @@ extension ParityTests {
             }
         }
 
-        @Test("Rule 6: while it waits for its turn: the body never runs, and the next ones do")
+        @Test("While it waits for its turn: the body never runs, and the next ones do")
         func beforeStart() async throws {
             let expected = ["first", "third", "cancelled: true, finished: true, executing: false"]
             try await expectBoth(toSay: expected) { stage in
@@ -35,7 +35,7 @@ extension ParityTests {
             }
         }
 
-        @Test("Rule 6: while it executes: the body sees it, and decides")
+        @Test("While it executes: the body sees it, and decides")
         func whileExecuting() async throws {
             let expected = [
                 "before: false", "cancelled: true, finished: false, executing: true", "after: true", "goes on",
@@ -57,7 +57,7 @@ extension ParityTests {
             }
         }
 
-        @Test("Rule 6: after the end: nothing changes")
+        @Test("After the end: nothing changes")
         func afterEnd() async throws {
             try await expectBoth(toSay: ["body", "cancelled: false, finished: true, executing: false"]) { stage in
                 let queue = stage.queue()
@@ -69,7 +69,7 @@ extension ParityTests {
             }
         }
 
-        @Test("Rule 6: all of a queue: executing bodies see it, waiting ones never run, later ones do")
+        @Test("All of a queue: executing bodies see it, waiting ones never run, later ones do")
         func all() async throws {
             try await expectBoth(toSay: ["first, cancelled: true", "later, cancelled: false"]) { stage in
                 let (queue, gate) = (stage.queue(), Gate())

@@ -5,7 +5,7 @@ import Testing
 extension ParityTests {
     @Suite("Rule 8: a suspended queue starts nothing", .inTurns)
     struct Rule08 {
-        @Test("Rule 8: operations of a suspended queue wait, and start in order when it is resumed")
+        @Test("Operations of a suspended queue wait, and start in order when it is resumed")
         func suspendedFromTheStart() async throws {
             let expected = ["suspended: true, 3 operations", "high", "first", "second", "suspended: false"]
             try await expectBoth(toSay: expected) { stage in
@@ -21,7 +21,7 @@ extension ParityTests {
             }
         }
 
-        @Test("Rule 8: executing operations continue, and no other starts after them")
+        @Test("Executing operations continue, and no other starts after them")
         func suspendedMeanwhile() async throws {
             let expected = ["first ends", "second: ready true, executing false", "second", "third"]
             try await expectBoth(toSay: expected) { stage in

@@ -5,7 +5,7 @@ import Testing
 extension ParityTests {
     @Suite("Rule 9: a barrier starts after all before it, runs alone, and holds back all after it", .inTurns)
     struct Rule09 {
-        @Test("Rule 9: a barrier starts after those before it and before those after it, for all priorities")
+        @Test("A barrier starts after those before it and before those after it, for all priorities")
         func order() async throws {
             let expected = ["first ends", "second ends", "barrier", "high after", "low after"]
             try await expectBoth(toSay: expected) { stage in
@@ -28,7 +28,7 @@ extension ParityTests {
             }
         }
 
-        @Test("Rule 9: it runs alone, though there is room")
+        @Test("It runs alone, though there is room")
         func alone() async throws {
             let expected = [
                 "before", "barrier starts", "after: finished false, executing false", "barrier ends", "after",
@@ -48,7 +48,7 @@ extension ParityTests {
             }
         }
 
-        @Test("Rule 9: one after the other, with work between")
+        @Test("One after the other, with work between")
         func several() async throws {
             try await expectBoth(toSay: ["1", "barrier 1", "2", "barrier 2", "barrier 3", "3"]) { stage in
                 let (queue, gate) = (stage.queue(width: 4), Gate())
@@ -63,7 +63,7 @@ extension ParityTests {
             }
         }
 
-        @Test("Rule 9: a cancelled operation before a barrier does not delay it, one that waits for a dependency does")
+        @Test("A cancelled operation before a barrier does not delay it, one that waits for a dependency does")
         func cancelledAndWaiting() async throws {
             try await expectBoth(toSay: ["dependency", "dependent", "barrier"]) { stage in
                 let (queue, elsewhere) = (stage.queue(isSuspended: true), stage.queue(isSuspended: true))

@@ -14,7 +14,7 @@ extension ParityTests {
             }
         }
 
-        @Test("Rule 10: with operations pending")
+        @Test("With operations pending")
         func pending() async throws {
             try await expectBoth(toSay: ["first", "second", "third", "deallocated"]) { stage in
                 let gate = Gate()
@@ -34,7 +34,7 @@ extension ParityTests {
             }
         }
 
-        @Test("Rule 10: when it has run dry, and when it never had anything")
+        @Test("When it has run dry, and when it never had anything")
         func empty() async throws {
             try await expectBoth(toSay: ["body", "deallocated", "deallocated"]) { stage in
                 let used = try await {

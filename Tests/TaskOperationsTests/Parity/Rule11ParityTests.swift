@@ -5,7 +5,7 @@ import Testing
 extension ParityTests {
     @Suite("Rule 11: waiting for all returns when the queue is empty", .inTurns)
     struct Rule11 {
-        @Test("Rule 11: at once on an empty queue")
+        @Test("At once on an empty queue")
         func empty() async throws {
             try await expectBoth(toSay: ["0 left"]) { stage in
                 let queue = stage.queue()
@@ -14,7 +14,7 @@ extension ParityTests {
             }
         }
 
-        @Test("Rule 11: after all are finished, with none left")
+        @Test("After all are finished, with none left")
         func all() async throws {
             try await expectBoth(toSay: ["3 left", "1", "2", "3", "0 left, all finished: true"]) { stage in
                 let (queue, gate) = (stage.queue(), Gate())
@@ -28,7 +28,7 @@ extension ParityTests {
             }
         }
 
-        @Test("Rule 11: the wait includes operations that are added meanwhile")
+        @Test("The wait includes operations that are added meanwhile")
         func addedMeanwhile() async throws {
             try await expectBoth(toSay: ["first", "added", "added by that", "0 left"]) { stage in
                 let queue = stage.queue()

@@ -5,7 +5,7 @@ import Testing
 extension ParityTests {
     @Suite("Rule 17: completion handlers run once, after the end", .inTurns)
     struct Rule17 {
-        @Test("Rule 17: after an end by itself, when the operation is finished")
+        @Test("After an end by itself, when the operation is finished")
         func completed() async throws {
             let expected = ["body", "completed, finished: true, cancelled: false", "1 call"]
             try await expectBoth(toSay: expected) { stage in
@@ -13,7 +13,7 @@ extension ParityTests {
             }
         }
 
-        @Test("Rule 17: after a cancellation before the start")
+        @Test("After a cancellation before the start")
         func cancelled() async throws {
             try await expectBoth(toSay: ["completed, finished: true, cancelled: true", "1 call"]) { stage in
                 try await play(stage) { queue, operation in
@@ -23,7 +23,7 @@ extension ParityTests {
             }
         }
 
-        @Test("Rule 17: after an end by an error")
+        @Test("After an end by an error")
         func failed() async throws {
             let expected = ["body", "completed, finished: true, cancelled: false", "1 call"]
             try await expectBoth(toSay: expected) { stage in

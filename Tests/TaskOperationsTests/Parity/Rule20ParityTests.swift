@@ -4,7 +4,7 @@ import Testing
 extension ParityTests {
     @Suite("Rule 20: the current queue can be asked for inside a body", .inTurns)
     struct Rule20 {
-        @Test("Rule 20: it is the queue of the operation, and there is none outside")
+        @Test("It is the queue of the operation, and there is none outside")
         func currentQueue() async throws {
             try await expectBoth(toSay: ["outside: none", "in images", "in texts", "outside: none"]) { stage in
                 stage.say("outside: \(stage.currentQueueName ?? "none")")
@@ -17,7 +17,7 @@ extension ParityTests {
             }
         }
 
-        @Test("Rule 20: in a barrier too")
+        @Test("In a barrier too")
         func inBarrier() async throws {
             try await expectBoth(toSay: ["first", "in images"]) { stage in
                 let queue = stage.queue("images", isSuspended: true)

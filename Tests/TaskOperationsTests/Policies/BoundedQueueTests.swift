@@ -1,6 +1,5 @@
 import TaskOperations
 import TaskOperationsDiagnosis
-import TaskOperationsExpectations
 import TaskOperationsTesting
 import TestSupport
 import Testing
@@ -49,8 +48,8 @@ struct BoundedQueueTests {
 
     @Test(
         "An idle queue drops the oldest or the newest operation for which no permit is free",
-        arguments: [QueueOverflow.dropOldest, .dropNewest])
-    func idleDropping(overflow: QueueOverflow) async throws {
+        arguments: [TaskOperationQueue.Configuration.Overflow.dropOldest, .dropNewest])
+    func idleDropping(overflow: TaskOperationQueue.Configuration.Overflow) async throws {
         let queue = TaskOperationQueue(
             .init(
                 maxConcurrentOperationCount: 3, maxQueuedOperationCount: 2, overflow: overflow,
@@ -77,8 +76,8 @@ struct BoundedQueueTests {
 
     @Test(
         "A full queue drops the oldest or the newest that is pending",
-        arguments: [QueueOverflow.dropOldest, .dropNewest])
-    func dropping(overflow: QueueOverflow) async throws {
+        arguments: [TaskOperationQueue.Configuration.Overflow.dropOldest, .dropNewest])
+    func dropping(overflow: TaskOperationQueue.Configuration.Overflow) async throws {
         let queue = TaskOperationQueue(
             .init(
                 name: "latest", maxConcurrentOperationCount: 1, maxQueuedOperationCount: 2, overflow: overflow,
@@ -101,8 +100,8 @@ struct BoundedQueueTests {
 
     @Test(
         "One that is added drops one, also if the limit was lowered below what is pending",
-        arguments: [QueueOverflow.dropOldest, .dropNewest])
-    func droppingAfterLowering(overflow: QueueOverflow) async throws {
+        arguments: [TaskOperationQueue.Configuration.Overflow.dropOldest, .dropNewest])
+    func droppingAfterLowering(overflow: TaskOperationQueue.Configuration.Overflow) async throws {
         let queue = TaskOperationQueue(.init(overflow: overflow, isSuspended: true))
         let operations = (0..<4).map { number in queue.addOperation { number } }
         queue.maxQueuedOperationCount = 2

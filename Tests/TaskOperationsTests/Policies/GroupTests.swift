@@ -1,5 +1,4 @@
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
 import TestSupport
@@ -28,7 +27,7 @@ struct GroupTests {
         #expect(order.events == ["added", "late 1", "dependent"])
     }
 
-    @Test("it takes one permit of its queue, and has a width of its own", .schedules(50))
+    @Test("A group takes one permit of its queue, and has its own width", .schedules(50))
     func widths() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let (inside, outside) = (ConcurrencyMeter(), ConcurrencyMeter())
@@ -269,7 +268,7 @@ struct GroupTests {
         .schedules(20))
     func surroundings() async throws {
         enum Request { @TaskLocal static var id = 0 }
-        let queue = TaskOperationQueue(.init(inheriting: [InheritedTaskLocal(Request.$id)]))
+        let queue = TaskOperationQueue(.init(taskLocals: [InheritedTaskLocal(Request.$id)]))
         let seen = Recorder<Int>()
         let kept = Lock<TaskOperationGroup?>(nil)
         let group = Request.$id.withValue(7) {

@@ -1,5 +1,4 @@
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
 import TestSupport
@@ -347,7 +346,7 @@ struct KeyedOperationsTests {
         try await storm(seed: generator.next())
     }
 
-    @Test("so it is on many threads")
+    @Test("Requests of many threads for one key share an operation")
     func stormOnThreads() async throws {
         for seed in 0..<10 { try await storm(seed: UInt64(seed)) }
     }

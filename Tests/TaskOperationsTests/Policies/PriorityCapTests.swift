@@ -1,5 +1,4 @@
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
 import TestSupport
 import Testing
@@ -30,7 +29,7 @@ struct PriorityCapTests {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
         queue.setMaxConcurrentOperationCount(0, for: .high)
         #expect(queue.maxConcurrentOperationCount(for: .high) == 0)
-        #expect(queue.maxConcurrentOperationCount(for: .low) == TaskOperationQueue.unlimitedConcurrentOperationCount)
+        #expect(queue.maxConcurrentOperationCount(for: .low) == .unlimited)
         let high = queue.addOperation(priority: .high) { 1 }
         #expect(try await queue.addOperation(priority: .low) { 2 }.value == 2)
         #expect(high.isReady)

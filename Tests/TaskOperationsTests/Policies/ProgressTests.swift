@@ -1,4 +1,3 @@
-import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
 import TestSupport

@@ -1,6 +1,5 @@
 import Synchronization
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
 import TestSupport
 import Testing

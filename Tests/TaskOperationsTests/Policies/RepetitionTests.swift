@@ -30,7 +30,7 @@ struct RepetitionTests {
         await until { clock.sleeperCount == 0 }
     }
 
-    @Test("it ends after so many rounds, and as a round fails or is cancelled")
+    @Test("A repetition ends after its number of rounds, and when a round fails or is cancelled")
     func ends() async throws {
         let runs = ConcurrencyMeter()
         try await queue.addRepeating(every: .nanoseconds(1), times: 3) { runs.enter() }.value

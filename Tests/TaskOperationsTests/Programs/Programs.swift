@@ -1,5 +1,4 @@
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
 import TestSupport
@@ -82,7 +81,7 @@ private final class SearchScreen {
 }
 
 @Suite("Programs on the public interface", .timeLimit(.minutes(30)))
-struct ProgramTests {
+struct InterfaceProgramTests {
     @Test("a pipeline keeps the order and bounds the number of waiting elements between stages")
     func pipeline() async throws {
         let loading = Lock((now: 0, most: 0, all: 0))

@@ -5,7 +5,7 @@ import Testing
 
 /// Answers requests, two at a time. Up to three requests wait, for at most 100 ms. A request takes at most 1 s in
 /// total. The server answers all other requests at once, so it responds quickly under load.
-private struct Server: Sendable {
+private struct PageServer: Sendable {
     enum Answer: Equatable, Sendable {
         case page(String), busy, late, failed
     }
@@ -42,7 +42,7 @@ struct ServerTests {
     @Test("answers in time or refuses at once")
     func answers() async throws {
         let (clock, gate) = (ManualClock(), Gate())
-        let server = Server(clock: clock) { path in
+        let server = PageServer(clock: clock) { path in
             if path == "broken" { throw WorkFailed() }
             if path != "quick" { await gate.pass() }
             return path

@@ -1,6 +1,6 @@
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @testable import TaskOperationsExtras

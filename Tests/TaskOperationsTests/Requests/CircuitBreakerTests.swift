@@ -1,7 +1,7 @@
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("The circuit breaker", .timeLimit(.minutes(30)))

@@ -1,6 +1,5 @@
 import Observation
 import TaskOperations
-import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing

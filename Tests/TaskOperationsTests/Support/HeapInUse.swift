@@ -1,4 +1,4 @@
-import CAllocator
+import CTools
 
 /// The number of bytes that the process has allocated and not freed; nil if the allocator does not report it.
 var heapInUse: Int? {

@@ -1,4 +1,3 @@
-import TaskOperationsExpectations
 import TaskOperationsTesting
 import TestSupport
 import Testing

@@ -15,7 +15,7 @@ struct ManualClockTests {
         }
     }
 
-    @Test("it wakes those whose deadline has come, and no others")
+    @Test("The clock wakes only the tasks whose deadlines have come")
     func wakesWhoIsDue() async throws {
         let sleepers = [3, 1, 2].map { sleeper($0) }
         await clock.waitForSleepers(3)

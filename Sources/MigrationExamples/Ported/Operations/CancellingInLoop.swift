@@ -8,7 +8,7 @@ extension Ported {
         try await withTaskOperationQueue { queue in
             let count = queue.addOperation(
                 Count(files: input.sample) { done in
-                    if done * 2 >= input.sample.count { TaskOperation.current?.cancel() }
+                    if done * 2 >= input.sample.count { AnyTaskOperation.current?.cancel() }
                 })
             let (done, lines) = try await count.value
             return RecipeResult("stopped after \(done) of \(input.sample.count) files, \(lines) lines")

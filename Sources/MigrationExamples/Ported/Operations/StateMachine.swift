@@ -12,7 +12,7 @@ extension Ported {
                 var lines = 0
                 for (index, file) in input.sample.enumerated() {
                     lines += file.lineCount()
-                    if index == 0 { journal.write("\(TaskOperation.current!.state)") }
+                    if index == 0 { journal.write("\(AnyTaskOperation.current!.state)") }
                 }
                 return lines
             }

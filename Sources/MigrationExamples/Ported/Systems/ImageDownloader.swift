@@ -90,7 +90,7 @@ extension Ported {
 
     /// Returns the indexes of the URLs in the order in which their downloads start, one at a time.
     private static func startOrder(
-        of urls: [URL], _ order: OperationOrder, _ priorities: [TaskPriority]
+        of urls: [URL], _ order: TaskOperationQueue.Configuration.Order, _ priorities: [TaskPriority]
     ) async throws -> [Int] {
         let downloader = ImageDownloader(width: 1, order: order)
         downloader.isSuspended = true
@@ -150,7 +150,7 @@ final class ImageDownloader: Sendable {
     ///   - transfer: Gets the bytes of a picture; over the network if nil.
     ///   - decode: Makes a picture of its bytes.
     init(
-        width: Int, order: OperationOrder = .firstInFirstOut,
+        width: Int, order: TaskOperationQueue.Configuration.Order = .firstInFirstOut,
         transfer: (@Sendable (URLRequest) async throws -> Data)? = nil,
         decode: @escaping @Sendable (Data) throws -> Picture = { Picture(decoding: $0) }
     ) {

@@ -1,0 +1,200 @@
+import Synchronization
+
+extension AnyTaskOperation {
+    /// Cancels the operation.
+    ///
+    /// If the operation has not started, it finishes at once with `CancellationError`, even on a suspended queue or
+    /// with unfinished dependencies. Its body never runs, and its dependents no longer wait for it. If the operation is
+    /// executing, its task is cancelled, and the body decides how to end. If the operation has finished, or was
+    /// cancelled before, the call has no effect.
+    ///
+    /// An operation of `TaskOperationQueue.main` starts on the main actor. If code on the main actor cancels the
+    /// operation before its body begins, the body never runs.
+    ///
+    /// On another queue, the body may be isolated to an actor. The operation is already executing while the body waits
+    /// for that actor. Such a body should check `Task.isCancelled` first.
+    public func cancel() {
+        endOrCancel(CancellationError(), isCancellation: true)
+    }
+
+    /// Cancels the operation if it has not started.
+    ///
+    /// - Returns: True if this call ended the operation, whose body then never runs. Otherwise false.
+    @discardableResult
+    public func cancelUnlessStarted() -> Bool {
+        endUnlessStarted(CancellationError(), isCancellation: true)
+    }
+
+    /// Cancels the operation with an error as the cause. If the operation has not started, it finishes with `cause`
+    /// instead of `CancellationError`. If the operation is executing, its task is cancelled, and its body can read the
+    /// cause from `cancellationCause`.
+    public func cancel(throwing cause: any Error) {
+        endOrCancel(cause, isCancellation: true)
+    }
+
+    /// Cancels the operation, and its direct and indirect inputs that nothing else needs. An input is needed if another
+    /// added operation depends on it, a task awaits it, or it has a completion handler.
+    package func cancelWithUnneededInputs() {
+        var rest = inputs
+        cancel()
+        while let input = rest.popLast() {
+            let next = input.inputs
+            let hasEndedUnstarted = input.perform { record in
+                record.isNeeded ? .none : record.end(CancellationError(), isCancellation: true)
+            }
+            if hasEndedUnstarted { rest += next }
+        }
+    }
+
+    private var inputs: [AnyTaskOperation] { record.withLock { $0.links?.dependencies.inputs ?? [] } }
+
+    /// The error that caused the cancellation of the executing body. Nil if the body was not cancelled, or if no body
+    /// is executing.
+    ///
+    /// The cause is the argument of `cancel(throwing:)` or `cancelAllOperations(throwing:)`. If a time limit has
+    /// passed, the cause is `TaskOperationError.timedOut`. Otherwise it is `CancellationError`.
+    ///
+    /// An awaited call may throw `CancellationError`, which contains no cause. The body can then throw the cause
+    /// instead:
+    ///
+    /// ```swift
+    /// do {
+    ///     try await upload(file)
+    /// } catch is CancellationError {
+    ///     throw AnyTaskOperation.current?.cancellationCause ?? CancellationError()
+    /// }
+    /// ```
+    public var cancellationCause: (any Error)? { record.withLock { $0.bodyRunner }?.cancellationCause }
+
+    /// Ends the operation if it has not started. Returns whether this call ended it.
+    @discardableResult
+    func endUnlessStarted(_ failure: any Error, isCancellation: Bool) -> Bool {
+        perform { record in
+            record.phase < .executing ? record.end(failure, isCancellation: isCancellation) : .none
+        }
+    }
+
+    /// Ends the operation if it has not started. Otherwise cancels its task. Marks the operation as cancelled only if
+    /// `isCancellation` is true.
+    package func endOrCancel(_ failure: any Error, isCancellation: Bool) {
+        perform { $0.end(failure, isCancellation: isCancellation) }
+    }
+
+    /// Calls `end` under the operation's lock, and performs the effects that `end` returns. Returns whether the
+    /// operation ended before its start.
+    @discardableResult
+    private func perform(_ end: (inout OperationRecord) -> CancellationEffect) -> Bool {
+        let effect = inOneStepWithScheduler(end) { effect in
+            guard case .end(let ending, let scheduler) = effect else { return }
+            scheduler?.noteFailure(of: self)
+            notifyDependents(endedUnstarted: ending)
+        }
+        switch effect {
+        case .none: return false
+        case .cancel(let runner, let cause):
+            runner?.cancel(throwing: cause)
+            return false
+        case .end(let ending, let scheduler):
+            performUnstartedEnd(ending, scheduler)
+            return true
+        }
+    }
+
+    /// If the operation has not started, ends it and removes it from its scheduler in one step.
+    ///
+    /// - Parameters:
+    ///   - end: Called under the operation's lock.
+    ///   - follow: Called with no lock held. Tasks that wait until the scheduler is empty continue after this call.
+    func inOneStepWithScheduler<Result: Sendable>(
+        _ end: (inout OperationRecord) -> Result, then follow: (Result) -> Void
+    ) -> Result {
+        while true {
+            guard let scheduler = record.withLock({ $0.scheduler }) else {
+                // Another thread may have added the operation in the meantime.
+                if let result = record.withLock({ $0.scheduler == nil ? end(&$0) : nil }) {
+                    follow(result)
+                    return result
+                }
+                continue
+            }
+            let result = scheduler.inOneStep(with: self) {
+                record.withLock { $0.scheduler === scheduler ? end(&$0) : nil }
+            } then: { result in
+                if let result { follow(result) }
+            }
+            if let result { return result }
+        }
+    }
+
+    /// Tells the dependents that this operation has ended before its start. If the operation has handlers, does
+    /// nothing, because the dependents then wait for the handlers.
+    func notifyDependents(endedUnstarted ending: OperationEnding) {
+        if !ending.hasHandlers { notifyDependents(ending) }
+    }
+
+    /// Performs the remaining effects after an operation has ended before its start. Called after
+    /// `notifyDependents(endedUnstarted:)`.
+    ///
+    /// Handlers are called in a separate task, because the caller of `cancel()` may hold a lock that the handlers need.
+    /// Dependents and waiting tasks continue after the handlers.
+    func performUnstartedEnd(_ ending: OperationEnding, _ scheduler: Scheduler?) {
+        discardBody()
+        if ending.wasDelayed { Deadlines.remove(self) }
+        ending.leaveDependencies(self)
+        if ending.hasHandlers {
+            HandlerTasks.run(on: scheduler?.handlerExecutor, at: effectivePriority) { [self] in
+                ending.callHandlers(self)
+                notifyDependentsAndWaiters(ending)
+            }
+        } else {
+            ending.resumeWaiters()
+        }
+    }
+
+    func notifyDependentsAndWaiters(_ ending: OperationEnding) {
+        notifyDependents(ending)
+        ending.resumeWaiters()
+    }
+
+    private func notifyDependents(_ ending: OperationEnding) {
+        ending.forEachDependent { dependent in
+            dependent.dependencyFinished(self)?.scheduler.readinessChanged(of: dependent)
+        }
+    }
+}
+
+/// The effects that are performed after the operation's lock is released.
+private enum CancellationEffect: Sendable {
+    case none
+    case cancel(OperationRunner?, cause: any Error)
+    case end(OperationEnding, Scheduler?)
+}
+
+extension OperationRecord {
+    /// Cancels an operation that has been added and has not started. For any other operation, returns nil and changes
+    /// nothing.
+    mutating func cancelUnstarted(_ outcome: Outcome) -> OperationEnding? {
+        guard phase == .submitted else { return nil }
+        isCancelled = true
+        return end(outcome)
+    }
+
+    /// Whether the operation has finished, or another operation, a task or a handler needs its outcome.
+    fileprivate var isNeeded: Bool {
+        if phase == .finished { return true }
+        guard let links else { return false }
+        return links.handlers.count > links.ownHandlerCount || !links.dependents.isEmpty || !links.waiters.isEmpty
+    }
+
+    fileprivate mutating func end(_ failure: any Error, isCancellation: Bool) -> CancellationEffect {
+        if isCancellation { isUnwanted = true }
+        if phase == .finished || (isCancellation && isCancelled) { return .none }
+        if isCancellation { isCancelled = true }
+        if phase != .executing {
+            let scheduler = self.scheduler
+            return .end(end(Outcome(.failure(failure))), scheduler)
+        }
+        isRunnerWorn = true
+        return .cancel(runner, cause: failure)
+    }
+}

@@ -1,0 +1,136 @@
+import Synchronization
+
+extension AnyTaskOperation {
+    /// The dependencies of this operation, in the order in which they were added. Includes finished dependencies. Empty
+    /// after this operation has finished.
+    public var dependencies: [AnyTaskOperation] { record.withLock { $0.links?.dependencies.operations ?? [] } }
+
+    /// Adds a dependency. This operation starts only after the dependency has finished, with any outcome and on any
+    /// queue. Adding the same dependency again has no effect.
+    ///
+    /// Takes constant time if the dependency was created before this operation. Also takes constant time if this
+    /// operation has not been added and no operation waits for it. Otherwise the call searches for a cycle among the
+    /// operations for which the dependency waits.
+    ///
+    /// - Throws: `TaskOperationError.dependencyCycle` if the dependency already waits for this operation.
+    ///   `TaskOperationError.alreadyStarted` if this operation has started or finished. If the call throws, nothing
+    ///   changes.
+    public func addDependency(_ dependency: AnyTaskOperation) throws(TaskOperationError) {
+        dependency.record.withLock { $0.isWaitedFor = true }
+        var isSubmitted = false
+        while let cycle = try insertDependency(dependency, &isSubmitted) {
+            if !Self.lendPermit(on: cycle) { throw .dependencyCycle(Self.labels(of: cycle)) }
+        }
+        if isSubmitted { linkDependency(dependency) }
+        let change = record.withLock { record in
+            record.links?.dependencies.propagate(record.propagatedLevel, to: dependency) ?? nil
+        }
+        if let change { Inheritance.propagate(change) }
+        if isSubmitted { record.withLock { $0.insertedScheduler }?.readinessChanged(of: self) }
+    }
+
+    /// Removes a dependency, so that this operation no longer waits for it. If no other dependency is unfinished, this
+    /// operation becomes ready at once.
+    ///
+    /// The body may still need the value of the removed dependency. If that dependency has not finished when this
+    /// operation starts, this operation fails with `TaskOperationError.notReady`.
+    ///
+    /// - Throws: `TaskOperationError.alreadyStarted` if this operation has started or finished.
+    public func removeDependency(_ dependency: AnyTaskOperation) throws(TaskOperationError) {
+        let (removed, scheduler) = try record.withLock { record throws(TaskOperationError) in
+            try checkNotStarted(record.phase)
+            let removed = record.links?.dependencies.remove(dependency)
+            return (removed, removed == nil ? nil : record.insertedScheduler)
+        }
+        guard let removed else { return }
+        leave(removed.isLinked ? [removed.operation] : [], removed.change.map { [$0] } ?? [])
+        scheduler?.readinessChanged(of: self)
+    }
+
+    /// Makes the edge to a dependency. If the edge would close a cycle, returns the cycle instead.
+    ///
+    /// - Parameter isSubmitted: Set to true if the caller must link the edge.
+    private func insertDependency(
+        _ dependency: AnyTaskOperation, _ isSubmitted: inout Bool
+    ) throws(TaskOperationError) -> [WaitNode]? {
+        try riseAboveEdges()
+        return try WaitOrder.insert(from: .operation(self), to: [.operation(dependency)]) {
+            () throws(TaskOperationError) in
+            try record.withLock { record throws(TaskOperationError) in
+                try checkNotStarted(record.phase)
+                if dependency.rank.value >= rank.value { return false }
+                isSubmitted = record.madeLinks().dependencies.insert(dependency) && record.phase == .submitted
+                return true
+            }
+        }
+    }
+
+    /// Gives the operation a rank above all existing ranks, if no operation or task waits for it.
+    private func riseAboveEdges() throws(TaskOperationError) {
+        try record.withLock { record throws(TaskOperationError) in
+            try checkNotStarted(record.phase)
+            if record.phase == .created, !record.isWaitedFor { rank.set(Rank.next()) }
+        }
+    }
+
+    private func checkNotStarted(_ phase: OperationRecord.Phase) throws(TaskOperationError) {
+        if phase >= .executing { throw .alreadyStarted(.init(self)) }
+    }
+}
+
+// MARK: - Edges of submitted operations
+
+extension AnyTaskOperation {
+    /// Registers this submitted operation with its dependencies, which then inherit its level.
+    func linkDependencies() {
+        let links = record.withLock { record in
+            let level = record.propagatedLevel
+            return record.links?.dependencies.link(handingOn: level) ?? TinyArray()
+        }
+        links.forEach { link($0) }
+    }
+
+    private func linkDependency(_ dependency: AnyTaskOperation) {
+        let isNew = record.withLock { $0.links?.dependencies.link(dependency) ?? false }
+        if isNew { link(.init(dependency: dependency, from: nil, to: nil)) }
+    }
+
+    private func link(_ link: DependencyList.Link) {
+        let (isFinished, following) = link.dependency.record.withLock { record -> (Bool, Inheritance.Following?) in
+            if record.phase == .finished { return (true, nil) }
+            record.madeLinks().dependents.append(self, ())
+            return (false, record.inherit(from: link.from, to: link.to, of: link.dependency))
+        }
+        if isFinished { _ = dependencyFinished(link.dependency) }
+        if let following { Inheritance.propagate(following) }
+    }
+
+    /// Undoes `linkDependencies` for an operation that is no longer submitted.
+    func unlinkDependencies() {
+        let (unlinked, changes) = record.withLock { record -> ([AnyTaskOperation], [Inheritance.Change]) in
+            let level = record.propagatedLevel
+            guard let links = record.links else { return ([], []) }
+            return (links.dependencies.unlink(), links.dependencies.propagate(level))
+        }
+        leave(unlinked, changes)
+    }
+
+    /// Removes this operation from the dependents of the given dependencies, which then no longer inherit its level.
+    func leave(_ dependencies: [AnyTaskOperation], _ changes: [Inheritance.Change]) {
+        for dependency in dependencies {
+            let removed = dependency.record.withLock { $0.links?.dependents.remove(self) }
+            extendLifetime(removed)
+        }
+        Inheritance.propagate(changes)
+    }
+
+    /// Records that a dependency has finished. If this operation becomes ready, returns its scheduler, and its slot
+    /// there. Only that scheduler can use the slot, under its lock.
+    func dependencyFinished(_ dependency: AnyTaskOperation) -> (scheduler: Scheduler, slot: Int)? {
+        record.withLock { record in
+            record.links?.dependencies.markFinished(dependency)
+            guard record.isReady, let scheduler = record.insertedScheduler else { return nil }
+            return (scheduler, Int(record.slot))
+        }
+    }
+}

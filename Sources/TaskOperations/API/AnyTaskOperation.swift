@@ -1,0 +1,361 @@
+import Synchronization
+
+/// An operation without the type of its value, for dependencies, queues and lists of operations.
+///
+/// This is the base class of `TaskOperation`. No other class can inherit from it.
+public class AnyTaskOperation: @unchecked Sendable {
+    // `name` is constant. The lock of `record` protects everything else.
+
+    /// The name in messages and descriptions.
+    public let name: String?
+
+    let record: Lock<OperationRecord>
+
+    /// The operation's place in the order of the wait graph.
+    let rank: Rank
+
+    /// - Parameter inputCount: The number of the first dependencies whose values the body needs.
+    init(name: String?, level: PriorityLevel?, dependencies: [AnyTaskOperation], inputCount: Int = 0) {
+        self.name = name
+        record = Lock(
+            OperationRecord(
+                level: level,
+                links: dependencies.isEmpty ? nil : OperationLinks(dependencies: dependencies, inputCount: inputCount)))
+        // Created last. The dependencies are already marked as waited for, so their ranks no longer increase.
+        rank = Rank()
+    }
+
+    /// Runs the body. Called at most once.
+    func runBody() async -> Outcome? {
+        preconditionFailure("only TaskOperation inherits from AnyTaskOperation")
+    }
+
+    /// Adds a handler that is called when the body begins. If the operation has started or ended, returns false and
+    /// does nothing.
+    package func addStartHandler(_ handler: @escaping @Sendable () -> Void) -> Bool {
+        preconditionFailure("only TaskOperation inherits from AnyTaskOperation")
+    }
+
+    /// Wraps the body in the policies of its options. A second call has no effect.
+    func wrapBodyInPolicies() {
+        preconditionFailure("only TaskOperation inherits from AnyTaskOperation")
+    }
+
+    /// Releases a body that will never run.
+    func discardBody() {
+        preconditionFailure("only TaskOperation inherits from AnyTaskOperation")
+    }
+}
+
+// MARK: - State
+
+extension AnyTaskOperation {
+    /// The state of the operation at this moment.
+    ///
+    /// Takes linear time in the number of dependencies if the operation has not been added. Otherwise takes constant
+    /// time.
+    public var state: TaskOperationState {
+        let (phase, dependencies) = record.withLock { record in
+            (record.phase, record.phase == .created ? record.links?.dependencies.operations ?? [] : [])
+        }
+        switch phase {
+        case .created: return dependencies.allSatisfy(\.isFinished) ? .ready : .waiting
+        case .submitted: return record.withLock { $0.hasUnfinishedDependencies || $0.isDelayed } ? .waiting : .ready
+        case .executing: return .executing
+        case .finished: return .finished
+        }
+    }
+
+    /// Whether `state` is `.ready`.
+    public var isReady: Bool { state == .ready }
+
+    /// Whether the body is executing.
+    public var isExecuting: Bool { record.withLock { $0.phase == .executing } }
+
+    /// Whether the operation has an outcome.
+    public var isFinished: Bool { record.withLock { $0.phase == .finished } }
+
+    /// Whether `cancel()` was called before the operation finished. An executing body may continue, and may even
+    /// succeed.
+    public var isCancelled: Bool { record.withLock { $0.isCancelled } }
+
+    /// The error of the operation; nil if it has not finished or has succeeded.
+    public var failure: (any Error)? {
+        if case .failure(let error) = record.withLock({ $0.outcome })?.result { error } else { nil }
+    }
+}
+
+// MARK: - Handlers
+
+extension AnyTaskOperation {
+    /// Adds a handler that is called once, after the operation has finished with any outcome. Handlers are called in
+    /// the order in which they were added. Dependents start, and waiting tasks continue, after all handlers have
+    /// returned. A task that begins to await the operation while handlers are running does not wait.
+    ///
+    /// The handler runs in the task that ran the body. If the operation was cancelled before its start, or has already
+    /// finished, the handler runs in a separate task. It never runs inside this call or inside `cancel()`.
+    public func addCompletionHandler(_ handler: @escaping @Sendable () -> Void) {
+        addHandler { _ in handler() }
+    }
+
+    /// Adds a handler that must not depend on the cooperative pool.
+    ///
+    /// - Parameter executor: The executor of the handler if the operation has already finished.
+    package func addCompletionHandler(on executor: any TaskExecutor, _ handler: @escaping @Sendable () -> Void) {
+        addHandler(on: executor) { _ in handler() }
+    }
+
+    package func addHandler(
+        on executor: (any TaskExecutor)? = nil, _ handler: @escaping @Sendable (AnyTaskOperation) -> Void
+    ) {
+        if !addHandlerUnlessFinished(handler) {
+            HandlerTasks.run(on: executor, at: effectivePriority) { handler(self) }
+        }
+    }
+
+    /// Adds a handler. If the operation is finished, returns false and does nothing.
+    ///
+    /// - Parameter isOwn: Whether the handler only ends something that belongs to the operation, such as a timer.
+    package func addHandlerUnlessFinished(
+        isOwn: Bool = false, _ handler: @escaping @Sendable (AnyTaskOperation) -> Void
+    ) -> Bool {
+        record.withLock { record in
+            if record.phase == .finished { return false }
+            record.madeLinks().addHandler(handler, isOwn: isOwn)
+            return true
+        }
+    }
+}
+
+// MARK: - Identity
+
+extension AnyTaskOperation: Hashable {
+    /// Whether both arguments are the same operation.
+    public static func == (left: AnyTaskOperation, right: AnyTaskOperation) -> Bool { left === right }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+// MARK: - The current operation
+
+extension AnyTaskOperation {
+    @TaskLocal static var executing: AnyTaskOperation?
+
+    /// The operation whose body is running in the current task or in one of its parent tasks; otherwise nil.
+    public static var current: AnyTaskOperation? { executing }
+}
+
+/// The state of an operation. An operation passes through these states in this order and may skip some.
+///
+/// Cancellation is not a state. See `AnyTaskOperation.isCancelled`.
+public enum TaskOperationState: Hashable, Sendable {
+    /// A dependency is unfinished, or the operation's delay has not passed.
+    case waiting
+    /// Every dependency is finished. The operation has not been added, or its queue has not started it.
+    case ready
+    /// The body has started.
+    case executing
+    /// The operation has its final outcome.
+    case finished
+}
+
+extension AnyTaskOperation {
+    /// Waits until the operation has finished, with any outcome. The wait blocks no thread.
+    ///
+    /// The operation and all operations for which it waits inherit the priority of the waiting task. If that priority
+    /// increases during the wait, they inherit the increase. Cancelling the task ends the wait and does not cancel the
+    /// operation.
+    ///
+    /// A body that waits keeps its permit, unless the awaited operation needs a permit of the same queue. The awaited
+    /// operation may need the permit itself, or through other operations. The body then lends its permit until the wait
+    /// ends, so that a queue cannot deadlock on itself.
+    ///
+    /// A wait in a child task is treated as a wait of the body, even if the body continues. An unstructured task is not
+    /// part of the body, even if the body awaits that task. The waits of an unstructured task lend no permit.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled before the operation has finished.
+    ///   `TaskOperationError.waitCycle` if a body awaits an operation that cannot end before the body does.
+    // Inlined in `value`. A separate frame would add 1 % to the cost of an operation that is awaited on an idle queue.
+    @inline(__always)
+    public func waitUntilFinished() async throws {
+        if isFinished { return }
+        var isOver = true
+        try await Self.withWaitEdge(.operation(self)) { isOver = await suspendUntilFinished(endsEarly: true) }
+        if !isOver { throw CancellationError() }
+    }
+
+    /// Waits until the operation has finished, for a limited time. See `waitUntilFinished()`.
+    ///
+    /// - Parameters:
+    ///   - timeout: The longest duration of the wait.
+    ///   - clock: The clock that measures the timeout.
+    /// - Throws: `WaitTimeoutError` if the operation has not finished in time. The operation then continues. Otherwise
+    ///   the errors of `waitUntilFinished()`.
+    public func waitUntilFinished(timeout: Duration, clock: any Clock<Duration> = ContinuousClock()) async throws {
+        if isFinished { return }
+        let (number, isTimeUp) = (Rank.next(), AtomicFlag())
+        var isOver = true
+        try await Self.withWaitEdge(.operation(self)) {
+            isOver = await withTimeoutHandler(timeout, clock: clock) {
+                await suspendUntilFinished(number: number, endsEarly: true) { isTimeUp.isSet }
+            } onTimeout: { [self] in
+                isTimeUp.set()
+                leaveWait(number)
+            }
+        }
+        if isOver { return }
+        try Task.checkCancellation()
+        throw WaitTimeoutError("\(OperationLabel(self)) to finish", timeout: timeout)
+    }
+
+    /// Like `waitUntilFinished()`, but cancelling the task does not end the wait.
+    package func waitToTheEnd() async throws(TaskOperationError) {
+        if isFinished { return }
+        try await Self.withWaitEdge(.operation(self)) { _ = await suspendUntilFinished(endsEarly: false) }
+    }
+
+    /// Suspends the task until the operation is finished.
+    ///
+    /// - Parameters:
+    ///   - number: The unique number of the wait. `leaveWait` with this number ends the wait.
+    ///   - endsEarly: Whether the wait ends when the task is cancelled.
+    ///   - hasLeft: Called once, after the wait is registered. Returns true if the wait must end, because `leaveWait`
+    ///     was called before its registration.
+    /// - Returns: Whether the operation is finished.
+    @inline(__always)
+    func suspendUntilFinished(
+        number: Int = Rank.next(), endsEarly: Bool, hasLeft: () -> Bool = { false }
+    ) async -> Bool {
+        await withWaitHandlers(endsWhenCancelled: endsEarly) { priority in
+            raiseWaiter(number, to: PriorityLevel(priority))
+        } end: {
+            leaveWait(number)
+        } register: { continuation in
+            arrive(continuation, number, endsEarly: endsEarly)
+            if hasLeft() { leaveWait(number) }
+        }
+    }
+
+    private func arrive(_ continuation: WaitContinuation<Bool>, _ number: Int, endsEarly: Bool) {
+        let (isFinished, following) = record.withLock { record -> (Bool?, Inheritance.Following?) in
+            if record.phase == .finished { return (true, nil) }
+            // The cancellation and the priority are read under the lock. Therefore no change before the registration is
+            // missed.
+            if endsEarly && Task.isCancelled { return (false, nil) }
+            let level = PriorityLevel(Task.currentPriority)
+            record.madeLinks().waiters.append(continuation, number: number, level: level)
+            return (nil, record.inherit(from: nil, to: level, of: self))
+        }
+        if let isFinished { continuation.resume(returning: isFinished) }
+        if let following { Inheritance.propagate(following) }
+    }
+
+    private func raiseWaiter(_ number: Int, to level: PriorityLevel) {
+        guard let before = record.withLock({ $0.links?.waiters.raise(number, to: level) }) else { return }
+        Inheritance.propagate(.init(target: .operation(self), from: before, to: level))
+    }
+
+    /// Ends a wait if it is in progress.
+    package func leaveWait(_ number: Int) {
+        guard let (continuation, level) = record.withLock({ $0.links?.waiters.remove(number) }) else { return }
+        Inheritance.propagate(.init(target: .operation(self), from: level, to: nil))
+        continuation.resume(returning: false)
+    }
+}
+
+extension AnyTaskOperation {
+    /// The requested priority. It orders the ready operations of a queue, and is the priority of the body's task. You
+    /// can change the priority at any time. A change after the end of the operation has no effect.
+    ///
+    /// There are five levels: `.background`, `.low`, `.medium`, `.high` and user-interactive (raw value 33). A value
+    /// between two levels is treated as the lower level. Lowering the priority of an executing operation does not
+    /// change the priority of its task.
+    public var priority: TaskPriority {
+        get { record.withLock { $0.level }.taskPriority }
+        set {
+            Inheritance.change(self) { record in
+                guard record.phase != .finished else { return }
+                record.level = PriorityLevel(newValue)
+                record.isPriorityGiven = true
+            }
+        }
+    }
+
+    /// The highest of `priority` and the priorities of all operations and tasks that currently wait for the operation.
+    ///
+    /// Operations behind a barrier wait for the operations before it. Their priorities are included, but do not change
+    /// the order of the operations before the barrier.
+    public var effectivePriority: TaskPriority { record.withLock { $0.effectiveLevel }.taskPriority }
+
+    /// The priority by which a queue orders the operation. Unlike `effectivePriority`, it excludes the priorities
+    /// inherited from operations behind barriers and from waits for the whole queue. Those priorities raise all
+    /// operations alike and do not change their order.
+    package var orderPriority: TaskPriority { record.withLock { $0.orderLevel }.taskPriority }
+
+    /// Raises the operation, and all operations for which it waits, to a level. The level remains until the operation
+    /// ends.
+    package func escalate(to level: PriorityLevel) {
+        Inheritance.propagate(.init(target: .operation(self), from: nil, to: level))
+    }
+}
+
+extension AnyTaskOperation {
+    /// Starts the operation at once without a queue, in a task with the priority of the operation.
+    ///
+    /// - Throws: `TaskOperationError.notReady` if a dependency is unfinished. `TaskOperationError.alreadyAdded` if the
+    ///   operation was already added to a queue or started. If the call throws, nothing changes.
+    public func start() throws(TaskOperationError) {
+        try Scheduler.withoutQueue.submit(self, mustBeReady: true)
+    }
+
+    /// Starts a new operation that has no dependencies and was not added to a queue.
+    package func startNew() {
+        do {
+            try start()
+        } catch {
+            preconditionFailure("a new operation could not be started: \(error)")
+        }
+    }
+}
+
+extension Scheduler {
+    /// The scheduler of operations that are started without a queue.
+    package static let withoutQueue = Scheduler(
+        queueName: nil, width: .max, place: .pool, isSuspended: false, taskLocals: [], permit: nil)
+}
+
+extension AnyTaskOperation: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The name and the state of the operation, as in `"decode" (waiting)`.
+    public var description: String {
+        "\(OperationLabel(self)) (\(state)\(isCancelled ? ", cancelled" : ""))"
+    }
+
+    /// The description, the unfinished dependencies, and the outcome. Takes linear time in the number of dependencies.
+    public var debugDescription: String {
+        var parts = ["\(state)"]
+        if isCancelled { parts.append("cancelled") }
+        parts.append("priority \(PriorityLevel(priority))")
+        if effectivePriority != priority { parts.append("escalated to \(PriorityLevel(effectivePriority))") }
+        switch state {
+        case .waiting, .ready:
+            if let waitingDescription { parts.append(waitingDescription) }
+        case .executing:
+            let waits = record.withLock { $0.links?.waits.all.map(\.target) ?? [] }
+            if !waits.isEmpty { parts.append("awaits \(waits.map(\.description).joined(separator: ", "))") }
+        case .finished:
+            parts.append(failure.map { "failed: \($0)" } ?? "succeeded")
+        }
+        return "\(OperationLabel(self)) (\(parts.joined(separator: ", ")))"
+    }
+
+    /// The reason why the operation waits: unfinished dependencies, a delay, or a missing queue. Nil if only the
+    /// operation's queue knows the reason.
+    private var waitingDescription: String? {
+        let unfinished = dependencies.filter { !$0.isFinished }
+        if !unfinished.isEmpty {
+            return "waits for \(unfinished.map { OperationLabel($0).description }.joined(separator: ", "))"
+        }
+        if record.withLock({ $0.isDelayed }) { return "waits for the end of its delay" }
+        return record.withLock { $0.scheduler } == nil ? "not added to a queue" : nil
+    }
+}

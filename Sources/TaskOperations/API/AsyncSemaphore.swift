@@ -1,0 +1,548 @@
+import Synchronization
+
+/// A counting semaphore for tasks. It limits the number of tasks in a section without blocking threads.
+///
+/// Waiting tasks receive permits in the order of their priority. Tasks of the same priority receive permits in the
+/// order of their arrival. Escalating a waiting task may move the task forward.
+///
+/// With *n* waiting tasks, each call takes at most O(log *n*) time, and usually O(1) time.
+///
+/// ```swift
+/// let connections = AsyncSemaphore(capacity: 6)
+/// let page = try await connections.withPermit { try await load(url) }
+/// ```
+///
+/// A semaphore can also limit each of several keys, and share its permits fairly among them:
+///
+/// ```swift
+/// let hosts = AsyncSemaphore(capacity: 16, perKey: 2)
+/// let page = try await hosts.withPermit(key: url.host) { try await load(url) }
+/// ```
+///
+/// Among waiting tasks of one priority, each key receives the same number of permits. The method `setShare(_:for:)`
+/// gives a key more. The permits that a key does not use go to the other keys. A key uses memory only while a task has
+/// or awaits its permits, while tokens of its rate are used, and while its share is not 1.
+///
+/// A semaphore can also limit the number of times that permits are given, per unit of time:
+///
+/// ```swift
+/// let interface = AsyncSemaphore(capacity: 16, rate: .perSecond(100), ratePerKey: .perSecond(20))
+/// ```
+public final class AsyncSemaphore: Sendable {
+    typealias State = LimitState<SemaphoreWaiter>
+
+    struct Storage: Sendable {
+        var state: State
+        /// The largest capacity that the semaphore has had.
+        var peakCapacity: Int
+        /// The largest capacity for each key that the semaphore has had.
+        var peakCapacityPerKey: Int
+        var keys = LimitKeys()
+    }
+
+    /// A number that identifies the semaphore. The limits of an operation are locked in the order of these numbers.
+    let number = Rank.next()
+    let storage: Lock<Storage>
+    /// The node for the permits of the semaphore in the wait graph.
+    let permit = PermitNode(.limit)
+    private let optionalClock: OptionalClock
+
+    /// The name of the semaphore in messages; nil if it has no name.
+    public let name: String?
+
+    /// Creates a semaphore whose permits are all free.
+    ///
+    /// - Parameters:
+    ///   - capacity: The number of permits; not negative. If it is 0, all tasks wait until the capacity is raised.
+    ///   - perKey: The number of permits for each key; not negative. Nil if keys only share the permits fairly.
+    ///   - rate: The rate at which permits are given; nil for no rate. See `rate`.
+    ///   - ratePerKey: The rate at which permits of each key are given; nil for no rate.
+    ///   - clock: The clock that measures the rates.
+    ///   - name: The name of the semaphore in messages, such as the messages of TaskOperationsDiagnosis.
+    public init(
+        capacity: Int, perKey: Int? = nil, rate: OperationRate? = nil, ratePerKey: OperationRate? = nil,
+        clock: any Clock<Duration> = ContinuousClock(), name: String? = nil
+    ) {
+        Self.checkCapacity(capacity)
+        let perKey = Self.checkedCapacityPerKey(perKey)
+        self.name = name
+        optionalClock = OptionalClock(QueueClock.maker(clock))
+        storage = Lock(
+            Storage(
+                state: State(capacity: capacity, perKey: perKey), peakCapacity: capacity, peakCapacityPerKey: perKey))
+        if let rate { self.rate = rate }
+        if let ratePerKey { self.ratePerKey = ratePerKey }
+    }
+
+    /// The number of all permits, both taken and free.
+    ///
+    /// Raising the capacity resumes waiting tasks at once. Lowering the capacity revokes no permit. If a task needs
+    /// more permits than the lowered capacity, the task receives them when no other permit is taken.
+    public var capacity: Int {
+        get { storage.withLock { $0.state.permits.capacity } }
+        set {
+            Self.checkCapacity(newValue)
+            apply { storage in
+                storage.state.setCapacity(newValue)
+                storage.peakCapacity = max(storage.peakCapacity, newValue)
+            }
+        }
+    }
+
+    /// The number of permits for each key; nil if keys only share the permits fairly.
+    ///
+    /// A change has the same effect as a change of the capacity. It takes O(*n*) time with *n* keys in use.
+    public var capacityPerKey: Int? {
+        get {
+            let capacity = storage.withLock { $0.state.capacityPerKey }
+            return capacity == .max ? nil : capacity
+        }
+        set {
+            let capacity = Self.checkedCapacityPerKey(newValue)
+            apply { storage in
+                storage.state.setCapacityPerKey(capacity)
+                storage.peakCapacityPerKey = max(storage.peakCapacityPerKey, capacity)
+            }
+        }
+    }
+
+    /// The rate at which permits are given; nil for no rate.
+    ///
+    /// Each acquisition, and each start or attempt of an operation, uses one token, regardless of its weight. An
+    /// acquisition that finds no token waits in line. Without a rate per key, a lack of tokens delays all tasks and
+    /// operations alike. The rate can be changed at any time. Used tokens remain used.
+    public var rate: OperationRate? {
+        get { storage.withLock { $0.state.rate } }
+        set { setRate { $0.setRate(newValue) } }
+    }
+
+    /// The rate at which permits of each key are given; nil for no rate.
+    ///
+    /// A lack of tokens of a key delays only the tasks and operations of this key. A change takes O(*n*) time with *n*
+    /// keys in use.
+    public var ratePerKey: OperationRate? {
+        get { storage.withLock { $0.state.ratePerKey } }
+        set { setRate { $0.setRatePerKey(newValue) } }
+    }
+
+    /// Whether the semaphore has, or once had, a rate.
+    var hasClock: Bool { optionalClock.clock != nil }
+
+    var hasRate: Bool { hasClock && storage.withLock { $0.state.isTimed } }
+
+    private func setRate(_ change: (inout State) -> Void) {
+        optionalClock.prepare()
+        apply { change(&$0.state) }
+    }
+
+    /// The number of free permits.
+    public var available: Int { storage.withLock { $0.state.permits.available } }
+
+    /// The number of waiting tasks.
+    public var waitingCount: Int { storage.withLock { $0.state.waitingCount } }
+
+    private static func checkCapacity(_ capacity: Int) {
+        require(capacity >= 0, "capacity is \(capacity); it must not be negative.")
+    }
+
+    private static func checkedCapacityPerKey(_ capacity: Int?) -> Int {
+        guard let capacity else { return .max }
+        require(capacity >= 0, "perKey is \(capacity); it must not be negative.")
+        return capacity
+    }
+}
+
+// MARK: - Keys
+
+extension AsyncSemaphore {
+    /// Sets the share of a key. The default is 1.
+    ///
+    /// While tasks of several keys wait, the permits that each key receives are proportional to its share. With shares
+    /// of 3 and 1, one key receives three permits for each permit of the other.
+    ///
+    /// The semaphore keeps a share until the share is 1 again. A share that is not 1 uses memory also while no task
+    /// uses the key.
+    ///
+    /// - Parameters:
+    ///   - share: The share; from 1 to 65,536.
+    ///   - key: The key. Keys of different types are different.
+    public func setShare(_ share: Int, for key: some Hashable & Sendable) {
+        require((1...65_536).contains(share), "share is \(share); it must be from 1 to 65,536.")
+        set(interned(key)) { $0.state.setShare(share, of: $1) }
+    }
+
+    /// Sets the number of permits for one key, instead of `capacityPerKey`.
+    ///
+    /// A capacity of 0 suspends the key: its tasks and operations wait. They continue when the capacity is changed.
+    ///
+    /// The semaphore keeps the capacity until it is nil again. Such a key uses memory also while no task uses it.
+    ///
+    /// - Parameters:
+    ///   - capacity: The number of permits; not negative. Nil for the capacity of every key.
+    ///   - key: The key. Keys of different types are different.
+    public func setCapacity(_ capacity: Int?, for key: some Hashable & Sendable) {
+        if let capacity { Self.checkCapacity(capacity) }
+        set(interned(key)) { storage, number in
+            storage.state.setCapacity(capacity, of: number)
+            storage.peakCapacityPerKey = max(storage.peakCapacityPerKey, capacity ?? 0)
+        }
+    }
+
+    /// Changes a setting of a key. Keeps the key while it has settings other than the defaults.
+    private func set(_ key: LimitKey, _ change: (inout Storage, _ number: Int) -> Void) {
+        let former = apply { storage in
+            change(&storage, key.number)
+            return storage.keys.setKept(storage.state.hasSettings(key.number) ? key : nil, key.number)
+        }
+        // Released after unlocking.
+        extendLifetime(former)
+    }
+
+    /// The number of permits that are taken for a key.
+    public func takenCount(for key: some Hashable & Sendable) -> Int {
+        let key = interned(key)
+        defer { extendLifetime(key) }
+        return storage.withLock { $0.state.takenCount(of: key.number) }
+    }
+
+    /// The number of tasks that wait for permits of a key.
+    public func waitingCount(for key: some Hashable & Sendable) -> Int {
+        let key = interned(key)
+        defer { extendLifetime(key) }
+        return storage.withLock { $0.state.waitingCount(of: key.number) }
+    }
+
+    /// Waits for permits of a key, and runs a body with them. Releases the permits when the body returns or throws.
+    ///
+    /// - Parameters:
+    ///   - key: The key. Its permits also count as permits of the semaphore. Keys of different types are different.
+    ///   - weight: The number of permits; at least 1, and at most the largest capacity and the largest capacity for each
+    ///     key that the semaphore has had.
+    ///   - priority: The priority of the wait; nil for the priority of the calling task.
+    ///   - body: The work that needs the permits.
+    /// - Returns: The value that `body` returns.
+    /// - Throws: The error that `body` throws, or `CancellationError` if the task is cancelled before it receives the
+    ///   permits. `TaskOperationError.weightExceedsCapacity` if the semaphore has never had as many permits.
+    public func withPermit<Value>(
+        key: some Hashable & Sendable, weight: Int = 1, priority: TaskPriority? = nil, _ body: () async throws -> Value
+    ) async throws -> Value {
+        let key = interned(key)
+        try await acquire(SemaphoreRequest(weight: weight, key: key, priority: priority))
+        defer { release(weight, for: key) }
+        return try await body()
+    }
+
+    /// Waits for permits of a key, for at most `timeout`, and runs a body with them. Releases the permits when the body
+    /// returns or throws.
+    ///
+    /// - Parameters:
+    ///   - key: The key. Its permits also count as permits of the semaphore. Keys of different types are different.
+    ///   - weight: The number of permits; at least 1, and at most the largest capacity and the largest capacity for each
+    ///     key that the semaphore has had.
+    ///   - priority: The priority of the wait; nil for the priority of the calling task.
+    ///   - timeout: The longest duration of the wait for the permits.
+    ///   - clock: The clock that measures the wait.
+    ///   - body: The work that needs the permits.
+    /// - Returns: The value that `body` returns.
+    /// - Throws: The error that `body` throws. `WaitTimeoutError` if the time is over before the task receives the
+    ///   permits. `CancellationError` if the task is cancelled before it receives the permits.
+    ///   `TaskOperationError.weightExceedsCapacity` if the semaphore has never had as many permits.
+    public func withPermit<Value>(
+        key: some Hashable & Sendable, weight: Int = 1, priority: TaskPriority? = nil, timeout: Duration,
+        clock: any Clock<Duration> = ContinuousClock(),
+        _ body: () async throws -> Value
+    ) async throws -> Value {
+        let key = interned(key)
+        try await acquire(SemaphoreRequest(weight: weight, key: key, priority: priority), timeout, clock)
+        defer { release(weight, for: key) }
+        return try await body()
+    }
+}
+
+// MARK: - Acquiring
+
+extension AsyncSemaphore {
+    /// Waits for permits and takes them. Tasks that are ahead of the caller in the line receive their permits first.
+    ///
+    /// - Parameters:
+    ///   - weight: The number of permits; at least 1, and at most the largest capacity that the semaphore has had.
+    ///   - priority: The priority of the wait; nil for the priority of the calling task.
+    /// - Throws: `CancellationError` if the task is cancelled before it receives the permits.
+    ///   `TaskOperationError.weightExceedsCapacity` if the semaphore has never had as many permits. In both cases, the
+    ///   task takes no permit.
+    public func acquire(_ weight: Int = 1, priority: TaskPriority? = nil) async throws {
+        try await acquire(SemaphoreRequest(weight: weight, priority: priority))
+    }
+
+    /// Waits for permits, for at most `timeout`, and takes the permits.
+    ///
+    /// - Parameters:
+    ///   - weight: The number of permits; at least 1, and at most the largest capacity that the semaphore has had.
+    ///   - priority: The priority of the wait; nil for the priority of the calling task.
+    ///   - timeout: The longest duration of the wait.
+    ///   - clock: The clock that measures the wait.
+    /// - Throws: `WaitTimeoutError` if the time is over before the task receives the permits. `CancellationError` if
+    ///   the task is cancelled before it receives the permits. `TaskOperationError.weightExceedsCapacity` if the
+    ///   semaphore has never had as many permits. In all cases, the task takes no permit.
+    public func acquire(
+        _ weight: Int = 1, priority: TaskPriority? = nil, timeout: Duration,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) async throws {
+        try await acquire(SemaphoreRequest(weight: weight, priority: priority), timeout, clock)
+    }
+
+    /// Takes permits if enough permits are free and no task or operation waits for permits.
+    ///
+    /// - Parameter weight: The number of permits; at least 1.
+    /// - Returns: True if the permits were taken; otherwise false.
+    public func tryAcquire(_ weight: Int = 1) -> Bool {
+        checkWeight(weight)
+        let (isTaken, claims) = withStorage { ($0.state.tryAcquire(weight), $0.state.noteTask()) }
+        stopKeeping(claims)
+        return isTaken
+    }
+
+    /// Called when the first task calls the semaphore, with the claims in line. See `ClaimState`.
+    private func stopKeeping(_ claims: [SemaphoreWaiter]) {
+        for case .claim(let claim) in claims { claim.stopKeeping() }
+    }
+
+    private func acquire(_ request: SemaphoreRequest) async throws {
+        try Task.checkCancellation()
+        if try acquireAtOnce(request) { return }
+        let isAcquired = await suspend(SemaphoreWait(request))
+        if !isAcquired { throw CancellationError() }
+    }
+
+    private func acquire(
+        _ request: SemaphoreRequest, _ timeout: Duration, _ clock: any Clock<Duration>
+    ) async throws {
+        try Task.checkCancellation()
+        if try acquireAtOnce(request) { return }
+        let wait = SemaphoreWait(request)
+        let isAcquired = await withTimeoutHandler(timeout, clock: clock) {
+            await suspend(wait)
+        } onTimeout: { [self] in
+            wait.isTimeUp.set()
+            leave(wait)
+        }
+        if isAcquired { return }
+        if !wait.isTimeUp.isSet { throw CancellationError() }
+        throw WaitTimeoutError("permits of an AsyncSemaphore", timeout: timeout)
+    }
+
+    /// Takes permits as `tryAcquire` does.
+    ///
+    /// - Throws: `TaskOperationError.weightExceedsCapacity` if no wait could obtain the permits.
+    private func acquireAtOnce(_ request: SemaphoreRequest) throws(TaskOperationError) -> Bool {
+        let (weight, key) = (request.weight, request.key)
+        checkWeight(weight)
+        // Only the tags of keys need the level.
+        let level = key == nil ? .medium : PriorityLevel(request.priority ?? Task.currentPriority)
+        let (isTaken, claims) = withStorage { storage in
+            (storage.state.tryAcquire(weight, for: key?.number, level: level), storage.state.noteTask())
+        }
+        stopKeeping(claims)
+        if !isTaken, let error = excess(weight, hasKey: key != nil) { throw error }
+        return isTaken
+    }
+
+    /// The error of a caller that needs more permits than the semaphore has ever had; nil if its wait can end.
+    ///
+    /// - Parameter hasKey: Whether the permits are those of a key.
+    func excess(_ weight: Int, hasKey: Bool) -> TaskOperationError? {
+        if weight == 1 { return nil }
+        let peak = storage.withLock { hasKey ? min($0.peakCapacity, $0.peakCapacityPerKey) : $0.peakCapacity }
+        if weight <= peak || peak == 0 { return nil }
+        return .weightExceedsCapacity(semaphoreName: name, weight: weight, capacity: peak)
+    }
+
+    /// Releases permits, and resumes waiting tasks for which enough permits are then free.
+    ///
+    /// - Parameter weight: The number of permits; at least 1, and at most the number of taken permits.
+    public func release(_ weight: Int = 1) {
+        release(weight, for: nil)
+    }
+
+    private func release(_ weight: Int, for key: LimitKey?) {
+        checkWeight(weight)
+        apply { storage in
+            storage.state.release(weight, for: key?.number)
+            if let key { storage.keepForTokens(key) }
+        }
+        extendLifetime(key)
+    }
+
+    /// Waits for permits, and runs a body with them. Releases the permits when the body returns or throws.
+    ///
+    /// - Parameters:
+    ///   - weight: The number of permits; at least 1, and at most the largest capacity that the semaphore has had.
+    ///   - priority: The priority of the wait; nil for the priority of the calling task.
+    ///   - body: The work that needs the permits.
+    /// - Returns: The value that `body` returns.
+    /// - Throws: The error that `body` throws, or `CancellationError` if the task is cancelled before it receives the
+    ///   permits.
+    public func withPermit<Value>(
+        weight: Int = 1, priority: TaskPriority? = nil, _ body: () async throws -> Value
+    ) async throws -> Value {
+        try await acquire(weight, priority: priority)
+        defer { release(weight) }
+        return try await body()
+    }
+
+    /// Waits for permits, for at most `timeout`, and runs a body with them. Releases the permits when the body returns
+    /// or throws.
+    ///
+    /// - Parameters:
+    ///   - weight: The number of permits; at least 1, and at most the largest capacity that the semaphore has had.
+    ///   - priority: The priority of the wait; nil for the priority of the calling task.
+    ///   - timeout: The longest duration of the wait for the permits.
+    ///   - clock: The clock that measures the wait.
+    ///   - body: The work that needs the permits.
+    /// - Returns: The value that `body` returns.
+    /// - Throws: The error that `body` throws. `WaitTimeoutError` if the time is over before the task receives the
+    ///   permits. `CancellationError` if the task is cancelled before it receives the permits.
+    public func withPermit<Value>(
+        weight: Int = 1, priority: TaskPriority? = nil, timeout: Duration,
+        clock: any Clock<Duration> = ContinuousClock(),
+        _ body: () async throws -> Value
+    ) async throws -> Value {
+        try await acquire(weight, priority: priority, timeout: timeout, clock: clock)
+        defer { release(weight) }
+        return try await body()
+    }
+
+    private func checkWeight(_ weight: Int) {
+        require(weight > 0, "weight is \(weight); it must be at least 1.")
+    }
+}
+
+extension AsyncSemaphore: AwaitedSubject {
+    /// The name of the semaphore in messages.
+    var label: String { name.map { "semaphore \"\($0)\"" } ?? "a semaphore" }
+
+    package var waitDescription: String {
+        let (permits, hasToken) = storage.withLock { ($0.state.permits, $0.state.hasToken(for: nil)) }
+        let text = "\(label), \(permits.taken) of \(permits.capacity) permits taken"
+        return hasToken ? text : "\(text), without a token of its rate"
+    }
+}
+
+// MARK: - Waiting
+
+/// The permits that a call needs.
+private struct SemaphoreRequest: Sendable {
+    let weight: Int
+    var key: LimitKey?
+    let priority: TaskPriority?
+}
+
+/// A call that waits for permits.
+private final class SemaphoreWait: Sendable {
+    let weight: Int
+    let key: LimitKey?
+    /// The level of the wait if the task is not escalated.
+    private let firstLevel: PriorityLevel
+    private let firstPriority = Task.currentPriority
+    let isTimeUp = AtomicFlag()
+    /// The ticket of the wait; nil until the wait is in the line. The semaphore's lock is held while the wait is
+    /// inserted and the ticket is set.
+    let ticket = Lock<AsyncSemaphore.State.Ticket?>(nil)
+
+    init(_ request: SemaphoreRequest) {
+        weight = request.weight
+        key = request.key
+        firstLevel = PriorityLevel(request.priority ?? firstPriority)
+    }
+
+    /// The level of the wait after an escalation of the task to a priority.
+    func level(at priority: TaskPriority) -> PriorityLevel {
+        priority > firstPriority ? max(firstLevel, PriorityLevel(priority)) : firstLevel
+    }
+}
+
+extension AsyncSemaphore {
+    /// Waits for permits. Returns false if the wait ended early, without permits.
+    private func suspend(_ wait: SemaphoreWait) async -> Bool {
+        await AnyTaskOperation.recordingWait(.semaphore, wait.key ?? self) {
+            await withWaitHandlers(endsWhenCancelled: true) { [self] priority in
+                raise(wait, to: priority)
+            } end: {
+                leave(wait)
+            } register: { continuation in
+                apply { storage in
+                    // The priority is read under the lock that `raise` takes. If an escalation finds no ticket, the
+                    // priority is therefore already the new one.
+                    let ticket = storage.state.wait(
+                        .task(continuation), weight: wait.weight, for: wait.key?.number,
+                        level: wait.level(at: Task.currentPriority), arrival: LineArrival(Rank.next()))
+                    wait.ticket.withLock { $0 = ticket }
+                }
+                // A claim that keeps permits could wait for a permit that this task has.
+                permit.stopKeeping()
+                if Task.isCancelled || wait.isTimeUp.isSet { leave(wait) }
+            }
+        }
+    }
+
+    private func raise(_ wait: SemaphoreWait, to priority: TaskPriority) {
+        apply { storage in
+            if let ticket = wait.ticket.withLock({ $0 }) { storage.state.raise(ticket, to: wait.level(at: priority)) }
+        }
+    }
+
+    private func leave(_ wait: SemaphoreWait) {
+        guard let ticket = wait.ticket.withLock({ $0 }) else { return }
+        if case .task(let continuation) = apply({ $0.state.leave(ticket) }) { continuation.resume(returning: false) }
+    }
+
+    /// Applies a change, and then serves the first waiters in the line.
+    private func apply<Result: Sendable>(_ event: (inout Storage) -> Result) -> Result {
+        var served = TinyArray<SemaphoreWaiter>()
+        let result = withStorage { storage in
+            let result = event(&storage)
+            storage.serve(&served)
+            return result
+        }
+        for waiter in served { waiter.serve() }
+        return result
+    }
+
+    /// Reads the clock, and serves the first waiters in the line. Called with no lock held.
+    func serve() { apply { _ in } }
+
+    /// Applies a change at the time of the clock, and plans the next wake.
+    @inline(__always)
+    private func withStorage<Result: Sendable>(_ event: (inout Storage) -> Result) -> Result {
+        guard let clock = optionalClock.clock else { return storage.withLock { event(&$0) } }
+        // Read before locking, because the clock may be user code.
+        let reading = clock.read()
+        let (result, wakeTime, full) = storage.withLock { storage in
+            clock.tell(reading, to: &storage.state)
+            let result = event(&storage)
+            let full = storage.state.takeFullKeys().compactMap { storage.keys.stopKeepingForTokens($0) }
+            return (result, storage.state.nextWake(), full)
+        }
+        if let wakeTime { clock.wake(self, at: wakeTime) }
+        // The keys may be the last references, and are released after unlocking.
+        extendLifetime(full)
+        return result
+    }
+}
+
+extension AsyncSemaphore: ClockUser {
+    func wake() { apply { $0.state.noteWake() } }
+}
+
+extension AsyncSemaphore.Storage {
+    /// Assigns free permits to the first waiters in the line, and adds these waiters to `served`. The caller must then
+    /// call `serve` on each waiter, with no lock held.
+    mutating func serve(_ served: inout TinyArray<SemaphoreWaiter>) {
+        while let waiter = state.next() { served.append(waiter) }
+    }
+
+    /// Keeps a key until all its tokens are free again.
+    mutating func keepForTokens(_ key: LimitKey) {
+        if state.hasBucket(key.number) { keys.keepForTokens(key) }
+    }
+}

@@ -1,0 +1,337 @@
+/// The options of an operation. Each function that creates or adds an operation takes a value of this type.
+///
+/// Each option is a static function. An array literal combines options, like that of an `OptionSet`. An element of the
+/// array may itself be a combination.
+///
+/// ```swift
+/// let network: OperationOptions = [
+///     .limited(by: connections), .retry(.exponential(initial: .milliseconds(200), attempts: 5)),
+///     .timeLimit(.seconds(20)),
+/// ]
+/// queue.addOperation([network, .name(url.path)]) { try await load(url) }
+/// queue.addOperation([.weight(3), .starting(within: .seconds(30))], after: data) { try decode($0) }
+/// ```
+///
+/// A combination contains the limits and dependencies of all its elements. For every other option, the last value
+/// applies. `TaskOperationQueue.Configuration.defaults` supplies options that an operation does not set.
+///
+/// ## Order
+///
+/// Policies apply in a fixed order, regardless of the order of the options. From the outermost to the innermost:
+///
+/// 1. `ending(within:)` covers everything from the addition to the end of the body.
+/// 2. `starting(within:)` covers the time from the addition to the start.
+/// 3. `delay(_:)` and `dependencies(_:)` hold the operation back before it competes for permits.
+/// 4. When the operation has the permits of its limits (`limited(by:)`), it takes the permits of its queue
+///    (`weight(_:)`) and a token of the queue's rate in one step, and starts.
+/// 5. `timeLimit(_:)` covers the body with all attempts and pauses.
+/// 6. `retry(_:)` repeats the next step. Between attempts, the operation lends its permits. Each attempt takes a token
+///    of the rate.
+/// 7. `attemptTimeLimit(_:)` covers one call of the body.
+public struct OperationOptions: Sendable {
+    /// The options that are set, in the order in which they were set. An operation keeps this list. A value with a
+    /// property for each option would need 300 bytes.
+    private(set) var settings: [OptionSetting] = []
+
+    /// Creates options that change nothing.
+    public init() {}
+
+    private init(_ setting: OptionSetting) { settings = [setting] }
+
+    /// The options without the name, the priority and the dependencies, which only the creation of an operation uses.
+    var lasting: OperationOptions {
+        if settings.allSatisfy({ $0.isLasting }) { return self }
+        var lasting = OperationOptions()
+        lasting.settings = settings.filter { $0.isLasting }
+        return lasting
+    }
+
+    var isEmpty: Bool { settings.isEmpty }
+
+    /// The options of an empty operation that starts when an operation with these options could start. Includes their
+    /// priority, weight and limits.
+    func ofPlaceholder(named name: String) -> OperationOptions {
+        var placeholder = OperationOptions(.name(name))
+        placeholder.settings += settings.filter { setting in
+            switch setting {
+            case .priority, .weight, .limits: true
+            default: false
+            }
+        }
+        return placeholder
+    }
+
+    /// The value of each option. Takes linear time in the number of options.
+    package var values: OptionValues { OptionValues(self) }
+
+    /// These options, and the arguments of a call that creates an operation. An option replaces the argument of the same
+    /// name, except for dependencies.
+    @usableFromInline
+    package func with(
+        _ name: String?, _ priority: TaskPriority?, _ dependencies: [AnyTaskOperation]
+    ) -> OperationOptions {
+        var sum = OperationOptions()
+        if let name { sum.settings.append(.name(name)) }
+        if let priority { sum.settings.append(contentsOf: OperationOptions.priority(priority).settings) }
+        if !dependencies.isEmpty {
+            sum.settings.append(contentsOf: OperationOptions.dependencies(dependencies).settings)
+        }
+        return sum.adding(self)
+    }
+
+    /// These options and others. A later option replaces an earlier one, except for limits and dependencies.
+    func adding(_ other: OperationOptions) -> OperationOptions {
+        if isEmpty { return other }
+        var sum = self
+        sum.settings += other.settings
+        return sum
+    }
+}
+
+extension OperationOptions: ExpressibleByArrayLiteral {
+    /// Combines options. The result contains the limits and dependencies of all elements. For every other option, the
+    /// last value applies.
+    public init(arrayLiteral elements: OperationOptions...) {
+        self = elements.reduce(OperationOptions()) { $0.adding($1) }
+    }
+}
+
+// MARK: - Identity and start
+
+extension OperationOptions {
+    /// Names the operation in messages, descriptions and events.
+    public static func name(_ name: String) -> OperationOptions { OperationOptions(.name(name)) }
+
+    /// Sets the priority. It orders the ready operations of a queue, and is the priority of the body's task.
+    ///
+    /// Without this option, an operation has the priority of its group or of its queue's default options. If neither
+    /// sets a priority, it is `.medium`. The priority of the task that adds the operation has no influence. Operations
+    /// and tasks that wait for an operation raise it to their own priority.
+    public static func priority(_ priority: TaskPriority) -> OperationOptions {
+        OperationOptions(.priority(rawValue: priority.rawValue))
+    }
+
+    /// Sets the number of permits that the body takes from its queue while it executes. The default is 1.
+    ///
+    /// An operation whose weight exceeds the width of its queue runs alone. While an operation waits for permits,
+    /// operations of the same or a lower priority do not overtake it. Heavy operations can therefore not starve.
+    ///
+    /// - Parameter weight: The number of permits, from 1 to 32,767. Any other number stops the process with a message.
+    public static func weight(_ weight: Int) -> OperationOptions {
+        require((1...highestWeight).contains(weight), "weight is \(weight); it must be from 1 to \(highestWeight).")
+        return OperationOptions(.weight(weight))
+    }
+
+    /// Adds semaphores that the operation shares with operations of any queue and with callers of `withPermit`.
+    ///
+    /// The operation starts when it has a permit of its queue and of each of these semaphores. When its body has ended,
+    /// the operation releases the permits. A semaphore of capacity 1 gives mutual exclusion.
+    ///
+    /// ```swift
+    /// let database = AsyncSemaphore(capacity: 1)
+    /// reads.addOperation(.limited(by: database, network)) { … }
+    /// writes.addOperation(.limited(by: database)) { … }
+    /// try await database.withPermit { … }
+    /// ```
+    ///
+    /// While an operation waits for a limit, later operations of its queue that do not need this limit can start.
+    /// Operations and tasks receive permits by priority, then by arrival. If operations of several queues wait, the
+    /// queues take turns of one operation.
+    ///
+    /// Several limits are taken in the order in which the semaphores were created, regardless of their order here. All
+    /// operations of a queue with the same limits wait together: for them, the queue keeps at most the permits of one
+    /// operation while it waits for the next limit. It gives these permits back if a task waits for one of them, or if
+    /// they could cause a deadlock.
+    ///
+    /// The queue keeps no permit of its own for a waiting operation, and no permit of a limit while it is full or
+    /// suspended. If the limits are free only while the queue is full, the operation keeps waiting. To prevent this, add
+    /// the operation to a separate queue, or increase the width of the queue.
+    ///
+    /// A body keeps the permits of its limits during its waits, even if it lends the permit of its queue. During a
+    /// pause between attempts, the body lends the permits of its limits. It takes them back before the next attempt.
+    ///
+    /// A body might await an operation that needs one of these limits, directly or through other operations. The wait
+    /// then throws `TaskOperationError.waitCycle`. It throws even if the semaphore has more permits, because all of
+    /// them may be taken when the operation needs one. The library does not know which task holds a permit by
+    /// `withPermit`. If that task awaits an operation that needs the permit, both wait forever.
+    ///
+    /// - Parameter limits: The semaphores. If a semaphore is given several times, its last option applies.
+    public static func limited(by limits: AsyncSemaphore...) -> OperationOptions { limited(by: limits) }
+
+    /// Adds an array of semaphores that the operation shares with others. See `limited(by:)` with a list of arguments.
+    public static func limited(by limits: [AsyncSemaphore]) -> OperationOptions {
+        OperationOptions(.limits(limits.map { LimitRequest(limit: $0, key: nil, weight: 1) }))
+    }
+
+    /// Adds a semaphore from which the operation takes several permits. See `limited(by:)` with a list of arguments.
+    ///
+    /// ```swift
+    /// let memory = AsyncSemaphore(capacity: 512 << 20)  // bytes
+    /// queue.addOperation(.limited(by: memory, weight: size)) { … }
+    /// ```
+    ///
+    /// If the semaphore has never had as many permits when the operation is added, the operation fails with
+    /// `TaskOperationError.weightExceedsCapacity`. To run heavy operations alone instead, pass
+    /// `min(size, memory.capacity)`. While an operation waits for many permits, operations of the same or a lower
+    /// priority do not overtake it. It therefore cannot starve.
+    ///
+    /// - Parameters:
+    ///   - limit: The semaphore.
+    ///   - weight: The number of permits; at least 1. A smaller number stops the process with a message.
+    public static func limited(by limit: AsyncSemaphore, weight: Int = 1) -> OperationOptions {
+        limited(by: LimitRequest(limit: limit, key: nil, weight: weight))
+    }
+
+    /// Adds a semaphore from which the operation takes permits for a key. See `limited(by:)` with a list of arguments.
+    ///
+    /// ```swift
+    /// let hosts = AsyncSemaphore(capacity: 16, perKey: 2)
+    /// queue.addOperation(.limited(by: hosts, key: url.host)) { … }
+    /// ```
+    ///
+    /// At most `capacityPerKey` permits are taken for the key. An operation whose key has no free permit delays no
+    /// operation of another key. Among operations of one priority, keys receive permits in proportion to their shares;
+    /// see `AsyncSemaphore.setShare(_:for:)`.
+    ///
+    /// - Parameters:
+    ///   - limit: The semaphore.
+    ///   - key: The key. Keys of different types are different.
+    ///   - weight: The number of permits; at least 1. See `limited(by:weight:)`. A number below 1 stops the process
+    ///     with a message.
+    public static func limited(
+        by limit: AsyncSemaphore, key: some Hashable & Sendable, weight: Int = 1
+    ) -> OperationOptions {
+        limited(by: LimitRequest(limit: limit, key: limit.interned(key), weight: weight))
+    }
+
+    private static func limited(by request: LimitRequest) -> OperationOptions {
+        require(request.weight > 0, "weight is \(request.weight); it must be at least 1.")
+        return OperationOptions(.limits([request]))
+    }
+
+    /// Adds operations that must finish before this one starts, with any outcome.
+    public static func dependencies(_ dependencies: [AnyTaskOperation]) -> OperationOptions {
+        OperationOptions(.dependencies(dependencies))
+    }
+
+    /// Delays the operation for a time after its addition. After the delay, the operation still waits for its
+    /// dependencies and its turn.
+    ///
+    /// A delayed operation takes no permit, and a cancellation ends it at once. The time also passes while the queue is
+    /// suspended. A delayed barrier holds back no operation; see `TaskOperationQueue.addBarrier(_:)`.
+    ///
+    /// All delays on the same clock share one sleeping task. Adding and cancelling take logarithmic time in the number
+    /// of pending delays on the clock. Two clocks are treated as the same clock if their types and their bytes are
+    /// equal.
+    ///
+    /// - Parameter delay: The time. A duration that is not positive has no effect.
+    public static func delay(_ delay: Duration) -> OperationOptions {
+        OperationOptions(.delay(.duration(delay)))
+    }
+
+    /// Delays the operation until an instant, like `delay(_:)`. Also sets the clock.
+    public static func delay<C: Clock>(
+        until instant: C.Instant, clock: C = ContinuousClock()
+    ) -> OperationOptions where C.Duration == Duration {
+        [OperationOptions(.delay(TimeFromNow(until: instant, clock))), .clock(clock)]
+    }
+}
+
+// MARK: - Limits of time, and retries
+
+extension OperationOptions {
+    /// Limits the time from the addition to the start.
+    ///
+    /// When the time is over, an operation that has not started fails with `TaskOperationError.notStarted`. An
+    /// operation that has failed in this way never starts. The time includes delays, waits for dependencies, and waits
+    /// for room.
+    ///
+    /// - Parameter limit: The time; not negative. If it is zero, the operation fails when it is added.
+    public static func starting(within limit: Duration) -> OperationOptions {
+        check(limit, "starting(within:)")
+        return OperationOptions(.startLimit(.duration(limit)))
+    }
+
+    /// Limits the time from the addition to the end of the body.
+    ///
+    /// When the time is over, an operation that has not started ends at once. It ends even on a suspended queue or with
+    /// unfinished dependencies. If the operation has started, its body is cancelled. The outcome is
+    /// `TaskOperationError.timedOut`.
+    ///
+    /// - Parameter limit: The time; not negative. If it is zero, the operation fails when it is added.
+    public static func ending(within limit: Duration) -> OperationOptions {
+        check(limit, "ending(within:)")
+        return OperationOptions(.endLimit(.duration(limit)))
+    }
+
+    /// Sets the instant by which the operation must have ended. Like `ending(within:)`, but for an instant. If the
+    /// instant has passed when the operation is added, the operation fails at once, and its body never runs. Also sets
+    /// the clock.
+    public static func deadline<C: Clock>(
+        _ instant: C.Instant, clock: C = ContinuousClock()
+    ) -> OperationOptions where C.Duration == Duration {
+        [OperationOptions(.endLimit(TimeFromNow(until: instant, clock))), .clock(clock)]
+    }
+
+    /// Limits the time from the start of the body to its end, with all attempts and pauses.
+    ///
+    /// When the time is over, the body is cancelled. The outcome is `TaskOperationError.timedOut`, which names the
+    /// operation. The time begins immediately before the body. If several limits apply, the limit that ends first is
+    /// effective.
+    ///
+    /// - Parameter limit: The time; not negative.
+    public static func timeLimit(_ limit: Duration) -> OperationOptions {
+        check(limit, "timeLimit(_:)")
+        return OperationOptions(.timeLimit(limit))
+    }
+
+    /// Limits the time of each attempt.
+    ///
+    /// When the time is over, the call of the body is cancelled. After the call has ended, the attempt fails with
+    /// `TaskOperationError.timedOut`, and `retry(_:)` decides whether another attempt follows. With this option, the
+    /// body runs in a child task.
+    ///
+    /// - Parameter limit: The time; not negative.
+    public static func attemptTimeLimit(_ limit: Duration) -> OperationOptions {
+        check(limit, "attemptTimeLimit(_:)")
+        return OperationOptions(.attemptTimeLimit(limit))
+    }
+
+    /// Sets the rule for a body that ignores its cancellation after `timeLimit(_:)` or `ending(within:)`. The default
+    /// is `.wait`.
+    public static func overrun(_ overrun: TimeLimitOverrun) -> OperationOptions {
+        OperationOptions(.overrun(overrun))
+    }
+
+    /// Runs the body again after failures. `RetryPolicy.attempt` is the number of the current attempt.
+    ///
+    /// In a pause between attempts, the operation lends the permits of its limits, for each rule of lending. It lends
+    /// the permit of its queue unless `lending` is `.never`. A serial queue with `.never` therefore keeps its order
+    /// over all attempts; with any other rule, later operations may run during a pause.
+    public static func retry(_ policy: RetryPolicy) -> OperationOptions { OperationOptions(.retry(policy)) }
+
+    /// Sets the clock that measures the operation's delay, limits and pauses. The default is a `ContinuousClock`.
+    public static func clock(_ clock: any Clock<Duration>) -> OperationOptions { OperationOptions(.clock(clock)) }
+
+    private static var highestWeight: Int { Int(Int16.max) }
+
+    private static func check(_ limit: Duration, _ name: String) {
+        require(
+            limit >= .zero, "The limit of \(name) is \(limit); it must not be negative. Leave the option out instead.")
+    }
+}
+
+/// The rule for an operation whose body ignores its cancellation after a time limit has passed.
+public enum TimeLimitOverrun: Sendable {
+    /// The operation fails after its body has ended. Dependents, and tasks that await the operation, wait until then.
+    ///
+    /// If the operation was cancelled before its time limit passed, its outcome is the result of its body.
+    case wait
+
+    /// The operation fails at once, even if it was cancelled before, and its dependents can start. The result of the
+    /// body is discarded.
+    ///
+    /// The body keeps its permit until it has ended. Waits for an empty queue also continue until the body has ended,
+    /// although `operationCount` no longer includes the operation.
+    case abandon
+}

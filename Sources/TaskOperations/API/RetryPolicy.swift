@@ -1,0 +1,196 @@
+/// A rule that decides whether and when the body of an operation runs again after it has failed.
+///
+/// ```swift
+/// let page = queue.addOperation(
+///     [.name("load"), .retry(.exponential(initial: .milliseconds(200), jitter: 0.5, attempts: 5))]
+/// ) {
+///     try await load(url)
+/// }
+/// ```
+///
+/// All attempts belong to one operation. The operation executes from the first attempt to the last. Its outcome is the
+/// outcome of the last attempt. Each attempt takes a token of the queue's rate.
+///
+/// During a pause, the operation lends its permit (see `withPermitLent`) and the permits of its limits. It takes all of
+/// them back before the next attempt. The values and the error of a failed attempt are released before the pause.
+/// Cancelling the operation ends the pause and the operation at once, with `CancellationError`.
+///
+/// No further attempt follows if the operation was cancelled or its time limit has passed. A failed input
+/// (`TaskOperationError.dependencyFailed`) also ends the attempts, because the input would be missing in every attempt.
+///
+/// This differs from the `RetryProcedure` of ProcedureKit, which creates a new operation for each attempt.
+public struct RetryPolicy: Sendable {
+    /// Decides whether another attempt follows.
+    ///
+    /// - Parameters:
+    ///   - error: The error of the attempt.
+    ///   - attempt: The number of the attempt, from 1.
+    /// - Returns: The pause before the next attempt. A duration that is not positive means no pause. If the result is
+    ///   nil, no attempt follows, and `error` is the outcome.
+    public typealias Decision = @Sendable (_ error: any Error, _ attempt: Int) -> Duration?
+
+    private let decision: Decision
+    private let report: (@Sendable (FailedAttempt) -> Void)?
+
+    /// Creates a policy from a function that decides whether another attempt follows. The function is called in the
+    /// task of the body.
+    ///
+    /// ```swift
+    /// let policy = RetryPolicy { error, attempt in
+    ///     error is Busy && attempt < 5 ? .seconds(attempt) : nil
+    /// }
+    /// ```
+    public init(_ decision: @escaping Decision) {
+        self.init(decision, report: nil)
+    }
+
+    private init(_ decision: @escaping Decision, report: (@Sendable (FailedAttempt) -> Void)?) {
+        self.decision = decision
+        self.report = report
+    }
+
+    /// The number of the current attempt, from 1. Nil outside bodies with a retry policy.
+    @TaskLocal public static var attempt: Int?
+}
+
+// MARK: - Reports and filters
+
+extension RetryPolicy {
+    /// An attempt that failed.
+    public struct FailedAttempt: Sendable {
+        /// The operation.
+        public let operation: OperationLabel
+        /// The number of the attempt, from 1.
+        public let number: Int
+        /// The error of the attempt.
+        public let error: any Error
+        /// The pause before the next attempt. Nil if no attempt follows; the error is then the outcome.
+        public let pause: Duration?
+    }
+
+    /// Returns this policy with a handler that receives each failed attempt.
+    ///
+    /// - Parameter handler: Called in the task of the body, before the pause.
+    public func reporting(to handler: @escaping @Sendable (FailedAttempt) -> Void) -> RetryPolicy {
+        RetryPolicy(decision) { [report] failure in
+            report?(failure)
+            handler(failure)
+        }
+    }
+
+    /// Returns this policy, limited to errors for which a predicate returns true. After any other error, no attempt
+    /// follows.
+    public func only(for isTransient: @escaping @Sendable (any Error) -> Bool) -> RetryPolicy {
+        RetryPolicy(
+            { [decision] error, attempt in isTransient(error) ? decision(error, attempt) : nil }, report: report)
+    }
+
+    /// Returns the pause before the next attempt of work that is not an operation; nil if no attempt follows.
+    ///
+    /// - Parameter attempt: The number of the attempt, as another system reports it. A number below 1 counts as 1.
+    package func delay(after error: any Error, attempt: Int) -> Duration? { decision(error, max(1, attempt)) }
+
+    /// Decides whether an operation makes another attempt, and reports the failed attempt.
+    func pause(after error: any Error, attempt: Int, of operation: AnyTaskOperation?) -> Duration? {
+        let mustEnd = Task.isCancelled || operation.map { $0.isCancelled || $0.isRefused(error) } ?? false
+        let pause = mustEnd ? nil : decision(error, attempt)
+        if let report, let operation {
+            report(FailedAttempt(operation: OperationLabel(operation), number: attempt, error: error, pause: pause))
+        }
+        return pause
+    }
+}
+
+extension AnyTaskOperation {
+    /// Whether an error means that the operation did not run because of its dependencies.
+    fileprivate func isRefused(_ error: any Error) -> Bool {
+        switch error as? TaskOperationError {
+        case .dependencyFailed(let dependency, _, _): dependencies.contains { dependency.isLabel(of: $0) }
+        case .notReady(let label, _): label.isLabel(of: self)
+        default: false
+        }
+    }
+}
+
+extension RetryPolicy {
+    /// Tries again at once. The operation keeps its permit.
+    ///
+    /// - Parameter attempts: The total number of attempts; at least 1.
+    public static func immediately(attempts: Int) -> RetryPolicy {
+        checkAttempts(attempts)
+        return RetryPolicy { _, attempt in attempt < attempts ? .zero : nil }
+    }
+
+    /// Tries again after pauses of increasing length.
+    ///
+    /// The pause after attempt `n` is `initial · factor ⁿ⁻¹`, but at most `maximum`. Jitter shortens each pause by a
+    /// random fraction, so that clients that failed together do not all try again together. A jitter of 1 is the "full
+    /// jitter" of M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
+    ///
+    /// - Parameters:
+    ///   - initial: The pause after the first attempt; not negative.
+    ///   - factor: The ratio of each pause to the previous one; at least 1.
+    ///   - maximum: The longest pause; not shorter than `initial`.
+    ///   - jitter: The largest fraction by which a pause is shortened, from 0 to 1.
+    ///   - attempts: The total number of attempts; at least 1.
+    ///   - seed: The seed of the jitter. The same seed gives the same pauses. If it is nil, the pauses differ each
+    ///     time.
+    public static func exponential(
+        initial: Duration, factor: Double = 2, maximum: Duration = .seconds(60), jitter: Double = 0, attempts: Int,
+        seed: UInt64? = nil
+    ) -> RetryPolicy {
+        checkAttempts(attempts)
+        require(initial >= .zero, "initial is \(initial); it must not be negative.")
+        require(factor >= 1 && factor.isFinite, "factor is \(factor); it must be at least 1, and finite.")
+        require(maximum >= initial, "maximum is \(maximum); it must not be shorter than initial, \(initial).")
+        require(jitter >= 0 && jitter <= 1, "jitter is \(jitter); it must be from 0 to 1.")
+        return RetryPolicy { _, attempt in
+            if attempt >= attempts { return nil }
+            let pause = pause(after: attempt, initial, factor, maximum)
+            if jitter == 0 { return pause }
+            return pause.saturated * (1 - jitter * random(seed, attempt))
+        }
+    }
+
+    private static func pause(
+        after attempt: Int, _ initial: Duration, _ factor: Double, _ maximum: Duration
+    ) -> Duration {
+        if factor == 1 || initial == .zero { return initial }
+        let (first, limit) = (initial.saturated / .seconds(1), maximum.saturated / .seconds(1))
+        let seconds = first * power(factor, attempt - 1)
+        if seconds >= limit { return maximum }
+        // The pause is rounded, so that three times 100 milliseconds are exactly 300 milliseconds. Larger numbers of
+        // nanoseconds would not fit into an `Int64`.
+        return seconds < 1e9 ? .nanoseconds(Int64((seconds * 1e9).rounded())) : .seconds(seconds)
+    }
+
+    /// Takes logarithmic time in the exponent, because a count of attempts may be as large as any number.
+    private static func power(_ base: Double, _ exponent: Int) -> Double {
+        var (power, square, rest) = (1.0, base, exponent)
+        while rest > 0 {
+            if rest & 1 == 1 { power *= square }
+            square *= square
+            rest >>= 1
+        }
+        return power
+    }
+
+    /// Returns a number that is at least 0 and less than 1.
+    private static func random(_ seed: UInt64?, _ attempt: Int) -> Double {
+        guard let seed else { return .random(in: 0..<1) }
+        return Double(mixed(seed &+ UInt64(bitPattern: Int64(attempt)) &* 0x9E37_79B9_7F4A_7C15) >> 11) * 0x1p-53
+    }
+
+    /// The output function of SplitMix64 (G. L. Steele, D. Lea and C. H. Flood, "Fast Splittable Pseudorandom Number
+    /// Generators", OOPSLA 2014).
+    private static func mixed(_ number: UInt64) -> UInt64 {
+        var mixed = number
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    private static func checkAttempts(_ attempts: Int) {
+        require(attempts >= 1, "attempts is \(attempts); it must be at least 1, as the first one counts.")
+    }
+}

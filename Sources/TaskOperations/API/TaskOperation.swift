@@ -1,0 +1,455 @@
+import Synchronization
+
+/// A unit of work with a typed outcome.
+///
+/// Create an operation, configure it, and add it to a `TaskOperationQueue`. Alternatively, create and add it with one
+/// call of the queue. The body runs at most once, in a task with the priority of the operation. Only a retry policy runs
+/// it again.
+///
+/// The operation ends with exactly one outcome. The outcome is the value that the body returned, or the error that the
+/// body threw. If the operation was cancelled before it started, the outcome is `CancellationError`.
+///
+/// ```swift
+/// let listing = TaskOperation(name: "list") { try await list(folder) }
+/// let report = TaskOperation(.name("report"), after: listing) { files in files.count }
+/// try queue.addOperations([listing, report])
+/// print(try await report.value)
+/// ```
+public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecked Sendable {
+    // `body` is accessed under the lock of `record` before the start. Afterwards, only the thread that started or ended
+    // the operation accesses it.
+
+    /// The work of an operation. Cancelling the operation cancels the task of the body.
+    public typealias Body = @Sendable () async throws -> Success
+
+    /// The work of an operation that needs the values of other operations.
+    ///
+    /// The type is `@concurrent`, because of a crash of the Swift 6.3 compiler. The crash occurs if a closure is passed
+    /// for a `nonisolated(nonsending)` function that has a parameter pack. On `TaskOperationQueue.main`, isolate such a
+    /// body with `{ @MainActor in … }`.
+    ///
+    /// The compiler also crashes for three or more inputs if the body is isolated to a global actor and an input other
+    /// than the first is a tuple. In this case, pass `{ await function($0, $1, $2) }`.
+    public typealias BodyAfter<each Input> = @concurrent @Sendable (repeat each Input) async throws -> Success
+
+    private var body: Body?
+
+    /// Creates an operation. It does nothing until it is added to a queue or started.
+    ///
+    /// - Parameters:
+    ///   - name: The name in messages and descriptions.
+    ///   - priority: See `OperationOptions.priority(_:)`.
+    ///   - dependencies: The operations that must finish first, with any outcome.
+    ///   - body: The work. A closure that is isolated to an actor, such as `{ @MainActor in … }`, runs on that actor.
+    public init(
+        name: String? = nil,
+        priority: TaskPriority? = nil,
+        dependencies: [AnyTaskOperation] = [],
+        body: @escaping Body
+    ) {
+        self.body = body
+        // The priority is converted before it is copied, because the runtime looks up the type `TaskPriority?` for each
+        // copy.
+        var level: PriorityLevel?
+        if let priority { level = PriorityLevel(priority) }
+        super.init(name: name, level: level, dependencies: dependencies)
+    }
+
+    /// Creates an operation with options.
+    ///
+    /// - Parameters:
+    ///   - name: The name in messages and descriptions.
+    ///   - priority: See `OperationOptions.priority(_:)`.
+    ///   - dependencies: The operations that must finish first, with any outcome.
+    ///   - options: The other options. An option replaces the argument of the same name.
+    ///   - body: The work.
+    public convenience init(
+        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
+        _ options: OperationOptions,
+        body: @escaping Body
+    ) {
+        self.init(options.with(name, priority, dependencies), after: [], body)
+    }
+
+    /// - Parameter inputs: Dependencies in addition to the dependencies of the options.
+    convenience init(_ options: OperationOptions, after inputs: [AnyTaskOperation], _ body: @escaping Body) {
+        if options.isEmpty {
+            self.init(name: nil, level: nil, inputs: inputs, dependencies: [], body)
+        } else {
+            let values = options.values
+            self.init(
+                name: values.name, level: values.priority.map { PriorityLevel($0) }, inputs: inputs,
+                dependencies: values.dependencies, body)
+            record.withLock { $0.add(options, values) }
+        }
+    }
+
+    private init(
+        name: String?, level: PriorityLevel?, inputs: [AnyTaskOperation], dependencies: [AnyTaskOperation],
+        _ body: @escaping Body
+    ) {
+        self.body = body
+        super.init(
+            name: name, level: level, dependencies: dependencies.isEmpty ? inputs : inputs + dependencies,
+            inputCount: inputs.count)
+    }
+
+    /// Creates an operation from a type that contains the work.
+    public convenience init(_ body: some TaskOperationBody<Success>, _ options: OperationOptions = OperationOptions()) {
+        self.init(options) { try await body.main() }
+    }
+
+    override func runBody() async -> Outcome? {
+        let body = body!
+        self.body = nil
+        do {
+            let value = try await body()
+            return Success.self == Void.self ? nil : Outcome(.success(value))
+        } catch {
+            return Outcome(.failure(error))
+        }
+    }
+
+    deinit {
+        // The body never ran. The body and the links may hold the last references to other operations. They are passed
+        // directly, because a variable would keep them alive until after the call.
+        if body == nil { return }
+        ChainRelease.release(body.take() as Any)
+        ChainRelease.release(record.withLock { $0.links.take() } as Any)
+    }
+
+    override package func addStartHandler(_ handler: @escaping @Sendable () -> Void) -> Bool {
+        wrapBody { body in
+            {
+                handler()
+                return try await body()
+            }
+        }
+    }
+
+    /// Replaces the body with a closure that wraps it. If the operation has started or ended, returns false and does
+    /// nothing.
+    ///
+    /// - Parameter wrap: Called under the lock of the operation. It must only create a closure.
+    func wrapBody(_ wrap: (@escaping Body) -> Body) -> Bool {
+        record.withLock { record in
+            guard record.phase < .executing, let first = body else { return false }
+            body = wrap(first)
+            return true
+        }
+    }
+
+    override func discardBody() { body = nil }
+
+    override func wrapBodyInPolicies() {
+        record.withLock { record in
+            guard record.phase < .executing, !record.isBodyWrapped, let inner = body else { return }
+            record.isBodyWrapped = true
+            body = { try await Self.runWithPolicies(inner) }
+        }
+    }
+}
+
+// MARK: - Outcome
+
+extension TaskOperation {
+    /// The outcome; nil until the operation has finished.
+    public var outcome: Result<Success, any Error>? {
+        let (isFinished, outcome) = record.withLock { ($0.phase == .finished, $0.outcome) }
+        return isFinished ? Result { try Self.value(of: outcome) } : nil
+    }
+
+    /// Waits until the operation has finished, and returns its value. The wait blocks no thread. It affects priorities
+    /// and permits as `waitUntilFinished()` does.
+    ///
+    /// Cancelling the waiting task ends the wait and does not cancel the operation, so a cancelled task can end at
+    /// once. `result` always waits until the operation has finished. `TaskOperationQueue.run` cancels the operation
+    /// when the task is cancelled.
+    ///
+    /// - Throws: The error that the body threw. If the body did not run because of a failed input,
+    ///   `TaskOperationError.dependencyFailed`. `CancellationError` if the operation was cancelled before its start, or
+    ///   if the waiting task is cancelled. `TaskOperationError.waitCycle` if a body awaits an operation that cannot end
+    ///   before the body does.
+    public var value: Success {
+        get async throws {
+            try await waitUntilFinished()
+            return try finishedValue()
+        }
+    }
+
+    /// Like `value`, but cancelling the task does not end the wait.
+    var valueAtEnd: Success {
+        get async throws {
+            try await waitToTheEnd()
+            return try finishedValue()
+        }
+    }
+
+    /// Waits until the operation has finished, and returns its value. Cancelling the task cancels the operation.
+    package var valueOfCaller: Success {
+        get async throws {
+            try await withTaskCancellationHandler {
+                try await valueAtEnd
+            } onCancel: {
+                cancel()
+            }
+        }
+    }
+
+    /// Waits until the operation has finished, but at most for a limited time, and returns its value.
+    ///
+    /// - Parameters:
+    ///   - timeout: The longest duration of the wait.
+    ///   - clock: The clock that measures the timeout.
+    /// - Throws: `WaitTimeoutError` if the operation has not finished in time. The operation then continues. Otherwise
+    ///   the errors of `value`.
+    public func value(timeout: Duration, clock: any Clock<Duration> = ContinuousClock()) async throws -> Success {
+        try await waitUntilFinished(timeout: timeout, clock: clock)
+        return try finishedValue()
+    }
+
+    /// Waits until the operation has finished, but at most for a limited time, and returns its outcome. Unlike with
+    /// `result`, cancelling the task ends the wait.
+    ///
+    /// - Parameters:
+    ///   - timeout: The longest duration of the wait.
+    ///   - clock: The clock that measures the timeout.
+    /// - Throws: `WaitTimeoutError` if the operation has not finished in time. `CancellationError` if the task is
+    ///   cancelled before the operation has finished. Neither error cancels the operation.
+    ///   `TaskOperationError.waitCycle` if a body awaits an operation that cannot end before the body does.
+    public func result(
+        timeout: Duration, clock: any Clock<Duration> = ContinuousClock()
+    ) async throws -> Result<Success, any Error> {
+        try await waitUntilFinished(timeout: timeout, clock: clock)
+        return outcome!
+    }
+
+    /// Waits until the operation has finished, and returns its outcome. The wait blocks no thread. Cancelling the task
+    /// does not end the wait.
+    ///
+    /// If a body awaits an operation that cannot end before the body does, the result is a failure with
+    /// `TaskOperationError.waitCycle`.
+    public var result: Result<Success, any Error> {
+        get async {
+            do {
+                try await waitToTheEnd()
+                return .success(try finishedValue())
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    /// Returns the value of a finished operation. Creates no `Result`, because the runtime would look up that generic
+    /// type at each use.
+    package func finishedValue() throws -> Success { try Self.value(of: record.withLock { $0.outcome }) }
+
+    /// - Parameter outcome: The outcome; nil means success without a value.
+    private static func value(of outcome: Outcome?) throws -> Success {
+        guard let outcome else { return () as! Success }
+        switch outcome.result {
+        case .success(let value): return cast(value)
+        case .failure(let error): throw error
+        }
+    }
+
+    /// Converts a value to the operation's type. Compares types first, because a cast costs five times as much as a
+    /// comparison.
+    private static func cast<Value>(_ value: Value) -> Success {
+        // The bits are valid, because `Value` and `Success` are the same type.
+        Value.self == Success.self ? unsafeBitCast(value, to: Success.self) : value as! Success
+    }
+
+    /// Adds a handler that is called once with the outcome. The rules for the time and the task of the call are those
+    /// for a handler without an outcome.
+    public func addCompletionHandler(_ handler: @escaping @Sendable (Result<Success, any Error>) -> Void) {
+        addHandler { handler(($0 as! Self).outcome!) }
+    }
+}
+
+extension TaskOperation {
+    /// Calls a handler once with the outcome, on the actor of the caller.
+    ///
+    /// If the caller is a method of a main-actor class, the handler runs on the main actor. It needs neither `Task` nor
+    /// `@MainActor in`:
+    ///
+    /// ```swift
+    /// queue.addOperation { try await load(url) }.whenFinished { result in self.show(result) }
+    /// ```
+    ///
+    /// Unlike a completion handler, this handler runs in a separate task. Dependents and waiting tasks might continue
+    /// before the handler is called.
+    ///
+    /// The handler receives no value after `cancel()` has returned on its actor, even if the operation was finished. It
+    /// then receives `CancellationError`. `TaskOperationQueue.cancelAllOperations` does not have this effect on an
+    /// operation that has finished: the handler can still receive its value.
+    public func whenFinished(
+        @_inheritActorContext _ handler: @escaping @Sendable @isolated(any) (Result<Success, any Error>) -> Void
+    ) {
+        addHandler { operation in
+            Task.detached(executorPreference: preferredTaskExecutor(), priority: operation.effectivePriority) {
+                await (operation as! Self).deliver(to: handler, isolation: handler.isolation)
+            }
+        }
+    }
+
+    /// Calls a handler with the outcome. This function has the isolation of the handler, so that code on that actor
+    /// cannot cancel the operation between the check and the call.
+    private func deliver(
+        to handler: @Sendable @isolated(any) (Result<Success, any Error>) -> Void, isolation: isolated (any Actor)?
+    ) async {
+        var outcome = outcome!
+        if record.withLock({ $0.isUnwanted }), case .success = outcome { outcome = .failure(CancellationError()) }
+        await handler(outcome)
+    }
+}
+
+// MARK: - Several bodies
+
+extension TaskOperation where Success == Void {
+    /// Adds a body that runs at the same time as the other bodies of this operation. The operation finishes when all
+    /// its bodies have ended. It takes only one set of permits. If a body throws, the other bodies are cancelled, and
+    /// the operation fails with the thrown error.
+    ///
+    /// - Throws: `TaskOperationError.alreadyStarted` if the operation has started or finished.
+    public func addBody(_ additional: @escaping Body) throws(TaskOperationError) {
+        try record.withLock { record throws(TaskOperationError) in
+            guard record.phase < .executing, let first = body else { throw .alreadyStarted(OperationLabel(self)) }
+            let links = record.madeLinks()
+            if let added = links.addedBodies { return added.bodies.append(additional) }
+            let added = AddedBodies(additional)
+            links.addedBodies = added
+            body = {
+                try await withThrowingTaskGroup { group in
+                    group.addTask { try await first() }
+                    for body in added.bodies { group.addTask { try await body() } }
+                    added.bodies = []
+                    // `waitForAll` would let the other tasks run to their end if one task throws.
+                    for try await _ in group {}
+                }
+            }
+        }
+    }
+}
+
+/// The bodies of an operation except the first. A list stores them, because nested closures would be called and freed
+/// recursively and could overflow the stack.
+final class AddedBodies: @unchecked Sendable {
+    // The list is accessed under the operation's lock before the start, and only by the operation's body after the
+    // start.
+    var bodies: [TaskOperation<Void>.Body]
+
+    init(_ first: @escaping TaskOperation<Void>.Body) {
+        bodies = [first]
+    }
+}
+
+// Operations that need the values of other operations.
+//
+// The initialisers for one and for two inputs have no parameter pack. With a pack, the compiler of Swift 6.3 crashes if
+// an input is a tuple and the body is isolated to a global actor.
+
+extension TaskOperation {
+    /// Creates an operation that needs the value of another operation. The new operation starts after the input has
+    /// finished. If the input failed or was cancelled, the body does not run, and the new operation fails with
+    /// `TaskOperationError.dependencyFailed`.
+    ///
+    /// - Parameters:
+    ///   - name: The name in messages and descriptions.
+    ///   - priority: See `OperationOptions.priority(_:)`.
+    ///   - dependencies: More operations that must finish first, with any outcome.
+    ///   - options: The other options. An option replaces the argument of the same name.
+    ///   - input: The operation whose value is passed to the body.
+    ///   - body: The work.
+    public convenience init<Input>(
+        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
+        _ options: OperationOptions = OperationOptions(),
+        after input: TaskOperation<Input>,
+        body: @escaping @Sendable (Input) async throws -> Success
+    ) {
+        self.init(options.with(name, priority, dependencies), after: [input]) { try await body(input.requireValue()) }
+    }
+
+    /// Creates an operation that needs the values of two other operations. If an input failed or was cancelled, the
+    /// body does not run, and the new operation fails with `TaskOperationError.dependencyFailed`.
+    ///
+    /// - Parameters:
+    ///   - name: The name in messages and descriptions.
+    ///   - priority: See `OperationOptions.priority(_:)`.
+    ///   - dependencies: More operations that must finish first, with any outcome.
+    ///   - options: The other options. An option replaces the argument of the same name.
+    ///   - first: The operation whose value is the first argument of the body.
+    ///   - second: The operation whose value is the second argument of the body.
+    ///   - body: The work.
+    public convenience init<First, Second>(
+        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
+        _ options: OperationOptions = OperationOptions(),
+        after first: TaskOperation<First>,
+        _ second: TaskOperation<Second>,
+        body: @escaping @Sendable (First, Second) async throws -> Success
+    ) {
+        self.init(options.with(name, priority, dependencies), after: [first, second]) {
+            try await body(first.requireValue(), second.requireValue())
+        }
+    }
+
+    /// Creates an operation that needs the values of several other operations. If an input failed or was cancelled, the
+    /// body does not run, and the new operation fails with `TaskOperationError.dependencyFailed`.
+    ///
+    /// - Parameters:
+    ///   - name: The name in messages and descriptions.
+    ///   - priority: See `OperationOptions.priority(_:)`.
+    ///   - dependencies: More operations that must finish first, with any outcome.
+    ///   - options: The other options. An option replaces the argument of the same name.
+    ///   - first: The operation whose value is the first argument of the body.
+    ///   - inputs: The operations whose values are the remaining arguments of the body, in this order.
+    ///   - body: The work.
+    public convenience init<First, each Input>(
+        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
+        _ options: OperationOptions = OperationOptions(),
+        after first: TaskOperation<First>,
+        _ inputs: repeat TaskOperation<each Input>,
+        body: @escaping BodyAfter<First, repeat each Input>
+    ) {
+        var all: [AnyTaskOperation] = [first]
+        for input in repeat each inputs { all.append(input) }
+        self.init(options.with(name, priority, dependencies), after: all) {
+            try await body(first.requireValue(), repeat (each inputs).requireValue())
+        }
+    }
+
+    /// Creates an operation that needs the values of any number of other operations. If an input failed or was
+    /// cancelled, the body does not run, and the new operation fails with `TaskOperationError.dependencyFailed`.
+    ///
+    /// - Parameters:
+    ///   - name: The name in messages and descriptions.
+    ///   - priority: See `OperationOptions.priority(_:)`.
+    ///   - dependencies: More operations that must finish first, with any outcome.
+    ///   - options: The other options. An option replaces the argument of the same name.
+    ///   - inputs: The operations whose values are passed to the body, in this order.
+    ///   - body: The work.
+    public convenience init<Input>(
+        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
+        _ options: OperationOptions = OperationOptions(),
+        after inputs: [TaskOperation<Input>],
+        body: @escaping @Sendable ([Input]) async throws -> Success
+    ) {
+        self.init(options.with(name, priority, dependencies), after: inputs) {
+            try await body(inputs.map { try $0.requireValue() })
+        }
+    }
+
+    /// Returns the value of this operation for an operation that needs the value.
+    private func requireValue() throws(TaskOperationError) -> Success {
+        switch outcome {
+        case .success(let value): return value
+        case .failure(TaskOperationError.dependencyFailed(_, let origin, let error)):
+            throw .dependencyFailed(dependency: OperationLabel(self), origin: origin, error: error)
+        case .failure(let error):
+            throw .dependencyFailed(dependency: OperationLabel(self), origin: OperationLabel(self), error: error)
+        case nil:
+            // The dependency was removed, but the body still needs the value.
+            throw .notReady(OperationLabel(Self.executing ?? self), waitingFor: [OperationLabel(self)])
+        }
+    }
+}

@@ -1,0 +1,145 @@
+/// An error of this library. Its `description` names the operations and suggests a remedy.
+///
+/// The error contains labels instead of operations, so it keeps no operation in memory.
+public enum TaskOperationError: Error, Sendable {
+    /// The dependency would make an operation wait for itself. The list begins and ends with the same operation. Each
+    /// operation in the list waits for the next.
+    case dependencyCycle([OperationLabel])
+
+    /// The body would wait for an operation or a queue that cannot end before the body does. The list begins and ends
+    /// with the body's operation. Each operation in the list waits for the next.
+    case waitCycle([OperationLabel])
+
+    /// The operation was already added to a queue or started. It cannot be added again, and its weight and limits can
+    /// no longer be changed.
+    case alreadyAdded(OperationLabel)
+
+    /// The operation has started or finished, so its dependencies and bodies can no longer change.
+    case alreadyStarted(OperationLabel)
+
+    /// The body did not run, because an interceptor of the queue returned without calling it.
+    case bodyNotCalled(OperationLabel)
+
+    /// `start()` was called before these dependencies had finished. Alternatively, the body needs the values of these
+    /// operations. They were removed from the dependencies and had not finished when the operation started.
+    case notReady(OperationLabel, waitingFor: [OperationLabel])
+
+    /// The body did not run, because an operation whose value it needs has failed.
+    ///
+    /// `dependency` is the operation whose value is missing. In a chain of failures, `origin` is the operation that
+    /// failed first. Otherwise, `origin` is `dependency`. `error` is the error of `origin`.
+    case dependencyFailed(dependency: OperationLabel, origin: OperationLabel, error: any Error)
+
+    /// The operation was added to a queue after `shutDown`.
+    case queueShutDown(OperationLabel, queueName: String?)
+
+    /// The operation was added to a full queue, which rejected it.
+    case queueFull(OperationLabel, queueName: String?)
+
+    /// The queue was full, and dropped this operation to make room for a later one.
+    case dropped(OperationLabel, queueName: String?)
+
+    /// The queue refused the operation when it was added, because the operation was not expected to start within the
+    /// time that `OperationOptions.starting(within:)` allows. See `TaskOperationQueue.Configuration.shedsLoad`.
+    case overloaded(OperationLabel, queueName: String?, expectedWait: Duration)
+
+    /// A task or an operation needs more permits than a semaphore has ever had. `capacity` is the largest capacity so
+    /// far.
+    case weightExceedsCapacity(semaphoreName: String?, weight: Int, capacity: Int)
+
+    /// The operation did not start within the time that `OperationOptions.starting(within:)` allows. Its body never
+    /// runs.
+    case notStarted(OperationLabel, after: Duration)
+
+    /// The operation did not finish within its time limit. Its body was cancelled. With the overrun rule `.abandon`,
+    /// the body may still be executing.
+    case timedOut(OperationLabel, after: Duration)
+}
+
+extension TaskOperationError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .dependencyCycle(let cycle):
+            """
+            The dependency would close a cycle: \(Self.path(cycle)). None of these operations could start. \
+            Remove one of the dependencies on the cycle.
+            """
+        case .waitCycle(let cycle):
+            """
+            The wait would never end: \(Self.path(cycle)). Await the operation outside the body of \
+            \(cycle[0]), or move the code after the wait into a separate operation.
+            """
+        case .alreadyAdded(let operation):
+            """
+            \(operation) was already added to a queue or started. An operation runs once: create a new one, and set its \
+            weight and limits before you add it.
+            """
+        case .alreadyStarted(let operation):
+            "\(operation) has already started or finished. Change its dependencies and bodies before it starts."
+        case .bodyNotCalled(let operation):
+            "A body interceptor did not call the body of \(operation)."
+        case .notReady(let operation, let dependencies):
+            """
+            \(operation) is not ready: it waits for \(Self.list(dependencies)). Await these operations first, or add \
+            it to a queue, which starts it when it is ready.
+            """
+        case .dependencyFailed(let dependency, let origin, let error):
+            """
+            Did not run, because \(dependency) failed\(dependency == origin ? "" : " after \(origin)"): \(error). \
+            If the work should run even then, use `dependencies:` instead of `after:`.
+            """
+        case .queueShutDown(let operation, let queueName):
+            "\(operation) was added to \(Self.queue(queueName)) after its shutdown."
+        case .queueFull(let operation, let queueName):
+            """
+            \(operation) was added to \(Self.queue(queueName)), which is full. Use `addOperationWaitingForRoom` to wait, \
+            or raise its `maxQueuedOperationCount`.
+            """
+        case .dropped(let operation, let queueName):
+            "\(operation) was dropped from \(Self.queue(queueName)), which was full, to make room for a later operation."
+        case .overloaded(let operation, let queueName, let wait):
+            """
+            \(operation) was refused by \(Self.queue(queueName)), which has too much other work: the operation would \
+            probably start after \(wait), too late for its `starting(within:)`.
+            """
+        case .weightExceedsCapacity(let name, let weight, let capacity):
+            """
+            The call or operation needs \(weight) permits of \(name.map { "semaphore \"\($0)\"" } ?? "a semaphore"), which has \
+            never had more than \(capacity). Raise its capacity, or use a smaller weight.
+            """
+        case .notStarted(let operation, let limit):
+            "\(operation) did not start within \(limit). Its queue had too much other work, or its dependencies took too long."
+        case .timedOut(let operation, let limit):
+            "\(operation) did not finish within its time limit of \(limit)."
+        }
+    }
+
+    private static func queue(_ name: String?) -> String { name.map { "queue \"\($0)\"" } ?? "a queue" }
+
+    private static func path(_ labels: [OperationLabel]) -> String {
+        labels.map(\.description).joined(separator: " waits for ")
+    }
+
+    private static func list(_ labels: [OperationLabel]) -> String {
+        labels.map(\.description).joined(separator: ", ")
+    }
+}
+
+/// The error of a wait that took longer than its time limit. The awaited work continues. One exception is
+/// `withTimeLimit`, whose body has ended when it throws this error.
+public struct WaitTimeoutError: Error, Hashable, Sendable {
+    /// The description of the awaited object.
+    public let awaited: String
+
+    /// The time limit of the wait, in words.
+    public let timeout: String
+
+    package init(_ awaited: String, timeout: some DurationProtocol) {
+        self.awaited = awaited
+        self.timeout = "\(timeout)"
+    }
+}
+
+extension WaitTimeoutError: CustomStringConvertible {
+    public var description: String { "Timed out after \(timeout) waiting for \(awaited)." }
+}

@@ -1,0 +1,349 @@
+extension TaskOperationQueue {
+    /// Adds an operation. The operation starts after its dependencies have finished, in the order of the queue.
+    ///
+    /// An operation that is already cancelled is accepted and does not start. An operation that is added after
+    /// `shutDown` fails at once with `TaskOperationError.queueShutDown`.
+    ///
+    /// Takes at most logarithmic time in the number of barriers. If another operation already waits for this operation
+    /// and the queue contains a barrier, the call also searches for a cycle. The search covers the operations before
+    /// the barrier.
+    ///
+    /// If two calls add the same operation at the same time, at most one of them succeeds. The other call throws
+    /// `TaskOperationError.alreadyAdded`, even if the first call then fails because of a cycle. You can then add the
+    /// operation again.
+    ///
+    /// - Throws: `TaskOperationError.alreadyAdded` if the operation was already added to a queue or started, or if
+    ///   another call is adding it. `TaskOperationError.dependencyCycle` if the operation would wait for a barrier that
+    ///   waits for the operation. If the call throws, nothing changes.
+    public func addOperation(_ operation: AnyTaskOperation) throws(TaskOperationError) {
+        try scheduler.submit(operation)
+    }
+
+    /// Adds operations in one step. No operation starts before the queue has ordered all of them by priority. One
+    /// search for a cycle covers all operations.
+    ///
+    /// - Throws: The errors of `addOperation(_:)`. If one operation is refused, no operation is added.
+    public func addOperations(_ operations: [AnyTaskOperation]) throws(TaskOperationError) {
+        try scheduler.submit(operations)
+    }
+
+    /// Creates an operation from a closure and adds it.
+    ///
+    /// - Parameters:
+    ///   - name: The name in messages and descriptions.
+    ///   - priority: See `OperationOptions.priority(_:)`.
+    ///   - dependencies: The operations that must finish first, with any outcome.
+    ///   - body: The work. A closure that is isolated to an actor, such as `{ @MainActor in … }`, runs on that actor.
+    @inlinable  // The caller knows the type. A lookup of the type costs as much as the addition.
+    @discardableResult
+    public func addOperation<Success>(
+        name: String? = nil,
+        priority: TaskPriority? = nil,
+        dependencies: [AnyTaskOperation] = [],
+        body: @escaping TaskOperation<Success>.Body
+    ) -> TaskOperation<Success> {
+        let operation = TaskOperation(name: name, priority: priority, dependencies: dependencies, body: body)
+        addNew(operation)
+        return operation
+    }
+
+    /// Creates an operation with options and adds it.
+    ///
+    /// ```swift
+    /// queue.addOperation(name: "load", [.weight(2), .timeLimit(.seconds(30))]) { try await load(url) }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - name: The name in messages and descriptions.
+    ///   - priority: See `OperationOptions.priority(_:)`.
+    ///   - dependencies: The operations that must finish first, with any outcome.
+    ///   - options: The other options. An option replaces the argument of the same name.
+    ///   - body: The work.
+    @inlinable  // As above.
+    @discardableResult
+    public func addOperation<Success>(
+        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
+        _ options: OperationOptions,
+        body: @escaping TaskOperation<Success>.Body
+    ) -> TaskOperation<Success> {
+        let operation = TaskOperation(options.with(name, priority, dependencies), body: body)
+        addNew(operation)
+        return operation
+    }
+
+    /// Creates an operation from a type that contains the work and adds it.
+    @discardableResult
+    public func addOperation<Success>(
+        _ body: some TaskOperationBody<Success>, _ options: OperationOptions = OperationOptions()
+    ) -> TaskOperation<Success> {
+        addNew(TaskOperation(body, options))
+    }
+
+    /// Creates an operation from a closure, adds it, and waits for its value. Cancelling the calling task cancels the
+    /// operation.
+    ///
+    /// - Throws: The error that the body throws. `CancellationError` if the operation was cancelled before it started.
+    ///   `TaskOperationError.waitCycle` if a body makes the call and the operation cannot end before that body.
+    public func run<Success>(
+        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
+        _ options: OperationOptions = OperationOptions(),
+        body: @escaping TaskOperation<Success>.Body
+    ) async throws -> Success {
+        try await addOperation(options.with(name, priority, dependencies), body: body).valueOfCaller
+    }
+
+    /// Creates a barrier from a closure, adds it, and waits for its value. See `addBarrier(_:)` and `run(_:body:)`.
+    ///
+    /// - Throws: The errors of `run(_:body:)`.
+    public func runBarrier<Success>(
+        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
+        _ options: OperationOptions = OperationOptions(),
+        body: @escaping TaskOperation<Success>.Body
+    ) async throws -> Success {
+        try await addBarrier(options.with(name, priority, dependencies), body: body).valueOfCaller
+    }
+
+    /// Adds a new operation. No operation waits for the new operation. The queue can therefore refuse it for only one
+    /// reason, which is a dependency on a body that waits until this queue is empty. The new operation then fails with
+    /// the error.
+    @usableFromInline
+    package func addNew(_ operation: AnyTaskOperation, isBarrier: Bool = false) {
+        do {
+            try scheduler.submit(operation, isBarrier: isBarrier)
+        } catch {
+            operation.endOrCancel(error, isCancellation: false)
+        }
+    }
+
+    private func addNew<Success>(_ operation: TaskOperation<Success>) -> TaskOperation<Success> {
+        addNew(operation, isBarrier: false)
+        return operation
+    }
+}
+
+// MARK: - Operations that need values
+
+extension TaskOperationQueue {
+    /// Creates an operation that needs the value of another operation, and adds it. If the input failed or was
+    /// cancelled, the body does not run, and the new operation fails with `TaskOperationError.dependencyFailed`.
+    ///
+    /// - Parameters:
+    ///   - name: The name in messages and descriptions.
+    ///   - priority: See `OperationOptions.priority(_:)`.
+    ///   - dependencies: More operations that must finish first, with any outcome.
+    ///   - options: The other options. An option replaces the argument of the same name.
+    ///   - input: The operation whose value is passed to the body.
+    ///   - body: The work.
+    @discardableResult
+    public func addOperation<Input, Success>(
+        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
+        _ options: OperationOptions = OperationOptions(),
+        after input: TaskOperation<Input>,
+        body: @escaping @Sendable (Input) async throws -> Success
+    ) -> TaskOperation<Success> {
+        addNew(TaskOperation(options.with(name, priority, dependencies), after: input, body: body))
+    }
+
+    /// Creates an operation that needs the values of two other operations, and adds it. If an input failed or was
+    /// cancelled, the body does not run, and the new operation fails with `TaskOperationError.dependencyFailed`.
+    ///
+    /// - Parameters:
+    ///   - name: The name in messages and descriptions.
+    ///   - priority: See `OperationOptions.priority(_:)`.
+    ///   - dependencies: More operations that must finish first, with any outcome.
+    ///   - options: The other options. An option replaces the argument of the same name.
+    ///   - first: The operation whose value is the first argument of the body.
+    ///   - second: The operation whose value is the second argument of the body.
+    ///   - body: The work.
+    @discardableResult
+    public func addOperation<First, Second, Success>(
+        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
+        _ options: OperationOptions = OperationOptions(),
+        after first: TaskOperation<First>,
+        _ second: TaskOperation<Second>,
+        body: @escaping @Sendable (First, Second) async throws -> Success
+    ) -> TaskOperation<Success> {
+        addNew(TaskOperation(options.with(name, priority, dependencies), after: first, second, body: body))
+    }
+
+    /// Creates an operation that needs the values of several other operations, and adds it. If an input failed or was
+    /// cancelled, the body does not run, and the new operation fails with `TaskOperationError.dependencyFailed`.
+    ///
+    /// - Parameters:
+    ///   - name: The name in messages and descriptions.
+    ///   - priority: See `OperationOptions.priority(_:)`.
+    ///   - dependencies: More operations that must finish first, with any outcome.
+    ///   - options: The other options. An option replaces the argument of the same name.
+    ///   - first: The operation whose value is the first argument of the body.
+    ///   - inputs: The operations whose values are the remaining arguments of the body, in this order.
+    ///   - body: The work.
+    @discardableResult
+    public func addOperation<First, each Input, Success>(
+        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
+        _ options: OperationOptions = OperationOptions(),
+        after first: TaskOperation<First>,
+        _ inputs: repeat TaskOperation<each Input>,
+        body: @escaping TaskOperation<Success>.BodyAfter<First, repeat each Input>
+    ) -> TaskOperation<Success> {
+        addNew(TaskOperation(options.with(name, priority, dependencies), after: first, repeat each inputs, body: body))
+    }
+
+    /// Creates an operation that needs the values of any number of other operations, and adds it. If an input failed or
+    /// was cancelled, the body does not run, and the new operation fails with `TaskOperationError.dependencyFailed`.
+    ///
+    /// - Parameters:
+    ///   - name: The name in messages and descriptions.
+    ///   - priority: See `OperationOptions.priority(_:)`.
+    ///   - dependencies: More operations that must finish first, with any outcome.
+    ///   - options: The other options. An option replaces the argument of the same name.
+    ///   - inputs: The operations whose values are passed to the body, in this order.
+    ///   - body: The work.
+    @discardableResult
+    public func addOperation<Input, Success>(
+        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
+        _ options: OperationOptions = OperationOptions(),
+        after inputs: [TaskOperation<Input>],
+        body: @escaping @Sendable ([Input]) async throws -> Success
+    ) -> TaskOperation<Success> {
+        addNew(TaskOperation(options.with(name, priority, dependencies), after: inputs, body: body))
+    }
+}
+
+// MARK: - Barriers
+
+extension TaskOperationQueue {
+    /// Adds an operation as a barrier. The barrier starts after all operations that were added earlier have finished,
+    /// and runs alone. Operations that are added later start after the barrier has finished.
+    ///
+    /// A barrier with a delay holds back no operation until the delay is over. It then takes its place behind all
+    /// operations of the queue, except the operations that wait for it. These keep their order and move behind the
+    /// barrier, together with the barriers that wait for them. If an operation that has started waits for the barrier
+    /// at that time, the barrier could never run alone, and fails with `TaskOperationError.dependencyCycle`. The end of
+    /// the delay takes linear time in the number of operations if anything waits for the barrier.
+    ///
+    /// A barrier with `.retry(_:)` holds back later operations during each of its pauses. A barrier with
+    /// `.limited(by:)` holds back later operations while it waits for a permit of its limit.
+    ///
+    /// - Throws: `TaskOperationError.alreadyAdded` if the operation was already added to a queue or started.
+    ///   `TaskOperationError.dependencyCycle` if an earlier operation waits for the barrier. If the call throws,
+    ///   nothing changes.
+    public func addBarrier(_ operation: AnyTaskOperation) throws(TaskOperationError) {
+        try scheduler.submit(operation, isBarrier: true)
+    }
+
+    /// Creates a barrier from a closure and adds it.
+    @discardableResult
+    public func addBarrier<Success>(
+        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
+        _ options: OperationOptions = OperationOptions(),
+        body: @escaping TaskOperation<Success>.Body
+    ) -> TaskOperation<Success> {
+        let operation = TaskOperation(options.with(name, priority, dependencies), body: body)
+        addNew(operation, isBarrier: true)
+        return operation
+    }
+}
+
+// Bounded queues. They use bounded memory even if a producer is faster than its consumer.
+
+extension TaskOperationQueue {
+    /// The maximum number of operations that wait to start. It must be at least 1. One more operation may wait for each
+    /// free permit. Barriers and operations with unfinished dependencies are included.
+    ///
+    /// A queue that is not suspended has room for `maxConcurrentOperationCount + maxQueuedOperationCount` operations.
+    /// If some of these operations have lent their permits, the queue has room for more.
+    ///
+    /// Raising the number lets the queue accept operations that wait for room. Lowering the number drops no operation.
+    /// `TaskOperationQueue.Configuration.Overflow` is the rule for an operation that is added to a full queue without waiting.
+    /// `addOperationWaitingForRoom` waits for room.
+    public var maxQueuedOperationCount: Int {
+        get { scheduler.queuedLimit }
+        set {
+            Self.checkQueuedLimit(newValue)
+            scheduler.queuedLimit = newValue
+        }
+    }
+
+    /// Creates an operation from a closure and adds it as soon as the queue has room.
+    ///
+    /// If the queue is full, the call waits until an operation starts or ends. The wait blocks no thread. Waiting calls
+    /// are served in the order of the calls, regardless of priorities. They are served before operations that are added
+    /// without waiting.
+    ///
+    /// ```swift
+    /// for try await line in file.lines {
+    ///     try await queue.addOperationWaitingForRoom { try await store(line) }
+    /// }
+    /// ```
+    ///
+    /// In a body of the same queue, the wait lends the body's permit if no operation could start without this permit.
+    ///
+    /// A queued operation must not wait for an operation that waits for room, or for a body that waits for room.
+    /// Otherwise, both wait forever. The rule applies to waits through dependencies and to waits behind barriers.
+    ///
+    /// - Returns: The operation, which is queued or has started.
+    /// - Throws: `CancellationError` if the task is cancelled before the queue has room.
+    ///   `TaskOperationError.queueShutDown` if the queue is shut down before it has room. In both cases, the
+    ///   operation's body never runs. `TaskOperationError.waitCycle` if a body makes the call, the room depends on the
+    ///   permit of this body, and the queue does not lend permits.
+    @discardableResult
+    public func addOperationWaitingForRoom<Success>(
+        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
+        _ options: OperationOptions = OperationOptions(),
+        body: @escaping TaskOperation<Success>.Body
+    ) async throws -> TaskOperation<Success> {
+        let operation = TaskOperation(options.with(name, priority, dependencies), body: body)
+        try await addOperationWaitingForRoom(operation)
+        return operation
+    }
+
+    /// Adds an operation as soon as the queue has room for it.
+    ///
+    /// - Throws: The errors of `addOperation(_:)`. `CancellationError` if the task is cancelled before the queue has
+    ///   room; you can add the operation later. `TaskOperationError.queueShutDown` if the queue is shut down before it
+    ///   has room; the operation has then failed with this error. `TaskOperationError.waitCycle` if a body makes the
+    ///   call, the room depends on the permit of this body, and the queue does not lend permits.
+    public func addOperationWaitingForRoom(_ operation: AnyTaskOperation) async throws {
+        try await scheduler.submitWaitingForRoom(operation)
+    }
+
+    /// The values of an operation's options, completed by the defaults of this queue.
+    package func values(of options: OperationOptions) -> OptionValues {
+        OptionValues(options, defaults: scheduler.defaults)
+    }
+
+    /// Whether one more operation with these options would certainly start at once. Dependencies and delays are
+    /// ignored.
+    package func couldStartAnother(_ options: OperationOptions) -> Bool {
+        values(of: options).takesOnePermit && scheduler.withCore { $0.state.couldStartAnother }
+    }
+
+    /// The options of an empty operation that starts when an operation with the given options could start. Its wait has
+    /// no limit, because the times among the defaults of this queue belong to the other operation.
+    package func optionsOfPlaceholder(named name: String, for options: OperationOptions) -> OperationOptions {
+        let placeholder = options.ofPlaceholder(named: name)
+        guard scheduler.defaults?.values.beginsAtAddition == true else { return placeholder }
+        let forever = Duration.seconds(Int64.max)
+        return [placeholder, .delay(.zero), .starting(within: forever), .ending(within: forever)]
+    }
+
+    /// Whether this queue refuses operations.
+    package var isShutDown: Bool { scheduler.withCore { !$0.state.acceptance.intake.accepts } }
+
+    /// Puts back the token that a body of this queue took from the rate, so that another operation can use the token.
+    package func giveBackStart() {
+        if scheduler.hasRate { scheduler.withCore { $0.state.giveBackStart() } }
+    }
+
+    /// The number of waiting calls of `addOperationWaitingForRoom`.
+    package var waitingProducerCount: Int { scheduler.waitingProducerCount }
+
+    static func checkQueuedLimit(_ limit: Int) {
+        require(
+            limit >= 1,
+            """
+            maxQueuedOperationCount is \(limit); it must be at least 1. Pass \
+            .unlimited to limit nothing.
+            """)
+    }
+}

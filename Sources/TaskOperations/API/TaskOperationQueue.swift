@@ -1,0 +1,269 @@
+import Synchronization
+
+/// A queue that runs operations in tasks. It limits the number of bodies that execute at once, and orders operations by
+/// priority and dependencies.
+///
+/// All members except waits can be called from synchronous code, on any thread. They take effect before they return.
+///
+/// ```swift
+/// let queue = TaskOperationQueue(name: "images", maxConcurrentOperationCount: 4)
+/// let data = queue.addOperation(name: "download") { try await download(url) }
+/// let image = queue.addOperation(.name("decode"), after: data) { try decode($0) }
+/// show(try await image.value)
+/// ```
+///
+/// The object that `init` returns owns the queue. When this object is released, the queue drains. It resumes, can no
+/// longer be suspended, and treats a width of 0 as 1. The remaining operations finish, unless the configuration sets
+/// `whenReleased` to `.cancel`.
+///
+/// Bodies can still use the queue through `current`, and can add operations to it. `current` is then a view of the
+/// queue. The lifetime of a view has no effect on the queue.
+public final class TaskOperationQueue: Sendable {
+    package let scheduler: Scheduler
+    /// Whether this object does not own the queue.
+    private let isView: Bool
+    private let whenReleased: Configuration.ReleaseRule
+
+    /// The default width, which is the number of processors.
+    public static var defaultMaxConcurrentOperationCount: Int { processorCount }
+
+    /// Creates an empty queue.
+    ///
+    /// - Parameters:
+    ///   - name: The name in messages and descriptions.
+    ///   - maxConcurrentOperationCount: The width of the queue, which is the number of bodies that may execute at once.
+    ///     It must not be negative.
+    public convenience init(
+        name: String? = nil, maxConcurrentOperationCount: Int = defaultMaxConcurrentOperationCount
+    ) {
+        self.init(Configuration(name: name, maxConcurrentOperationCount: maxConcurrentOperationCount))
+    }
+
+    /// Creates an empty queue with a configuration.
+    ///
+    /// Bodies run in unstructured tasks, because the queue may outlive the task that creates it. The tasks inherit only
+    /// the task locals that the configuration names. For child tasks, see `withTaskOperationQueue`.
+    public convenience init(_ configuration: Configuration) {
+        self.init(configuration, scopeWorkers: nil, failures: nil)
+    }
+
+    init(_ configuration: Configuration, scopeWorkers: ScopeWorkers?, failures: FailureLog?) {
+        configuration.check()
+        isView = false
+        whenReleased = configuration.whenReleased
+        let policies = configuration.policies
+        scheduler = Scheduler(
+            queueName: configuration.name, width: configuration.maxConcurrentOperationCount, policies: policies,
+            place: configuration.executor.map { .executor($0) } ?? .pool, isSuspended: configuration.isSuspended,
+            taskLocals: configuration.taskLocals, permit: PermitNode(configuration.lending.permitKind),
+            scopeWorkers: scopeWorkers, makeClock: QueueClock.maker(configuration.clock),
+            defaults: configuration.defaults.isEmpty ? nil : configuration.defaults, failures: failures)
+        scheduler.setOwner(self)
+        AllQueues.add(self)
+    }
+
+    /// The queue of the main actor, which is never released.
+    private init(main scheduler: Scheduler) {
+        isView = false
+        whenReleased = .finish
+        self.scheduler = scheduler
+        scheduler.setOwner(self)
+        AllQueues.add(self)
+    }
+
+    /// Creates a view of a queue whose owner was released.
+    fileprivate init(viewOf scheduler: Scheduler) {
+        isView = true
+        whenReleased = .finish
+        self.scheduler = scheduler
+    }
+
+    deinit {
+        if isView { return }
+        AllQueues.remove(scheduler.queueNumber)
+        scheduler.ownerWasReleased(cancelsOperations: whenReleased == .cancel)
+    }
+
+    /// The name in messages, descriptions and events; nil if the queue has no name.
+    public var name: String? {
+        get { scheduler.identity.name }
+        set { scheduler.identity.name = newValue }
+    }
+
+    /// A number that is unique among all queues of the process, including freed queues.
+    package var number: Int { scheduler.queueNumber }
+
+    /// The queue of the main actor. Its bodies run on the main actor, one at a time.
+    public static let main = TaskOperationQueue(
+        main: Scheduler(
+            queueName: "main", width: 1, place: .mainActor, isSuspended: false, taskLocals: []))
+
+    /// The queue of the operation whose body is running in the current task or in one of its parent tasks. Nil if there
+    /// is no such operation, or if the operation was started without a queue.
+    ///
+    /// The result is the object that `init` returned. If that object was released, the result is a view of the queue.
+    public static var current: TaskOperationQueue? {
+        AnyTaskOperation.executing.flatMap { $0.record.withLock { $0.scheduler }?.queue }
+    }
+
+    static func checkWidth(_ width: Int) {
+        require(
+            width >= 0,
+            """
+            maxConcurrentOperationCount is \(width); it must not be negative. Pass \
+            .unlimited to limit nothing.
+            """)
+    }
+}
+
+// MARK: - Identity
+
+extension TaskOperationQueue: Hashable {
+    /// Whether both values refer to the same queue. Each value may be the owner or a view.
+    public static func == (left: TaskOperationQueue, right: TaskOperationQueue) -> Bool {
+        left.scheduler === right.scheduler
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(scheduler)) }
+}
+
+extension AnyTaskOperation {
+    /// The queue of the operation. Nil before the operation is added, after it has finished, and if it was started
+    /// without a queue.
+    public var queue: TaskOperationQueue? {
+        record.withLock { $0.phase == .finished ? nil : $0.scheduler }.flatMap { $0.queue }
+    }
+}
+
+extension Scheduler {
+    /// The owner of the queue, or a view if the owner was released.
+    fileprivate nonisolated var queue: TaskOperationQueue? {
+        if self === Scheduler.withoutQueue { return nil }
+        return owningQueue ?? TaskOperationQueue(viewOf: self)
+    }
+
+    /// The object that `init` returned; nil if the object was released.
+    package nonisolated var owningQueue: TaskOperationQueue? { owner.map { $0 as! TaskOperationQueue } }
+}
+
+extension TaskOperationQueue {
+    /// Adds an observer of all later events. First the observer receives the state of each unfinished operation; see
+    /// `TaskOperationEvent.isReplayed`. The queue keeps the observer. Adding the observer again has no effect.
+    ///
+    /// Linear in the number of unfinished operations. In an observed queue, workers take each operation under the lock
+    /// of the queue, which approximately doubles the cost of an empty operation.
+    public func addObserver(_ observer: any TaskOperationObserver) {
+        scheduler.addObserver(observer)
+    }
+
+    /// Removes an observer. Another thread may still report earlier events to the observer.
+    public func removeObserver(_ observer: any TaskOperationObserver) {
+        scheduler.removeObserver(observer)
+    }
+
+    /// Adds an observer of all queues of the process. These include queues that are created later, scopes, and the
+    /// queues that drive bridged queues. Operations without a queue count as operations of an unnamed queue. Queues
+    /// whose owner was already released are excluded. The observer is kept until `stopObservingAll`. Adding the
+    /// observer again has no effect.
+    public static func observeAll(_ observer: any TaskOperationObserver) {
+        AllQueues.addObserver(observer)
+    }
+
+    /// Removes an observer that was added by `observeAll`.
+    public static func stopObservingAll(_ observer: any TaskOperationObserver) {
+        AllQueues.removeObserver(observer)
+    }
+}
+
+extension TaskOperationQueue {
+    /// Adds an interceptor, which is a function that calls each body. Use it for a trace span, a transaction or a task
+    /// local.
+    ///
+    /// ```swift
+    /// queue.addBodyInterceptor { operation, body in
+    ///     try await withSpan(operation.name ?? "operation") { _ in try await body() }
+    /// }
+    /// ```
+    ///
+    /// Call this before you add operations. An operation that starts at the same time may run without the interceptor.
+    /// An interceptor that is added later wraps the earlier interceptors.
+    ///
+    /// The interceptor runs in the task of the body, on the body's executor. The operation holds its permit, and the
+    /// inherited task locals are set. `current` is the operation only within `body`. If the body of an operation does
+    /// not run, the interceptor is not called.
+    ///
+    /// - Parameter interceptor: Calls `body` once. `body` throws the error of the operation's body. The outcome of the
+    ///   operation is the outcome of its body, even if `interceptor` throws another error. If `interceptor` throws without
+    ///   calling `body`, the operation fails with that error. If `interceptor` returns without calling `body`, the
+    ///   operation fails with `TaskOperationError.bodyNotCalled`.
+    public func addBodyInterceptor(
+        _ interceptor:
+            @escaping @Sendable (_ operation: AnyTaskOperation, _ body: () async throws -> Void) async throws -> Void
+    ) {
+        scheduler.interceptors.add(interceptor)
+    }
+}
+
+extension TaskOperationQueue: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The name of the queue and the number of operations in each state. An example is `queue "images" (width 4, 3
+    /// executing, 2 ready, 5 waiting)`.
+    public var description: String {
+        let summary = scheduler.summary
+        var parts = ["width \(summary.width == .max ? "unlimited" : "\(summary.width)")"]
+        if summary.isSuspended { parts.append("suspended") }
+        if summary.isShut { parts.append("shut down") }
+        parts.append("\(summary.executing) executing")
+        if summary.lent > 0 { parts.append("\(summary.lent) awaiting others") }
+        parts.append("\(summary.ready) ready")
+        parts.append("\(summary.waiting) waiting")
+        return "\(scheduler.label) (\(parts.joined(separator: ", ")))"
+    }
+
+    /// The description, and a line for each operation. TaskOperationsDiagnosis explains why operations wait.
+    public var debugDescription: String {
+        ([description] + operations.map { "  " + $0.debugDescription }).joined(separator: "\n")
+    }
+}
+
+extension Scheduler {
+    fileprivate struct Summary: Sendable {
+        var width = 0
+        var isSuspended = false
+        var isShut = false
+        var executing = 0
+        var lent = 0
+        var ready = 0
+        var waiting = 0
+    }
+
+    fileprivate nonisolated var summary: Summary {
+        withCore { core in
+            let state = core.state
+            var summary = Summary(
+                width: state.width.capacity, isSuspended: state.isSuspended, isShut: !state.acceptance.intake.accepts)
+            for record in state.records.all {
+                switch record.status {
+                case .waiting: summary.waiting += 1
+                case .ready: summary.ready += 1
+                case .executing: summary.executing += 1
+                case .lent, .returning: summary.lent += 1
+                }
+            }
+            return summary
+        }
+    }
+}
+
+extension QueueLabel {
+    /// Whether this is the label of a queue.
+    package func isLabel(of queue: TaskOperationQueue) -> Bool { number == queue.scheduler.queueNumber }
+}
+
+extension Int {
+    /// No limit, for the width of a queue or group, and for the number of queued operations.
+    ///
+    /// ```swift
+    /// let requests = TaskOperationQueue(maxConcurrentOperationCount: .unlimited)
+    /// ```
+    public static var unlimited: Int { .max }
+}

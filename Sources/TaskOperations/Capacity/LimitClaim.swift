@@ -1,0 +1,263 @@
+import Synchronization
+
+/// The permits that an operation needs from one limit. Requests are equal if their weights are equal, and their limits
+/// and keys are the same objects.
+struct LimitRequest: Hashable, Sendable {
+    let limit: AsyncSemaphore
+    /// The key for which the permits are taken; nil without a key.
+    let key: LimitKey?
+    let weight: Int
+
+    static func == (one: LimitRequest, other: LimitRequest) -> Bool {
+        one.limit === other.limit && one.key === other.key && one.weight == other.weight
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(ObjectIdentifier(limit))
+        hasher.combine(key?.number)
+        hasher.combine(weight)
+    }
+
+    /// Whether enough permits are free in total and for the key, and the rates have a token.
+    var isFree: Bool {
+        limit.storage.withLock { storage in
+            let ofKey = key.map { key in
+                storage.state.capacity(of: key.number) - storage.state.takenCount(of: key.number)
+            }
+            return storage.state.permits.fits(weight) && weight <= ofKey ?? .max
+                && storage.state.hasToken(for: key?.number)
+        }
+    }
+
+    /// The number of needed permits if it is not 1, the limit, the key and the use of the permits.
+    var waitDescription: String {
+        let limit = key?.waitDescription ?? limit.waitDescription
+        return weight == 1 ? limit : "\(weight) permits of \(limit)"
+    }
+}
+
+extension [LimitRequest] {
+    /// The last request for each limit, in the order in which the semaphores were created.
+    var ordered: [LimitRequest] {
+        if count < 2 { return self }
+        var ordered: [LimitRequest] = []
+        // Equal numbers keep their order, because the sort is stable.
+        for request in sorted(by: { $0.limit.number < $1.limit.number }) {
+            if ordered.last?.limit === request.limit { ordered.removeLast() }
+            ordered.append(request)
+        }
+        return ordered
+    }
+}
+
+/// The owner of a claim. An owner is a queue, or a body that takes back the permits of its limits.
+protocol LimitClaimant: AnyObject, Sendable {
+    /// Reports that a limit has served the claim, so that `take` may continue. Called with no lock held.
+    func claimWasServed(_ claim: LimitClaim)
+
+    /// Takes the owner's lock and calls a function that changes a claim. The caller holds no lock.
+    func change(_ claim: LimitClaim, _ change: @escaping @Sendable (LimitClaim, inout SemaphoreEffects) -> Void)
+}
+
+/// A task or a claim that waits in the line of a semaphore.
+enum SemaphoreWaiter: Sendable {
+    case task(WaitContinuation<Bool>)
+    case claim(LimitClaim)
+
+    /// Tells a waiter that it has received its permits. Called with no lock held.
+    func serve() {
+        switch self {
+        case .task(let continuation): continuation.resume(returning: true)
+        case .claim(let claim): claim.owner.claimWasServed(claim)
+        }
+    }
+}
+
+/// The effects of changes to semaphores. The caller performs these effects after releasing all locks.
+struct SemaphoreEffects: Sendable {
+    fileprivate(set) var served = TinyArray<SemaphoreWaiter>()
+    fileprivate var keptPermits: [LimitClaim.KeptPermits] = []
+    /// Semaphores with a rate, which must read their clocks and serve their lines.
+    fileprivate var timed = TinyArray<AsyncSemaphore>()
+    /// Claims that may have the last references to keys and clocks, which are user code.
+    private var forgotten: [LimitClaim] = []
+
+    var isEmpty: Bool { served.isEmpty && keptPermits.isEmpty && timed.isEmpty && forgotten.isEmpty }
+
+    /// Keeps a claim with keys or clocks until the effects are performed.
+    mutating func keep(_ claim: LimitClaim) {
+        if claim.requests.contains(where: { $0.key != nil || $0.limit.hasClock }) { forgotten.append(claim) }
+    }
+
+    /// Removes the claim of an owner that was served last from `served`, and returns it; nil if there is none.
+    ///
+    /// A claim that must not keep permits gives them back if another limit is not free, and waits for that limit. In this
+    /// order, only operations, tasks and claims that were served earlier can hold the other limit, so the claim does not
+    /// return in this event. With the earliest claim first, claims could serve each other forever.
+    mutating func nextServed(of owner: any LimitClaimant) -> LimitClaim? {
+        for index in served.indices.reversed() {
+            guard case .claim(let claim) = served[index], claim.owner === owner else { continue }
+            served.remove(at: index)
+            return claim
+        }
+        return nil
+    }
+
+    /// Removes the last served claim, and returns it with its queue. Returns nil if the effects are more than served
+    /// claims of queues.
+    mutating func takeLastServed() -> (claim: LimitClaim, scheduler: Scheduler)? {
+        guard keptPermits.isEmpty, timed.isEmpty, let last = served.last, case .claim(let claim) = last,
+            let scheduler = claim.owner as? Scheduler
+        else { return nil }
+        served.remove(at: served.count - 1)
+        return (claim, scheduler)
+    }
+
+    func perform() {
+        for waiter in served { waiter.serve() }
+        for semaphore in timed { semaphore.serve() }
+        for keptPermits in keptPermits { keptPermits.claim.insertEdges(for: keptPermits) }
+    }
+}
+
+/// A claim to permits of each limit of a set. A queue has one claim for all its operations that have exactly these
+/// limits, with the same keys and weights. See `ClaimState`.
+///
+/// The claim may keep permits of a limit while it waits for another limit. Operations that need the kept permits then
+/// indirectly wait for that other limit. In the wait graph, this wait is an edge between the permits of the two limits.
+/// If the edge would close a cycle, or if a task waits for the kept permits, the claim stops keeping permits. The wait
+/// graph does not contain tasks that are not bodies of operations.
+final class LimitClaim: @unchecked Sendable {
+    // `state` and `edges` are accessed only under the lock of `owner`, and need no exclusivity check at run time. All
+    // other properties are constant.
+
+    /// Permits that a claim keeps while it waits.
+    struct KeptPermits: Sendable {
+        let claim: LimitClaim
+        /// The number of limits whose permits are kept. These are the first limits of the claim.
+        let count: Int
+        /// The index of the limit for which the claim waits.
+        let awaited: Int
+    }
+
+    let owner: any LimitClaimant
+    /// The owner's number for this set of limits.
+    let set: Int
+    /// The limits, in the order in which they are taken.
+    let requests: [LimitRequest]
+    @exclusivity(unchecked) private var state: ClaimState<SemaphoreWaiter>
+    /// The edges for kept permits; nil if there are none.
+    @exclusivity(unchecked) private var edges: (count: Int, awaited: Int)?
+
+    /// - Parameter requests: The limits, in the order in which they are taken.
+    init(of owner: any LimitClaimant, set: Int, _ requests: [LimitRequest]) {
+        self.owner = owner
+        self.set = set
+        self.requests = requests
+        state = ClaimState(requests.map { .init(weight: $0.weight, key: $0.key?.number) })
+    }
+
+    /// Whether the claim waits in a line, or was served there since the last call of `take`.
+    var isWaiting: Bool { state.place != nil }
+
+    /// Whether the claim keeps permits while it waits.
+    var isKeeping: Bool { isWaiting && state.heldCount > 0 }
+
+    /// Takes the permits of each limit, or waits in the line of the first limit that has too few free permits. Returns
+    /// whether the claim holds all permits. Called under the owner's lock.
+    ///
+    /// - Parameter level: The level of the claim; nil if it does not change.
+    func take(at level: PriorityLevel? = nil, _ effects: inout SemaphoreEffects) -> Bool {
+        if state.isComplete { return true }
+        // See `ClaimState.takeOrWait`.
+        let isTimeKnown = state.keepsNothing
+        let isTaken = state.take(at: level, arrival: LineArrival(Rank.next()), .claim(self)) { index, change in
+            self.change(index, &effects, isTimeKnown: isTimeKnown, change)
+        }
+        updateEdges(&effects)
+        return isTaken
+    }
+
+    /// Transfers all permits to an operation. Called under the owner's lock.
+    func transfer() { state.transfer() }
+
+    /// Leaves the line and gives all permits back. Called under the owner's lock.
+    func withdraw(_ effects: inout SemaphoreEffects) {
+        state.withdraw { change($0, &effects, $1) }
+        updateEdges(&effects)
+    }
+
+    /// Releases the permits of an operation. Called under the owner's lock.
+    func release(_ effects: inout SemaphoreEffects) {
+        for (index, request) in requests.enumerated() {
+            change(index, &effects) { $0.release(request.weight, for: request.key?.number) }
+        }
+    }
+
+    /// Changes a limit and serves its line. If the limit has a rate and its time is not known, its line is served after
+    /// the owner is unlocked.
+    private func change(
+        _ index: Int, _ effects: inout SemaphoreEffects, isTimeKnown: Bool = false,
+        _ change: (inout AsyncSemaphore.State) -> Void
+    ) {
+        let request = requests[index]
+        let isTimed = request.limit.storage.withLock { storage in
+            change(&storage.state)
+            let isTimed = storage.state.isTimed
+            if isTimed, let key = request.key { storage.keepForTokens(key) }
+            if !isTimed || isTimeKnown { storage.serve(&effects.served) }
+            return isTimed
+        }
+        if isTimed { effects.timed.append(request.limit) }
+    }
+}
+
+// MARK: - Kept permits
+
+extension LimitClaim: PermitKeeper {
+    private func updateEdges(_ effects: inout SemaphoreEffects) {
+        let current = isKeeping ? (state.heldCount, state.place!.index) : nil
+        if current == nil, edges == nil { return }
+        if let current, let edges, current == edges { return }
+        if let edges { removeEdges(edges.count, edges.awaited) }
+        edges = current
+        if let current { effects.keptPermits.append(.init(claim: self, count: current.0, awaited: current.1)) }
+    }
+
+    /// Adds the edges for kept permits. Called with no lock held.
+    fileprivate func insertEdges(for kept: KeptPermits) {
+        let target = requests[kept.awaited].limit.permit
+        var closesCycle = false
+        for request in requests.prefix(kept.count) where !closesCycle {
+            let node = request.limit.permit
+            let cycle = WaitOrder.insert(from: .permit(node), to: [.permit(target)]) {
+                node.insertEdge(of: self, to: target)
+            }
+            closesCycle = cycle != nil
+        }
+        owner.change(self) { [closesCycle] claim, effects in
+            let isCurrent = claim.edges.map { $0 == (kept.count, kept.awaited) } ?? false
+            if !isCurrent { return claim.removeEdges(kept.count, kept.awaited) }
+            // A task that begins to wait after this check finds the edges.
+            if closesCycle || claim.isAwaitedByTask(kept.count) { claim.stopKeeping(&effects) }
+        }
+    }
+
+    private func isAwaitedByTask(_ count: Int) -> Bool {
+        requests.prefix(count).contains { $0.limit.storage.withLock { $0.state.waitingCount > 0 } }
+    }
+
+    private func removeEdges(_ count: Int, _ awaited: Int) {
+        let target = requests[awaited].limit.permit
+        for request in requests.prefix(count) { request.limit.permit.removeEdges(of: self, to: target) }
+    }
+
+    func stopKeeping() {
+        owner.change(self) { claim, effects in claim.stopKeeping(&effects) }
+    }
+
+    private func stopKeeping(_ effects: inout SemaphoreEffects) {
+        state.stopKeeping { change($0, &effects, $1) }
+        updateEdges(&effects)
+    }
+}

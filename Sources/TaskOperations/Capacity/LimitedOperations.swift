@@ -1,0 +1,232 @@
+/// The operations of a queue that have limits.
+///
+/// A ready operation with limits waits among the other ready operations until its turn. If its limits are not free at
+/// its turn, the operation is parked in a separate list. The operations behind it may then start. Operations with the
+/// same set of limits are parked together, and one claim waits at the semaphores for all of them. When the claim holds
+/// the limits, the first of these operations is unparked. After it has started, the next operation is unparked.
+///
+/// A claim holds permits only while the queue could start an operation. Otherwise, the queue gives them back.
+///
+/// An event of one operation takes at most O(log n) time, where n is the number of parked operations.
+struct LimitedOperations: Sendable {
+    typealias Entry = ReadyQueue.Entry
+
+    /// The result of an attempt to take the limits of a set.
+    enum Attempt: Hashable, Sendable {
+        case taken
+        /// The limits were not free. The claim waits, and may keep some of the limits.
+        case waits(isKeeping: Bool)
+    }
+
+    enum Availability: Hashable, Sendable {
+        /// No claim waits. The first operation of the set tries to take the limits at its turn.
+        case unknown
+        /// The limits were not free. A claim at this level waits in line.
+        case claimed(PriorityLevel, isKeeping: Bool)
+        /// The claim holds the limits, for an operation in a slot. If another operation of the set starts first, it
+        /// receives the limits.
+        case held(Int)
+
+        fileprivate var holdsPermits: Bool {
+            switch self {
+            case .unknown: false
+            case .claimed(_, let isKeeping): isKeeping
+            case .held: true
+            }
+        }
+    }
+
+    struct LimitSet: Sendable {
+        /// The ready operations that wait for the limits.
+        fileprivate(set) var parked: ReadyQueue
+        fileprivate(set) var availability = Availability.unknown
+        /// The number of operations with this set, including operations that have started.
+        fileprivate(set) var operationCount = 0
+    }
+
+    /// A call that the queue must make on the semaphores of a set. The associated value is the number of the set.
+    enum Change: Hashable, Sendable {
+        /// Release the permits of one operation.
+        case release(Int)
+        /// Leave the lines, and give back the permits of the claim.
+        case withdraw(Int)
+        /// Remove the set and withdraw its claim, unless an operation has the set again. No other change of the set
+        /// follows.
+        case forget(Int)
+    }
+
+    private struct Member: Sendable {
+        let set: Int32
+        var isParked = false
+        /// Whether the operation executes and has lent its limits.
+        var isLent = false
+    }
+
+    private let order: TaskOperationQueue.Configuration.Order
+    private(set) var sets = SlotMap<LimitSet>()
+    /// The operations that have limits, by slot. An array, because hashing took 10 % of the instructions of an operation
+    /// with a limit.
+    private var members: [Member?] = []
+    private var memberCount = 0
+    /// The sets whose claims hold permits.
+    private(set) var holding: [Int] = []
+    private var changes = TinyArray<Change>()
+
+    init(order: TaskOperationQueue.Configuration.Order) {
+        self.order = order
+    }
+
+    @inline(__always)
+    func set(of slot: Int) -> Int? { slot < members.count ? members[slot].map { Int($0.set) } : nil }
+
+    func isParked(_ slot: Int) -> Bool { slot < members.count && members[slot]?.isParked ?? false }
+
+    var hasChanges: Bool { !changes.isEmpty }
+
+    mutating func takeChanges() -> TinyArray<Change> {
+        defer { changes = TinyArray() }
+        return changes
+    }
+}
+
+// MARK: - Operations
+
+extension LimitedOperations {
+    mutating func makeSet() -> Int {
+        sets.insert(LimitSet(parked: ReadyQueue(order: order)))
+    }
+
+    /// Records that an operation is about to arrive.
+    mutating func arrive(_ slot: Int, _ set: Int) {
+        while members.count <= slot { members.append(nil) }
+        members[slot] = Member(set: Int32(set))
+        memberCount += 1
+        sets[set].operationCount += 1
+    }
+
+    /// Records that an operation has left the queue. The operation must not be parked.
+    mutating func leave(_ slot: Int, hasStarted: Bool) {
+        guard slot < members.count, let member = members[slot].take() else { return }
+        let set = Int(member.set)
+        memberCount -= 1
+        // The capacity of a few chunks remains, so that alternating additions and ends allocate no memory.
+        if memberCount == 0, members.count > 64 { members = [] }
+        if hasStarted, !member.isLent { release(set) }
+        sets[set].operationCount -= 1
+        if sets[set].operationCount == 0 { changes.append(.forget(set)) }
+    }
+
+    /// Removes a set. Returns false if a new operation has the set, or if the set was removed before.
+    mutating func forget(_ set: Int) -> Bool {
+        guard sets.holds(set), sets[set].operationCount == 0 else { return false }
+        holding.removeAll { $0 == set }
+        sets.remove(at: set)
+        return true
+    }
+
+    /// Releases the limits of an operation that has taken them but must wait again.
+    mutating func undoStart(_ slot: Int) {
+        if let set = set(of: slot) { release(set) }
+    }
+
+    /// Records whether an executing operation lends its limits.
+    mutating func setLent(_ isLent: Bool, _ slot: Int) {
+        members[slot]!.isLent = isLent
+        if isLent { release(Int(members[slot]!.set)) }
+    }
+
+    /// Releases the limits of one operation of a set.
+    private mutating func release(_ set: Int) {
+        changes.append(.release(set))
+    }
+
+    /// Whether an operation that competes at a level may try to take the limits of a set. If it may not, the caller
+    /// parks the operation.
+    func mayTry(_ set: Int, at level: PriorityLevel) -> Bool {
+        if case .claimed(let claimed, _) = sets[set].availability { level > claimed } else { true }
+    }
+
+    mutating func park(_ entry: Entry, at level: PriorityLevel) {
+        let set = Int(members[entry.slot]!.set)
+        members[entry.slot]!.isParked = true
+        sets[set].parked.insert(entry, at: level)
+    }
+
+    /// Removes a parked operation. Withdraws the claim if the claim's level is higher than the levels of all remaining
+    /// parked operations.
+    mutating func unpark(_ entry: Entry, at level: PriorityLevel) {
+        let set = Int(members[entry.slot]!.set)
+        removeParked(entry, set, at: level)
+        if case .claimed(let claimed, _) = sets[set].availability, sets[set].parked.highestLevel != claimed {
+            decline(set)
+        }
+    }
+
+    func firstParked(of set: Int, at level: PriorityLevel) -> Entry? { sets[set].parked.first(of: level) }
+
+    func highestLevel(of set: Int) -> PriorityLevel? { sets[set].parked.highestLevel }
+
+    /// Unparks the first operation of a set at a level. A claim stays in line. Returns nil if no operation is parked.
+    mutating func unparkFirst(of set: Int, at level: PriorityLevel) -> Entry? {
+        guard let entry = firstParked(of: set, at: level) else { return nil }
+        removeParked(entry, set, at: level)
+        return entry
+    }
+
+    private mutating func removeParked(_ entry: Entry, _ set: Int, at level: PriorityLevel) {
+        members[entry.slot]!.isParked = false
+        sets[set].parked.remove(entry, at: level)
+    }
+
+    func isHeld(_ set: Int) -> Bool {
+        if case .held = sets[set].availability { true } else { false }
+    }
+
+    /// Whether a claim waits for the limits of a set.
+    func isClaimed(_ set: Int) -> Bool {
+        if case .claimed = sets[set].availability { true } else { false }
+    }
+}
+
+// MARK: - Limits
+
+extension LimitedOperations {
+    /// Records that a claim waits for the limits of a set at a level.
+    mutating func claim(_ set: Int, at level: PriorityLevel, isKeeping: Bool) {
+        setAvailability(.claimed(level, isKeeping: isKeeping), of: set)
+    }
+
+    /// Records that a claim still waits, after a limit has served it.
+    mutating func noteKept(_ set: Int, isKeeping: Bool) {
+        guard case .claimed(let level, _) = sets[set].availability else { return }
+        claim(set, at: level, isKeeping: isKeeping)
+    }
+
+    /// Records that the claim of a set holds the limits for an operation.
+    mutating func hold(_ set: Int, for slot: Int) {
+        setAvailability(.held(slot), of: set)
+    }
+
+    /// Records that the claim of a set neither waits nor holds the limits, because an operation has received them.
+    mutating func noteTaken(_ set: Int) {
+        setAvailability(.unknown, of: set)
+    }
+
+    /// Withdraws the claim of a set. The operations of the set try again at their turns.
+    mutating func decline(_ set: Int) {
+        setAvailability(.unknown, of: set)
+        changes.append(.withdraw(set))
+    }
+
+    /// Withdraws a claim that holds the limits for an operation that is no longer ready.
+    mutating func noteUnready(_ slot: Int, _ set: Int) {
+        if sets[set].availability == .held(slot) { decline(set) }
+    }
+
+    private mutating func setAvailability(_ availability: Availability, of set: Int) {
+        let former = sets[set].availability.holdsPermits
+        sets[set].availability = availability
+        if former == availability.holdsPermits { return }
+        if former { holding.removeAll { $0 == set } } else { holding.append(set) }
+    }
+}

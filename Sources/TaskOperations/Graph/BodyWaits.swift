@@ -1,0 +1,298 @@
+import Synchronization
+
+extension AnyTaskOperation {
+    /// The operation whose body runs in the calling task or in one of its parent tasks; otherwise nil.
+    package static var callingBody: AnyTaskOperation? {
+        guard let operation = executing else { return nil }
+        if let representedBody { return representedBody }
+        let binding = BodyBinding.current
+        return operation.record.withLock { $0.bodyRunner?.binding == binding } ? operation : nil
+    }
+
+    /// The operation on whose behalf the calling task waits. The body of that operation blocks its thread until the
+    /// wait is over. The operation is also the current operation.
+    @TaskLocal private static var representedBody: AnyTaskOperation?
+
+    /// Waits on behalf of a body that blocks its thread until the wait is over. If `body` is nil, only calls `wait`.
+    package static func waitingOnBehalf(
+        _ body: AnyTaskOperation?, wait: () async throws(TaskOperationError) -> Void
+    ) async throws(TaskOperationError) {
+        guard let body else { return try await wait() }
+        var result = Result<Void, TaskOperationError>.success(())
+        await $executing.withValue(body) {
+            await $representedBody.withValue(body) {
+                do throws(TaskOperationError) { try await wait() } catch { result = .failure(error) }
+            }
+        }
+        try result.get()
+    }
+
+    /// False if the calling task certainly does not belong to a body. A wait then needs no edge.
+    private static var isWithinBody: Bool { executing != nil }
+
+    /// Waits for a target. If a body waits, the wait graph has an edge until the wait ends.
+    ///
+    /// - Parameters:
+    ///   - purpose: The purpose of the wait; nil if the target makes the purpose clear.
+    ///   - continues: Called at the end of the wait. Returns false if the body is about to end. In that case, the body
+    ///     needs no permit and does not wait for a permit.
+    // Inlined. The frames of two functions would take 3 % of the cost of a scope with one operation.
+    @inline(__always)
+    static func withWaitEdge(
+        _ target: WaitNode, permit: PermitPolicy = .keptIfNotNeeded, for purpose: OperationLinks.Wait.Purpose? = nil,
+        continues: () -> Bool = { true }, wait: () async -> Void
+    ) async throws(TaskOperationError) {
+        if !isWithinBody { return await wait() }
+        try await whileBodyAwaits(target, permit, purpose, continues, wait)
+    }
+
+    @inline(never)
+    private static func whileBodyAwaits(
+        _ target: WaitNode, _ permit: PermitPolicy, _ purpose: OperationLinks.Wait.Purpose?, _ continues: () -> Bool,
+        _ wait: () async -> Void
+    ) async throws(TaskOperationError) {
+        guard let waiter = callingBody else { return await wait() }
+        let entry = OperationLinks.Wait(target: target, isSuspended: permit != .kept, purpose: purpose)
+        guard let slot = try await waiter.begin(entry, permit) else { return await wait() }
+        await wait()
+        if continues() { await waiter.end(entry, slot) }
+    }
+
+    /// The effect of a wait on the permit of the body.
+    enum PermitPolicy {
+        /// The body lends the permit if the target needs it. On a queue that never lends, such a wait is refused.
+        case keptIfNotNeeded
+        case kept
+        /// The body always lends the permit, unless the queue never lends.
+        case lent
+    }
+
+    /// Runs a function that ends with a wait for a new scheduler. Within a body, the edge of this wait exists from the
+    /// beginning. Operations of the scheduler can then not begin to await the body.
+    // Inlined, like `withWaitEdge`.
+    @inline(__always)
+    static func withScopeEdge<Result>(of scheduler: Scheduler, _ work: () async -> Result) async -> Result {
+        if !isWithinBody { return await work() }
+        return await asScopeOfBody(scheduler, work)
+    }
+
+    private static func asScopeOfBody<Result>(_ scheduler: Scheduler, _ work: () async -> Result) async -> Result {
+        guard let waiter = callingBody else { return await work() }
+        let entry = OperationLinks.Wait(target: .end(scheduler), isSuspended: false)
+        let slot: Int?
+        do {
+            slot = try await waiter.begin(entry, .kept)
+        } catch {
+            preconditionFailure("The end of an empty queue closes a cycle of waits: \(error)")
+        }
+        let result = await work()
+        if let slot { await waiter.end(entry, slot) }
+        return result
+    }
+
+    /// Begins a wait of the body, and returns its slot. If the body has ended, returns nil and does nothing.
+    ///
+    /// - Throws: `TaskOperationError.waitCycle`.
+    private func begin(_ wait: OperationLinks.Wait, _ permit: PermitPolicy) async throws(TaskOperationError) -> Int? {
+        takePlaceInScheduler()
+        wait.target.willBeAwaited()
+        guard let slot = try insertKeepingLimits(wait) else {
+            wait.target.isNoLongerAwaited()
+            return nil
+        }
+        let change = record.withLock { $0.links?.waits.inherit($0.effectiveLevel, for: slot) }
+        if let change { Inheritance.propagate(change) }
+        do {
+            switch permit {
+            case .keptIfNotNeeded: try keepPermit()
+            case .kept: break
+            case .lent: try lendOwnPermit()
+            }
+        } catch {
+            // Another task of the body may have just lent the permit, so this wait may be counted already.
+            await end(wait, slot)
+            throw error
+        }
+        return slot
+    }
+
+    /// Lowers the operation's rank below the rank of its scheduler's end, if a body awaits that end. The thread that adds
+    /// the operation does the same, but possibly after the body has begun. The operation can be part of a cycle from
+    /// the first wait of its body on.
+    private func takePlaceInScheduler() {
+        guard let scheduler = record.withLock({ $0.scheduler }), rank.value >= scheduler.endRank else { return }
+        // This cannot close a cycle, because the operation does not wait for anything yet.
+        try? scheduler.restoreOrder(self)
+    }
+
+    /// Makes the edge of a wait, and returns its slot. If the body has ended, returns nil and does nothing.
+    ///
+    /// First makes the edges of the limits that the body keeps. A cycle through a limit is then found at the wait that
+    /// would close the cycle. It is not found at a wait outside the cycle.
+    private func insertKeepingLimits(_ wait: OperationLinks.Wait) throws(TaskOperationError) -> Int? {
+        let limits = limits
+        if !limits.isEmpty { record.withLock { $0.links?.beginningWaitCount += 1 } }
+        defer {
+            if !limits.isEmpty {
+                record.withLock { $0.links?.beginningWaitCount -= 1 }
+                for limit in limits { limit.permit.remove(self) }
+            }
+        }
+        do throws(TaskOperationError) {
+            try keepLimits()
+            var slot: Int?
+            while let cycle = insert(wait, at: &slot) {
+                if !Self.lendPermit(on: cycle) { throw .waitCycle(Self.labels(of: cycle)) }
+            }
+            return slot
+        } catch {
+            wait.target.isNoLongerAwaited()
+            throw error
+        }
+    }
+
+    /// Makes the edge of a wait. If the edge would close a cycle, returns the cycle instead.
+    ///
+    /// - Parameter slot: Receives the slot of the wait; stays nil if the body has ended.
+    private func insert(_ wait: OperationLinks.Wait, at slot: inout Int?) -> [WaitNode]? {
+        WaitOrder.insert(from: .operation(self), to: [wait.target]) {
+            record.withLock { record in
+                guard record.hasBody else { return true }
+                if wait.target.rank >= rank.value { return false }
+                slot = record.madeLinks().waits.insert(wait)
+                return true
+            }
+        }
+    }
+
+    /// Records that the body keeps its permit during the wait. If the target needs the permit, lends it instead.
+    ///
+    /// - Throws: `TaskOperationError.waitCycle` if the target needs the permit and the queue never lends.
+    private func keepPermit() throws(TaskOperationError) {
+        guard let permit = permitForWait() else { return }
+        if permit.isLentAlways { return lendPermit(from: .held) }
+        while let cycle = WaitOrder.insert(from: .permit(permit), to: [.operation(self)], make: { permit.insert(self) })
+        {
+            if permit.isLendable {
+                return lendPermit(from: .held)
+            } else if !Self.lendPermit(on: cycle) {
+                throw .waitCycle(Self.labels(of: cycle))
+            }
+        }
+    }
+
+    /// Lends the body's permit. On a queue that never lends, the body keeps its permit.
+    ///
+    /// - Throws: `TaskOperationError.waitCycle` if the queue never lends and the target needs a permit of that queue.
+    private func lendOwnPermit() throws(TaskOperationError) {
+        guard let permit = permitForWait() else { return }
+        if !permit.isLendable { return try keepPermit() }
+        for use in [.kept, .held] as [PermitUse] { lendPermit(from: use) }
+    }
+
+    /// Returns the permits of the queue if the body holds one of them. Returns nil if the body holds no permit. Also
+    /// returns nil if another task of the body has lent the permit. In that case, counts this wait together with the
+    /// wait of that task.
+    private func permitForWait() -> PermitNode? {
+        guard let scheduler = record.withLock({ $0.scheduler }), let permit = scheduler.permit else { return nil }
+        return lentWaitCount != nil && scheduler.beginWait(within: self) ? nil : permit
+    }
+
+    /// Adds edges for the limits whose permits the body keeps during the wait.
+    ///
+    /// - Throws: `TaskOperationError.waitCycle` if the target needs one of these permits.
+    func keepLimits() throws(TaskOperationError) {
+        for limit in limits {
+            let node = WaitNode.permit(limit.permit)
+            while let cycle = WaitOrder.insert(from: node, to: [.operation(self)], make: { limit.permit.insert(self) })
+            {
+                if !Self.lendPermit(on: cycle) { throw .waitCycle(Self.labels(of: cycle)) }
+            }
+        }
+    }
+
+    private func end(_ wait: OperationLinks.Wait, _ slot: Int) async {
+        let limits = limits
+        let lender = remove(wait, slot)
+        await lender?.endWait(within: self, slot)
+        for limit in limits { limit.permit.remove(self) }
+        guard wait.purpose == nil, case .operation(let target) = wait.target else { return }
+        report(.waited, with: target)
+    }
+
+    /// Reports a change of the body to the observers of the queue.
+    ///
+    /// - Parameter other: The second operation of the change; nil if the change concerns one operation.
+    func report(_ kind: ChangeKind, with other: AnyTaskOperation? = nil) {
+        record.withLock { $0.scheduler }?.report(kind, of: self, with: other)
+    }
+
+    /// Removes a wait. If the permit is lent, only returns the scheduler, which must remove the wait.
+    private func remove(_ wait: OperationLinks.Wait, _ slot: Int) -> Scheduler? {
+        defer { wait.target.isNoLongerAwaited() }
+        let (lender, keeper, change) = record.withLock { record in record.remove(wait, slot) }
+        keeper?.permit?.remove(self)
+        if let change { Inheritance.propagate(change) }
+        return lender
+    }
+}
+
+extension OperationRecord {
+    /// Removes a wait. If the permit is lent, only returns the scheduler as `lender`, which must remove the wait. `keeper`
+    /// is the scheduler whose permit the body no longer keeps for the wait. `change` removes the level that the target
+    /// inherits.
+    fileprivate mutating func remove(
+        _ wait: OperationLinks.Wait, _ slot: Int
+    ) -> (lender: Scheduler?, keeper: Scheduler?, change: Inheritance.Change?) {
+        guard hasBody, let links else { return (nil, nil, nil) }
+        if links.permit == .lent, wait.isSuspended { return (scheduler, nil, nil) }
+        let change = links.waits.remove(slot)
+        guard links.waits.suspendedCount == 0, links.permit == .kept || links.permit == .lending else {
+            return (nil, nil, change)
+        }
+        links.permit = .held
+        return (nil, scheduler, change)
+    }
+}
+
+/// A wait of a body for a semaphore, a completion handler or a group. Explanations name the awaited object. The wait is
+/// an edge of the wait graph only if operations end it. The library cannot predict other events.
+package struct OpaqueWait: Sendable {
+    package enum Kind: Sendable {
+        case semaphore, completionHandler, group
+    }
+
+    let kind: Kind
+    let subject: any AwaitedSubject
+    let since = ContinuousClock.now
+}
+
+package protocol AwaitedSubject: AnyObject, Sendable {
+    /// The name and the state of the awaited object.
+    var waitDescription: String { get }
+}
+
+extension AnyTaskOperation {
+    /// Performs a wait for an object. If a body waits, explanations can name the awaited object during the wait.
+    package static func recordingWait<Result, Failure>(
+        _ kind: OpaqueWait.Kind, _ subject: any AwaitedSubject, wait: () async throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        guard let body = callingBody else { return try await wait() }
+        let slot = body.record.withLock { record in
+            record.hasBody ? record.madeLinks().notes.insert(OpaqueWait(kind: kind, subject: subject)) : nil
+        }
+        guard let slot else { return try await wait() }
+        defer { extendLifetime(body.record.withLock { $0.links?.notes.remove(at: slot) }) }
+        return try await wait()
+    }
+
+    /// Performs a wait for an object that this operation represents. If a body waits, the wait is an edge of the wait
+    /// graph, and explanations name the object.
+    package func whileAwaited(
+        _ kind: OpaqueWait.Kind, _ subject: any AwaitedSubject, wait: () async -> Void
+    ) async throws(TaskOperationError) {
+        try await Self.withWaitEdge(.operation(self), for: .described) {
+            await Self.recordingWait(kind, subject, wait: wait)
+        }
+    }
+}

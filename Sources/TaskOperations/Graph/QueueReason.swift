@@ -1,0 +1,212 @@
+// The reasons why operations do not start, or do not continue. This file only reads the state.
+
+/// A reason why an operation of a queue does not start, or does not continue.
+package enum QueueReason: Hashable, Sendable {
+    /// A dependency is unfinished, or the operation's delay has not passed. Only the operation knows which of the two
+    /// is true.
+    case dependencies
+    /// The operation is behind the barrier at this slot.
+    case barrier(Int)
+    /// The operation is a barrier. This number of unfinished operations is between the previous barrier and this
+    /// barrier.
+    case operationsBefore(Int)
+    /// The queue is suspended.
+    case suspended
+    /// All operations are currently being cancelled.
+    case held
+    /// This number of operations precedes the operation.
+    case turn(Int)
+    /// The operation that the queue serves next needs this number of permits, and too few are free. It may be this
+    /// operation.
+    case permits(Int)
+    /// Operations of this level may take no more permits, or too few for the first operation of the level.
+    case level
+    /// A semaphore that limits the operation has no permit for it.
+    case limits
+    /// The rate of the queue currently prevents every start.
+    case rate
+    /// A worker was requested for the operation that starts next. It may be this operation.
+    case worker
+}
+
+extension SchedulerState {
+    /// The reasons of one operation; empty if the operation is executing or has lent its permits. Takes linear time in
+    /// the number of operations.
+    func reasons(of slot: Slot) -> [QueueReason] {
+        let record = records[slot]
+        let isOutsideLine = isOutsideLine(slot)
+        let barrier = isOutsideLine ? nil : admission.optionalBarriers?.value.line.last(before: record.arrival)?.slot
+        var between = 0
+        if record.isBarrier, !isOutsideLine {
+            let first = barrier.map { records[$0].arrival } ?? 0
+            between = records.slots.count {
+                records[$0].arrival > first && records[$0].arrival < record.arrival && !self.isOutsideLine($0)
+            }
+        }
+        let line = Line(self)
+        let ahead = records.slots.count { isServed($0, before: slot, line) }
+        return reasons(slot, line, behind: barrier, between: between, ahead: ahead)
+    }
+
+    /// The operations that have not ended, with their reasons, in the order of arrival. Sorts the operations.
+    var allReasons: [(slot: Slot, reasons: [QueueReason])] {
+        let slots = records.slots.sorted { records[$0].arrival < records[$1].arrival }
+        let line = Line(self)
+        let ahead = placesInLine(slots, line)
+        var (barrier, between) = (nil as Slot?, 0)
+        var all: [(slot: Slot, reasons: [QueueReason])] = []
+        all.reserveCapacity(slots.count)
+        for slot in slots {
+            let isOutsideLine = isOutsideLine(slot)
+            // An ended operation holds back other operations until its handlers have been called.
+            if !finishing.contains(slot) {
+                let (barrier, between) = isOutsideLine ? (nil, 0) : (barrier, between)
+                all.append((slot, reasons(slot, line, behind: barrier, between: between, ahead: ahead[slot] ?? 0)))
+            }
+            if isOutsideLine { continue }
+            if records[slot].isBarrier { (barrier, between) = (slot, 0) } else { between += 1 }
+        }
+        return all
+    }
+
+    /// The operations that hold permits, in the order of arrival. An operation whose completion handlers are being
+    /// called still holds its permits.
+    var permitHolders: [Slot] {
+        records.slots.filter { records[$0].status == .executing }.sorted { records[$0].arrival < records[$1].arrival }
+    }
+
+    private func reasons(_ slot: Slot, _ line: Line, behind barrier: Slot?, between: Int, ahead: Int) -> [QueueReason] {
+        let record = records[slot]
+        switch record.status {
+        case .executing, .lent: return []
+        case .returning:
+            let isFull = permits.isFull(record.level)
+            let weight = ahead == 0 ? record.weight : line.returningWeight ?? record.weight
+            return [ahead > 0 ? .turn(ahead) : nil, isFull ? .level : nil, .permits(weight)].compactMap(\.self)
+        case .waiting, .ready: break
+        }
+        var reasons: [QueueReason] = record.status == .waiting ? [.dependencies] : []
+        if let barrier { reasons.append(.barrier(barrier)) }
+        if record.isBarrier, between > 0 { reasons.append(.operationsBefore(between)) }
+        let mayStart = reasons.isEmpty
+        if isSuspended { reasons.append(.suspended) }
+        if startBlockers > 0 { reasons.append(.held) }
+        if !mayStart { return reasons }
+        if ahead > 0 { reasons.append(.turn(ahead)) }
+        if line.closedLevels.contains(record.level) || !permits.isOpen(record.level, for: record.weight) {
+            reasons.append(.level)
+        }
+        if isParked(slot) { reasons.append(.limits) }
+        let isOpen = !reasons.contains { $0 == .level || $0 == .limits }
+        let weight = ahead == 0 ? record.weight : line.firstWeight
+        if permits.isAwaitedBack {
+            reasons.append(.permits(line.returningWeight ?? weight))
+        } else if !width.admits(weight) {
+            reasons.append(.permits(weight))
+        } else if isRateReached {
+            reasons.append(.rate)
+        } else if !isHalted, isOpen {
+            reasons.append(.worker)
+        }
+        return reasons
+    }
+
+    private func isParked(_ slot: Slot) -> Bool {
+        limited?.isParked(slot) ?? false
+    }
+
+    // MARK: Places in line
+
+    /// The values that all ready operations share.
+    private struct Line {
+        /// The levels whose first operation does not fit. Operations of these levels are skipped.
+        var closedLevels: Set<PriorityLevel> = []
+        /// The weight of the next operation.
+        var firstWeight = 1
+        /// The weight of the operation that takes its permits back next; nil if no operation can.
+        var returningWeight: Int?
+
+        init(_ state: SchedulerState) {
+            var isKnown = false
+            for (slot, level, _) in state.firstOfLevels {
+                let weight = state.records[slot].weight
+                if !state.permits.isOpen(level, for: weight) {
+                    closedLevels.insert(level)
+                } else if !isKnown {
+                    (firstWeight, isKnown) = (weight, true)
+                }
+            }
+            if !state.permits.hasReturns { return }
+            let returning = state.records.slots.filter {
+                state.records[$0].status == .returning && !state.permits.isFull(state.records[$0].level)
+            }
+            let next = returning.min { state.place($0) < state.place($1) }
+            returningWeight = next.map { state.records[$0].weight }
+        }
+    }
+
+    /// Whether one operation starts, or takes its permits back, before another operation.
+    private func isServed(_ slot: Slot, before other: Slot, _ line: Line) -> Bool {
+        slot != other && isInLine(slot, records[other].status) && isInLine(other, records[other].status)
+            && crowds(before: other).contains(crowd(of: slot, line)) && place(slot) < place(other)
+    }
+
+    /// A group of operations that are skipped together when another operation can start.
+    private struct Crowd: Hashable {
+        /// The set of limits for which the operations wait; nil if they do not wait for limits.
+        var set: Int?
+        /// The level of the operations; nil if the level is not at its limit.
+        var level: PriorityLevel?
+    }
+
+    private func crowd(of slot: Slot, _ line: Line) -> Crowd {
+        if !admission.hasPolicies { return Crowd() }
+        let level = records[slot].level
+        if records[slot].status == .returning { return Crowd(level: permits.isFull(level) ? level : nil) }
+        let set = isParked(slot) ? limited?.set(of: slot) : nil
+        return Crowd(set: set, level: line.closedLevels.contains(level) ? level : nil)
+    }
+
+    /// The crowds that an operation cannot overtake.
+    private func crowds(before slot: Slot) -> [Crowd] {
+        if !admission.hasPolicies { return [Crowd()] }
+        let level = records[slot].level
+        let ofLevel = [Crowd(), Crowd(level: level)]
+        guard let set = limited?.set(of: slot) else { return ofLevel }
+        return ofLevel + [Crowd(set: set), Crowd(set: set, level: level)]
+    }
+
+    /// The number of operations ahead of each operation that is ready or waits to take its permits back.
+    private func placesInLine(_ slots: [Slot], _ line: Line) -> [Slot: Int] {
+        var places: [Slot: Int] = [:]
+        for status in [Status.ready, .returning] {
+            let inLine = slots.filter { isInLine($0, status) }.map { ($0, place($0)) }.sorted { $0.1 < $1.1 }
+            var counts: [Crowd: Int] = [:]
+            for (slot, _) in inLine {
+                places[slot] = crowds(before: slot).reduce(0) { $0 + (counts[$1] ?? 0) }
+                counts[crowd(of: slot, line), default: 0] += 1
+            }
+        }
+        return places
+    }
+
+    private func isInLine(_ slot: Slot, _ status: Status) -> Bool {
+        let record = records[slot]
+        switch status {
+        case .ready:
+            return record.status == .ready && (admission.optionalBarriers?.value.line.admits(record.arrival) ?? true)
+        case .returning: return record.status == .returning
+        case .waiting, .executing, .lent: return false
+        }
+    }
+
+    /// The key of an operation in the order of starts. Lower keys start first.
+    private func place(_ slot: Slot) -> (UInt8, UInt64) {
+        let record = records[slot]
+        if record.status == .ready, pace.hasAgeing {
+            return (.max - pace.orderLevel(of: slot, record.level).rawValue, record.arrival)
+        }
+        let order = record.status == .ready ? self.order : .firstInFirstOut
+        return (.max - record.level.rawValue, order.rank(ofArrival: record.arrival))
+    }
+}

@@ -1,0 +1,214 @@
+/// Decides whether a queue accepts another operation, and stores the tasks that wait for room.
+///
+/// An operation counts as queued until it starts or is dropped. A dropped operation stays in the queue until it has
+/// ended. For each free permit, the queue accepts one operation beyond its limit.
+struct Acceptance<Element: Sendable, Waiter: Sendable>: Sendable {
+    /// An operation that waits for room, and the task that adds it.
+    struct Producer: Sendable {
+        let element: Element
+        let waiter: Waiter
+    }
+
+    let overflow: TaskOperationQueue.Configuration.Overflow
+    private(set) var intake = QueueIntake.open
+    /// The maximum number of queued operations; `Int.max` without a limit. Lowering the limit drops no operation.
+    var limit: Int
+    /// The number of dropped operations that have not left the queue.
+    var droppedCount = 0
+    var producers = WaitingList<Producer>()
+
+    init(limit: Int, overflow: TaskOperationQueue.Configuration.Overflow) {
+        self.limit = limit
+        self.overflow = overflow
+    }
+
+    @inline(__always)
+    var isLimited: Bool { limit != .max }
+
+    /// Advances the intake. An earlier case has no effect.
+    mutating func setIntake(_ intake: QueueIntake) { self.intake = max(self.intake, intake) }
+}
+
+/// Whether a queue accepts operations. The value never returns to an earlier case.
+enum QueueIntake: Int, Comparable, Sendable {
+    case open
+    /// Open until the queue is empty for the first time, then shut.
+    case closing
+    /// Added operations are refused.
+    case shut
+    /// Added operations are cancelled.
+    case cancelling
+
+    var accepts: Bool {
+        switch self {
+        case .open, .closing: true
+        case .shut, .cancelling: false
+        }
+    }
+
+    static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// The queued operations in the order in which a full queue drops them.
+struct DropOrder: Sendable {
+    private let overflow: TaskOperationQueue.Configuration.Overflow
+    private(set) var queued: ReadyQueue
+
+    init(_ overflow: TaskOperationQueue.Configuration.Overflow) {
+        self.overflow = overflow
+        queued = ReadyQueue(order: overflow == .dropNewest ? .lastInFirstOut : .firstInFirstOut)
+    }
+
+    mutating func insert(_ entry: ReadyQueue.Entry) { queued.insert(entry, at: .medium) }
+
+    mutating func remove(_ entry: ReadyQueue.Entry) { queued.remove(entry, at: .medium) }
+
+    /// Removes the next operation to drop and returns its slot; nil if no operation can be dropped.
+    ///
+    /// - Parameter freePermits: The number of free permits. `.dropOldest` keeps the oldest operations for which permits
+    ///   are free.
+    mutating func popFirst(freePermits: Int) -> Int? {
+        var kept: [ReadyQueue.Entry] = []
+        defer { for entry in kept { insert(entry) } }
+        while let entry = queued.popFirst() {
+            if overflow == .dropNewest || kept.count == freePermits { return entry.slot }
+            kept.append(entry)
+        }
+        return nil
+    }
+}
+
+// MARK: - Shutdown
+
+extension SchedulerState {
+    /// Returns whether the queue accepts an operation. The effects end a rejected operation. A full queue may accept
+    /// the operation and drop another one.
+    mutating func accepts(_ element: Element) -> Bool {
+        switch acceptance.intake {
+        case .open, .closing: return !isFull || makeRoom(for: element)
+        case .shut: reject(element, .shutDown)
+        case .cancelling: reject(element, .cancelled)
+        }
+        return false
+    }
+
+    private mutating func reject(_ element: Element, _ reason: Rejection.Reason) {
+        effects.rejected.append(.init(element: element, reason: reason))
+    }
+
+    /// Drops a queued operation if the overflow policy allows it. Otherwise, rejects the new operation and returns
+    /// false.
+    private mutating func makeRoom(for element: Element) -> Bool {
+        let freePermits = freePermitCount
+        guard let slot = admission.optionalPolicies?.value.dropOrder?.popFirst(freePermits: freePermits) ?? nil else {
+            reject(element, .full)
+            return false
+        }
+        drop(slot, .dropped)
+        return true
+    }
+
+    /// Drops an operation that was just added, because it must not start.
+    mutating func dropLate(_ slot: Slot) {
+        let entry = entry(slot)
+        admission.optionalPolicies?.value.dropOrder?.remove(entry)
+        drop(slot, .late)
+    }
+
+    /// The expected wait of a new operation if it exceeds the allowed time; otherwise nil.
+    ///
+    /// - Parameter allowance: The time within which the operation must start; nil without a limit.
+    func excessiveWait(of newcomer: Newcomer, allowance: Duration?) -> Duration? {
+        guard let allowance, newcomer.isReady, !newcomer.isBarrier, !isHalted, width.capacity > 0,
+            let policies = admission.optionalPolicies?.value
+        else { return nil }
+        let freePermits = policies.pace.startableCount(atMost: 1) == 0 ? 0 : max(0, width.available)
+        let wait = policies.pace.wait(at: newcomer.level, freePermits: freePermits)
+        return wait > allowance ? wait : nil
+    }
+
+    /// Drops an operation that was just added, because it would start too late.
+    mutating func shed(_ slot: Slot, expectedWait: Duration) {
+        let entry = entry(slot)
+        admission.optionalPolicies?.value.dropOrder?.remove(entry)
+        drop(slot, .overloaded(expectedWait: expectedWait))
+    }
+
+    /// Drops a queued operation. The effects end it. Until then it stays in the queue, uncounted.
+    private mutating func drop(_ slot: Slot, _ reason: Rejection.Reason) {
+        acceptance.droppedCount += 1
+        if records[slot].status == .ready { makeWait(slot) }
+        finishing.insert(slot)
+        reject(records[slot].element, reason)
+    }
+
+    /// Advances the intake. An earlier case has no effect. `.closing` shuts an empty queue at once.
+    mutating func setIntake(_ intake: QueueIntake) {
+        acceptance.setIntake(intake == .closing && isEmpty ? .shut : intake)
+        if !acceptance.intake.accepts { refuseProducers() }
+    }
+
+    /// Shuts a closing queue if it is empty and no task waits to add an operation.
+    mutating func shutIfEmpty() {
+        if isEmpty, acceptance.intake == .closing, acceptance.producers.isEmpty { acceptance.setIntake(.shut) }
+    }
+}
+
+// MARK: - Room
+
+extension SchedulerState {
+    /// The number of operations that have not started, without dropped operations.
+    var queuedCount: Int { unstartedCount - acceptance.droppedCount }
+
+    @inline(__always)
+    var isFull: Bool { acceptance.isLimited && queuedCount - freePermitCount >= acceptance.limit }
+
+    /// The number of operations that the width allows to start now.
+    private var freePermitCount: Int {
+        let executing = startedCount - (finishing.count - acceptance.droppedCount)
+        return isSuspended ? 0 : max(0, width.capacity - executing)
+    }
+
+    /// Whether all queued operations and one more would start at once. Always false with policies, because the answer
+    /// then depends on the operation.
+    var couldStartAnother: Bool {
+        !admission.hasPolicies && !isHalted && acceptance.intake == .open && !hasUnfinishedBarriers
+            && !permits.isAwaitedBack && queuedCount < freePermitCount
+    }
+
+    mutating func setQueuedLimit(_ limit: Int) { acceptance.limit = limit }
+
+    /// Records that a task waits for room to add its operation.
+    ///
+    /// - Parameter number: The unique number of the wait.
+    mutating func waitForRoom(_ element: Element, _ waiter: Waiter, number: Int) {
+        guard acceptance.intake.accepts else {
+            _ = accepts(element)
+            return effects.resumed.append(waiter)
+        }
+        acceptance.producers.append(.init(element: element, waiter: waiter), number: number)
+    }
+
+    /// Ends a wait for room. Returns false if the wait is already over or has not begun.
+    mutating func stopWaitingForRoom(_ number: Int) -> Bool {
+        guard let producer = acceptance.producers.remove(number) else { return false }
+        effects.resumed.append(producer.waiter)
+        return true
+    }
+
+    /// If the queue has room, resumes the first waiting task and returns its operation. The caller must add the
+    /// operation at once. If no task is resumed, returns nil.
+    mutating func nextAdmission() -> Element? {
+        guard !isFull, let producer = acceptance.producers.removeFirst() else { return nil }
+        effects.resumed.append(producer.waiter)
+        return producer.element
+    }
+
+    /// Rejects the operations that wait for room, and resumes their tasks.
+    private mutating func refuseProducers() {
+        for producer in acceptance.producers.removeAll() {
+            _ = accepts(producer.element)
+            effects.resumed.append(producer.waiter)
+        }
+    }
+}

@@ -1,0 +1,198 @@
+/// The ready operations of a queue, and the rules that decide which of them starts next.
+///
+/// A plain queue has neither barriers nor policies, and the first entry of `ready` starts next.
+struct Admission: Sendable {
+    typealias Entry = ReadyQueue.Entry
+
+    /// The ready operations that no barrier holds back. An operation with limits is parked if its limits are not free
+    /// at its turn.
+    var ready: ReadyQueue
+    /// Nil until a barrier arrives, or a wait until the queue is empty raises the operations.
+    var optionalBarriers: Boxed<QueueBarriers>?
+    /// Nil if only the levels and the order decide which operation starts.
+    var optionalPolicies: Boxed<AdmissionPolicies>?
+
+    init(_ policies: QueuePolicies) {
+        ready = ReadyQueue(order: policies.order)
+        if policies.changesAdmission { optionalPolicies = Boxed(AdmissionPolicies(policies)) }
+    }
+
+    @inline(__always)
+    var hasBarriers: Bool { optionalBarriers != nil }
+
+    @inline(__always)
+    var hasPolicies: Bool { optionalPolicies != nil }
+
+    /// The barriers of a queue that has barriers.
+    var barriers: QueueBarriers {
+        @inline(__always) _read { yield optionalBarriers!.value }
+        @inline(__always) _modify { yield &optionalBarriers!.value }
+    }
+
+    /// The policies of a queue that has policies.
+    var policies: AdmissionPolicies {
+        @inline(__always) _read { yield optionalPolicies!.value }
+        @inline(__always) _modify { yield &optionalPolicies!.value }
+    }
+
+    @inline(__always)
+    mutating func insert(_ entry: Entry, at level: PriorityLevel, isBarrier: Bool) {
+        if hasBarriers, !admits(entry, isBarrier) { return }
+        if hasPolicies, park(entry, at: level) { return }
+        ready.insert(entry, at: level)
+    }
+
+    mutating func remove(_ entry: Entry, at level: PriorityLevel, isBarrier: Bool) {
+        if hasBarriers, !barriers.line.admits(entry.arrival) {
+            if !isBarrier { barriers.heldBack.remove(entry, at: QueueBarriers.heldBackLevel) }
+            return
+        }
+        if hasPolicies, removeLimited(entry, at: level) { return }
+        ready.remove(entry, at: level)
+    }
+}
+
+// MARK: - Barriers
+
+extension Admission {
+    /// Returns whether barriers let a ready operation start. If they do not, holds the operation back.
+    private mutating func admits(_ entry: Entry, _ isBarrier: Bool) -> Bool {
+        if barriers.line.admits(entry.arrival) { return true }
+        if !isBarrier { barriers.heldBack.insert(entry, at: QueueBarriers.heldBackLevel) }
+        return false
+    }
+
+    /// Records that an operation has arrived. The operation need not be ready.
+    mutating func operationArrived(_ entry: Entry, isBarrier: Bool) {
+        if isBarrier {
+            barriers.line.barrierArrived(entry.arrival, slot: entry.slot)
+        } else {
+            barriers.line.operationArrived()
+        }
+    }
+
+    /// Records that an operation has ended. After the end of the first barrier, the operations up to the next barrier
+    /// may start. A barrier may start when it waits for no operation.
+    ///
+    /// - Parameter readyLevel: Returns the level of the operation at a slot; nil if the operation is not ready.
+    mutating func operationEnded(_ arrival: UInt64, isBarrier: Bool, readyLevel: (_ slot: Int) -> PriorityLevel?) {
+        let (first, open) = (barriers.line.first?.slot, barriers.line.open?.slot)
+        if isBarrier {
+            barriers.line.barrierEnded(arrival)
+        } else {
+            barriers.line.operationEnded(arrival)
+        }
+        if first != barriers.line.first?.slot { releaseHeldBack(readyLevel) }
+        if let opened = barriers.line.open, opened.slot != open, let level = readyLevel(opened.slot) {
+            insert(Entry(arrival: opened.arrival, slot: opened.slot), at: level, isBarrier: true)
+        }
+    }
+
+    private mutating func releaseHeldBack(_ readyLevel: (_ slot: Int) -> PriorityLevel?) {
+        while let (entry, _) = barriers.heldBack.first, barriers.line.admits(entry.arrival) {
+            _ = barriers.heldBack.popFirst()
+            if let level = readyLevel(entry.slot) { insert(entry, at: level, isBarrier: false) }
+        }
+    }
+}
+
+/// The policies that decide which operation of a queue starts next, and when.
+///
+/// A queue creates this value for its configuration, or for the first operation or call that needs a policy. The queue
+/// keeps the value from then on.
+struct AdmissionPolicies: Sendable {
+    var pace: QueuePace
+    var limited: LimitedOperations
+    /// The order in which queued operations are dropped; nil if the queue drops no operations.
+    var dropOrder: DropOrder?
+
+    init(_ policies: QueuePolicies) {
+        pace = QueuePace(rate: policies.rate, ageing: policies.ageing, shedsLoad: policies.shedsLoad)
+        limited = LimitedOperations(order: policies.order)
+        if policies.overflow.drops { dropOrder = DropOrder(policies.overflow) }
+    }
+}
+
+/// The configured policies of a queue, without its width.
+struct QueuePolicies: Sendable {
+    var order = TaskOperationQueue.Configuration.Order.firstInFirstOut
+    /// The maximum number of queued operations; `Int.max` without a limit.
+    var queuedLimit = Int.max
+    var overflow = TaskOperationQueue.Configuration.Overflow.reject
+    var rate: OperationRate?
+    var ageing: TaskOperationQueue.Configuration.Ageing?
+    var shedsLoad = false
+
+    /// Whether the queue needs a clock.
+    var needsTime: Bool { rate != nil || ageing != nil || shedsLoad }
+
+    /// Whether the queue needs `AdmissionPolicies`. The order needs no `AdmissionPolicies`, because `ReadyQueue`
+    /// applies it.
+    var changesAdmission: Bool { needsTime || overflow.drops }
+}
+
+// MARK: - Limits
+
+extension Admission {
+    /// Parks a ready operation if a claim at its level or a higher level already waits for its limits. Returns false if
+    /// the operation is not parked.
+    mutating func park(_ entry: Entry, at level: PriorityLevel) -> Bool {
+        guard let set = policies.limited.set(of: entry.slot) else { return false }
+        let orderLevel = policies.pace.orderLevel(of: entry.slot, level)
+        if policies.limited.mayTry(set, at: orderLevel) { return false }
+        policies.limited.park(entry, at: level)
+        return true
+    }
+
+    /// Removes a ready operation with limits, even if it is parked. If the operation has no limits, returns false and
+    /// changes nothing.
+    mutating func removeLimited(_ entry: Entry, at level: PriorityLevel) -> Bool {
+        guard let set = policies.limited.set(of: entry.slot) else { return false }
+        if policies.limited.isParked(entry.slot) {
+            policies.limited.unpark(entry, at: level)
+        } else {
+            ready.remove(entry, at: level)
+            policies.limited.noteUnready(entry.slot, set)
+        }
+        unparkFirst(of: set)
+        return true
+    }
+
+    /// The first operation of a level in `ready`, and the set of its limits.
+    func first(of level: PriorityLevel) -> (slot: Int, set: Int?)? {
+        guard let entry = ready.first(of: level) else { return nil }
+        return (entry.slot, optionalPolicies?.value.limited.set(of: entry.slot))
+    }
+
+    /// Removes the first operation of a level, because the operation starts. If the operation has limits, records that
+    /// it has taken them. `SchedulerState.claimNext` must follow.
+    mutating func popFirst(of level: PriorityLevel, _ set: Int?) {
+        ready.popFirst(of: level)
+        if let set { policies.limited.noteTaken(set) }
+    }
+
+    mutating func parkFirst(of level: PriorityLevel) {
+        let entry = ready.first(of: level)!
+        ready.popFirst(of: level)
+        policies.limited.park(entry, at: level)
+    }
+
+    /// Makes the first operation with a set of limits ready again, and returns its slot; nil if a claim waits for these
+    /// limits, or if no operation is parked. With ageing, does so for each level, because an operation of any level may
+    /// start next.
+    @discardableResult
+    mutating func unparkFirst(of set: Int) -> Int? {
+        if policies.limited.isClaimed(set) { return nil }
+        if policies.pace.hasAgeing {
+            return PriorityLevel.allCases.reduce(nil) { slot, level in unparkFirst(of: set, at: level) ?? slot }
+        }
+        return policies.limited.highestLevel(of: set).flatMap { unparkFirst(of: set, at: $0) }
+    }
+
+    @discardableResult
+    mutating func unparkFirst(of set: Int, at level: PriorityLevel) -> Int? {
+        guard let entry = policies.limited.unparkFirst(of: set, at: level) else { return nil }
+        ready.insert(entry, at: level)
+        return entry.slot
+    }
+}

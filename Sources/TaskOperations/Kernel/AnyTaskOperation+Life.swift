@@ -1,0 +1,252 @@
+import Synchronization
+
+// The steps of an operation's life. Each step holds the operation's lock. The caller performs the effects of the step
+// after the lock is released.
+
+extension AnyTaskOperation {
+    /// The operation's slot in its scheduler; negative before its insertion.
+    var slot: Int { record.withLock { Int($0.slot) } }
+
+    /// Adds the operation to a scheduler. An operation that was cancelled before its addition stays finished.
+    ///
+    /// - Throws: `TaskOperationError.alreadyAdded`. `TaskOperationError.notReady` if `mustBeReady` is true and a
+    ///   dependency is unfinished. `TaskOperationError.dependencyCycle` if the operation waits for a permit whose
+    ///   holder waits for the operation.
+    func submit(
+        to scheduler: Scheduler, bindings: [TaskLocalBinding], mustBeReady: Bool
+    ) throws(TaskOperationError) -> Newcomer {
+        let unfinished = mustBeReady ? dependencies.filter { !$0.isFinished } : []
+        var newcomer = try submitIfOrdered(to: scheduler, bindings, after: unfinished)
+        while newcomer == nil {
+            let cycle = try WaitOrder.makeEdges { () throws(TaskOperationError) in
+                newcomer = try submitIfOrdered(to: scheduler, bindings, after: unfinished)
+                if newcomer != nil { return nil }
+                return (.operation(self), record.withLock { $0.permits(of: scheduler) }.map(WaitNode.permit))
+            }
+            if let cycle, !Self.lendPermit(on: cycle) { throw .dependencyCycle(Self.labels(of: cycle)) }
+        }
+        return newcomer!
+    }
+
+    /// Adds the operation to a scheduler. If a permit that the operation needs has the same or a higher rank, returns nil
+    /// and changes nothing.
+    @inline(__always)
+    private func submitIfOrdered(
+        to scheduler: Scheduler, _ bindings: [TaskLocalBinding], after unfinished: [AnyTaskOperation]
+    ) throws(TaskOperationError) -> Newcomer? {
+        try record.withLock { record throws(TaskOperationError) -> Newcomer? in
+            if record.wasSubmitted { throw .alreadyAdded(OperationLabel(self)) }
+            if !unfinished.isEmpty, record.phase == .created {
+                throw .notReady(OperationLabel(self), waitingFor: unfinished.map { OperationLabel($0) })
+            }
+            if let defaults = scheduler.defaults, record.phase == .created { record.complete(by: defaults) }
+            if let permit = scheduler.permit, permit.rank.value >= rank.value { return nil }
+            if record.hasLimits, !record.ranksAboveLimits(at: rank.value) { return nil }
+            record.submit(to: scheduler, bindings)
+            return record.newcomer
+        }
+    }
+
+    /// Undoes `submit`, because the scheduler refused this operation or an operation that was added in the same step.
+    func withdraw() {
+        let bindings = leaveScheduler()
+        unlinkDependencies()
+        revokeOptions()
+        record.withLock { $0.wasSubmitted = false }
+        extendLifetime(bindings)
+    }
+
+    /// Removes the reference to the scheduler. No queue accepts the operation until `withdraw` has removed its links.
+    ///
+    /// A scheduler calls this in the step in which it removes the operation from its state. When a dependency ends, it
+    /// therefore finds both the operation and its slot, or neither.
+    ///
+    /// - Returns: The task locals, which the caller releases after it has unlocked the scheduler.
+    func leaveScheduler() -> [TaskLocalBinding] {
+        record.withLock { record in
+            guard record.phase == .submitted else { return [] }
+            record.phase = .created
+            let hadDefaults = record.scheduler?.defaults != nil
+            record.scheduler = nil
+            if hadDefaults { record.complete(by: nil) }
+            record.slot = -1
+            record.floor = .background
+            guard let links = record.links, !links.bindings.isEmpty else { return [] }
+            defer { links.bindings = [] }
+            return links.bindings
+        }
+    }
+
+    /// Sets the operation's slot in the scheduler. Every later change uses this slot.
+    ///
+    /// - Parameter onlyInOrder: Whether to set the slot only if `fits` returns true for the place.
+    /// - Returns: The properties of the operation; nil if the slot was not set.
+    func assignSlot(_ slot: Int, in place: GraphPlace, onlyInOrder: Bool) -> Newcomer? {
+        record.withLock { record in
+            if !place.isFree, !isOrdered(in: place, record), onlyInOrder { return nil }
+            record.slot = Int32(slot)
+            return record.newcomer
+        }
+    }
+
+    /// Whether the rank of the operation fits its place in a scheduler. The operation must rank above the operations for
+    /// which it would wait because of barriers, and below the scheduler's end. May change the rank to make this true.
+    func isOrdered(in place: GraphPlace) -> Bool { record.withLock { isOrdered(in: place, $0) } }
+
+    private func isOrdered(in place: GraphPlace, _ record: borrowing OperationRecord) -> Bool {
+        if record.phase == .finished { return true }
+        if place.endRank == .max {
+            if !place.hasEdges { return true }
+            // No operation or task waits for this operation, so its rank may increase.
+            if !record.isWaitedFor {
+                rank.set(Rank.next())
+                return true
+            }
+        } else if !lowerRank(to: place.endRank - 1, record) {
+            return false
+        }
+        if !place.hasEdges { return true }
+        return place.before?.allSatisfy { $0.rank.value < rank.value } ?? false
+    }
+
+    /// Starts the operation if it is ready. The scheduler then runs its body on a task of the given level.
+    ///
+    /// - Returns: Nil if the operation has a new dependency, of which the scheduler does not know yet.
+    func start(on runner: OperationRunner, level: PriorityLevel, slot: Int) -> StartedOperation? {
+        record.withLock { record in
+            assert(record.phase == .submitted, "an operation that has ended or started is still queued")
+            if !record.isReady { return nil }
+            record.start(on: runner)
+            let isEscalated = record.effectiveLevel > level
+            if isEscalated { record.isRunnerWorn = true }
+            return StartedOperation(
+                operation: self, slot: slot, executor: record.links?.executor,
+                escalation: isEscalated ? record.effectiveLevel : nil)
+        }
+    }
+
+    /// Runs the body as the current operation.
+    ///
+    /// Like `withValue`, the function has a parameter for its isolation. The compiler then knows that both isolations
+    /// are the same, and omits two of four executor checks.
+    @inline(__always)
+    func run(on runner: OperationRunner, isolation: isolated (any Actor)? = #isolation) async -> Outcome? {
+        await Self.$executing.withValue(
+            self,
+            operation: {
+                runner.binding = BodyBinding.current
+                return await runBody()
+            }, isolation: isolation)
+    }
+
+    /// Runs a function with the task locals that the operation inherited from the code that added it.
+    func withTaskLocals(_ run: @Sendable () async -> Outcome?) async -> Outcome? {
+        let bindings = record.withLock { $0.links?.bindings ?? [] }
+        return await Self.with(bindings[...], run)
+    }
+
+    private static func with(
+        _ bindings: ArraySlice<TaskLocalBinding>, _ run: @Sendable () async -> Outcome?
+    ) async -> Outcome? {
+        guard let binding = bindings.first else { return await run() }
+        return await binding { await with(bindings.dropFirst(), run) }
+    }
+
+    /// Runs the body as the current operation, on the main actor.
+    @MainActor
+    func runOnMainActor(_ runner: OperationRunner) async -> Outcome? {
+        await Self.$executing.withValue(self) { @MainActor in
+            runner.binding = BodyBinding.current
+            return await runBody()
+        }
+    }
+
+    /// Ends the operation after its body has ended.
+    func end(_ outcome: Outcome?) -> OperationEnding {
+        record.withLock { $0.end(outcome) }
+    }
+}
+
+/// The edges of the wait graph that an operation has because of its place in a scheduler.
+struct GraphPlace {
+    /// Whether the operation waits for another operation because of a barrier.
+    var hasEdges = false
+    /// The operations for which the operation waits because of barriers. A barrier waits for all operations since the
+    /// last barrier. Nil if the scheduler did not list the operations, because no operation waits for this one.
+    var before: [AnyTaskOperation]?
+    /// The rank of the scheduler's end; `Int.max` if no task awaits the scheduler's end. The scheduler's end waits for the operation.
+    var endRank = Int.max
+
+    /// Whether an operation of any rank may have this place.
+    var isFree: Bool { !hasEdges && endRank == .max }
+
+    /// The edges that would be out of order if the operation had this place.
+    func orderViolation(of operation: AnyTaskOperation, in scheduler: Scheduler) -> WaitOrder.OrderViolation? {
+        if operation.isFinished { return nil }
+        let rank = operation.rank.value
+        if rank >= endRank { return (.end(scheduler), [.operation(operation)]) }
+        let high = (before ?? []).filter { $0.rank.value >= rank }
+        return high.isEmpty ? nil : (.operation(operation), high.map(WaitNode.operation))
+    }
+}
+
+extension OperationRecord {
+    fileprivate mutating func submit(to newScheduler: Scheduler, _ bindings: [TaskLocalBinding]) {
+        wasSubmitted = true
+        guard phase == .created else { return }
+        phase = .submitted
+        scheduler = newScheduler
+        if !bindings.isEmpty { madeLinks().bindings = bindings }
+    }
+
+    /// The properties of the operation that a scheduler needs when the operation arrives.
+    var newcomer: Newcomer {
+        Newcomer(
+            level: orderLevel, isReady: isReady, isDelayed: isDelayed, weight: Int(weight),
+            hasEnded: phase == .finished, isLate: isLate && phase == .submitted,
+            hasDependencies: links.map { !$0.dependencies.isEmpty } ?? false, hasLimits: hasLimits,
+            hasOptions: options != nil)
+    }
+}
+
+// An operation with a delay waits for its deadline and for its dependencies.
+
+extension AnyTaskOperation {
+    /// Begins the delay of the operation. Called when a queue has accepted the operation and cannot start it yet.
+    func beginDelay<C: Clock>(_ delay: Duration, on clock: C) where C.Duration == Duration {
+        if Deadlines.add(self, after: delay, on: clock) { return }
+        let face = ClockFace(clock)
+        let end = face.moment(after: delay)
+        let timer = TaskOperation<Void>(name: name.map { "delay of \"\($0)\"" } ?? "delay") {
+            await face.sleep(until: end)
+        }
+        // If one of the calls fails, the operation has ended in the meantime.
+        guard addHandlerUnlessFinished(isOwn: true, { _ in timer.cancel() }) else { return }
+        do {
+            try addDependency(timer)
+        } catch {
+            return
+        }
+        timer.startNew()
+    }
+}
+
+extension AnyTaskOperation: DeadlineTarget {
+    var deadlinePlace: DeadlinePlace? {
+        get {
+            record.withLock { record in
+                record.isDelayed ? DeadlinePlace(clock: record.deadlineClock, position: record.deadlinePosition) : nil
+            }
+        }
+        set {
+            record.withLock { record in
+                record.deadlineClock = newValue?.clock ?? OperationRecord.noClock
+                record.deadlinePosition = newValue?.position ?? 0
+            }
+        }
+    }
+
+    func deadlinePassed() {
+        record.withLock { $0.insertedScheduler }?.delayEnded(of: self)
+    }
+}

@@ -1,0 +1,240 @@
+import Synchronization
+
+// Options are stored unchanged until the operation is added to a queue. The queue's defaults then supply the options
+// that are not set.
+
+extension AnyTaskOperation {
+    /// Adds options to an existing operation. The option `name` has no effect.
+    ///
+    /// ```swift
+    /// try operation.addOptions([.weight(2), .limited(by: database)])
+    /// try queue.addOperation(operation)
+    /// ```
+    ///
+    /// - Throws: `TaskOperationError.alreadyAdded` if the operation was added to a queue or started. The errors of
+    ///   `addDependency(_:)` for a dependency among the options. If the call throws, options other than dependencies do
+    ///   not change.
+    public func addOptions(_ options: OperationOptions) throws(TaskOperationError) {
+        let values = options.values
+        for dependency in values.dependencies { try addDependency(dependency) }
+        let (isTooLate, replaced) = record.withLock { record in
+            if record.wasSubmitted || record.phase != .created { return (true, nil as OperationOptions?) }
+            let replaced = record.options
+            record.add(options, values)
+            return (false, replaced)
+        }
+        extendLifetime(replaced)
+        if isTooLate { throw .alreadyAdded(OperationLabel(self)) }
+    }
+
+    /// The number of permits that the body takes from its queue while it executes. See `OperationOptions.weight(_:)`.
+    public var weight: Int { record.withLock { Int($0.weight) } }
+
+    /// The semaphores that limit the operation, in the order in which they were created. The operation takes permits
+    /// of each semaphore. See `OperationOptions.limited(by:)`.
+    public var limits: [AsyncSemaphore] { limitRequests.map(\.limit) }
+
+    /// Whether the operation takes permits of a key of a semaphore. False if the operation has ended.
+    ///
+    /// ```swift
+    /// for operation in queue.operations where operation.isLimited(by: hosts, key: "example.com") {
+    ///     operation.cancel()
+    /// }
+    /// ```
+    public func isLimited(by limit: AsyncSemaphore, key: some Hashable & Sendable) -> Bool {
+        let key = limit.interned(key)
+        defer { extendLifetime(key) }
+        return limitRequests.contains { $0.limit === limit && $0.key === key }
+    }
+
+    /// The limits of the operation, in the order in which they are taken.
+    var limitRequests: [LimitRequest] { record.withLock { $0.links?.limits ?? [] } }
+
+    /// The options of the operation, completed by the defaults of its queue.
+    var completedOptions: OptionValues {
+        let (options, scheduler) = record.withLock { ($0.options, $0.scheduler) }
+        return OptionValues(options, defaults: scheduler?.defaults)
+    }
+
+    /// Starts the delays and limits that begin when the operation is added. Called when a queue has accepted the
+    /// operation and cannot start it yet.
+    func beginOptions() {
+        // Reading all options would add 900 instructions to an operation that only has limits.
+        let (isNeeded, limits) = record.withLock { record in
+            (record.hasTimedOptions || record.scheduler?.defaults != nil, record.links?.limits ?? [])
+        }
+        endIfTooHeavy(for: limits)
+        if !isNeeded { return }
+        let options = completedOptions
+        if options.wrapsBody { wrapBodyInPolicies() }
+        guard options.beginsAtAddition, !isFinished else { return }
+        if let delay = options.delay?.remaining { beginDelay(delay, on: options.chosenClock) }
+        if options.startLimit != nil || options.endLimit != nil {
+            OperationTimers(options).begin(for: self)
+        }
+    }
+
+    /// Ends the operation with an error if a limit has never had as many permits as the operation needs.
+    private func endIfTooHeavy(for limits: [LimitRequest]) {
+        for request in limits {
+            guard let error = request.limit.excess(request.weight, hasKey: request.key != nil) else { continue }
+            endUnlessStarted(error, isCancellation: false)
+            return
+        }
+    }
+
+    /// Ends the operation, because a time limit passed before it was added.
+    func endLate() {
+        record.withLock { $0.links?.timers }?.endPassed(self)
+    }
+
+    /// Reverts `beginOptions`, because the scheduler refused the operation.
+    func revokeOptions() {
+        let (timers, isDelayed) = record.withLock { record in
+            record.isLate = false
+            return (record.links?.timers, record.isDelayed)
+        }
+        timers?.end()
+        if isDelayed { Deadlines.remove(self) }
+    }
+}
+
+extension OperationRecord {
+    /// Adds options, whose values the caller has determined, to the operation's options.
+    mutating func add(_ added: OperationOptions, _ values: OptionValues) {
+        if let priority = values.priority {
+            level = PriorityLevel(priority)
+            isPriorityGiven = true
+        }
+        let lasting = added.lasting
+        if lasting.isEmpty { return }
+        if values.wrapsBody || values.beginsAtAddition { hasTimedOptions = true }
+        if let weight = values.weight { self.weight = UInt16(weight) }
+        let sum = options?.adding(lasting)
+        options = sum ?? lasting
+        if !values.limits.isEmpty { setLimits((sum.map { $0.values.limits } ?? values.limits).ordered) }
+    }
+
+    /// Updates the weight, the limits and the priority from the operation's options. The defaults of a queue supply
+    /// options that are not set.
+    ///
+    /// - Parameter defaults: The defaults of the queue; nil if the operation has left the queue.
+    mutating func complete(by defaults: OperationOptions?) {
+        let values = OptionValues(options, defaults: defaults)
+        weight = UInt16(values.weight ?? 1)
+        if hasLimits || !values.limits.isEmpty { setLimits(values.limits.ordered) }
+        if !isPriorityGiven { level = values.priority.map { PriorityLevel($0) } ?? .medium }
+    }
+
+    private mutating func setLimits(_ limits: [LimitRequest]) {
+        madeLinks().limits = limits
+        hasLimits = !limits.isEmpty
+    }
+}
+
+/// One option with its value. The largest values are indirect, so that an option takes 24 bytes instead of 48.
+enum OptionSetting: Sendable {
+    case name(String)
+    /// The compiler does not know the size of a `TaskPriority`. With the raw value, options are copied without calls of
+    /// the runtime for each property.
+    case priority(rawValue: UInt8)
+    case weight(Int)
+    case limits([LimitRequest])
+    case dependencies([AnyTaskOperation])
+    case delay(TimeFromNow)
+    case startLimit(TimeFromNow)
+    case endLimit(TimeFromNow)
+    case timeLimit(Duration)
+    case attemptTimeLimit(Duration)
+    case overrun(TimeLimitOverrun)
+    indirect case retry(RetryPolicy)
+    indirect case clock(any Clock<Duration>)
+
+    /// Whether an operation still needs the option after its creation.
+    var isLasting: Bool {
+        switch self {
+        case .name, .priority, .dependencies: false
+        default: true
+        }
+    }
+}
+
+/// The value of each option. Nil and empty mean that the option is not set.
+package struct OptionValues: Sendable {
+    package private(set) var name: String?
+    private var priorityRawValue: UInt8?
+    private(set) var weight: Int?
+    private(set) var limits: [LimitRequest] = []
+    private(set) var dependencies: [AnyTaskOperation] = []
+    package private(set) var delay: TimeFromNow?
+    private(set) var startLimit: TimeFromNow?
+    private(set) var endLimit: TimeFromNow?
+    private(set) var timeLimit: Duration?
+    private(set) var attemptTimeLimit: Duration?
+    package private(set) var overrun: TimeLimitOverrun?
+    private(set) var retry: RetryPolicy?
+    private(set) var clock: (any Clock<Duration>)?
+
+    /// Reads options in their order. A later value replaces an earlier one, except for limits and dependencies.
+    ///
+    /// - Parameter defaults: The options of the queue, which are read first.
+    init(_ options: OperationOptions?, defaults: OperationOptions? = nil) {
+        if let defaults { apply(defaults) }
+        if let options { apply(options) }
+    }
+
+    private mutating func apply(_ options: OperationOptions) {
+        for setting in options.settings { apply(setting) }
+    }
+
+    private mutating func apply(_ setting: OptionSetting) {
+        switch setting {
+        case .name(let name): self.name = name
+        case .priority(let rawValue): priorityRawValue = rawValue
+        case .weight(let weight): self.weight = weight
+        case .limits(let limits): self.limits = self.limits.isEmpty ? limits : self.limits + limits
+        case .dependencies(let dependencies): self.dependencies += dependencies
+        case .delay(let delay): self.delay = delay
+        case .startLimit(let limit): startLimit = limit
+        case .endLimit(let limit): endLimit = limit
+        case .timeLimit(let limit): timeLimit = limit
+        case .attemptTimeLimit(let limit): attemptTimeLimit = limit
+        case .overrun(let overrun): self.overrun = overrun
+        case .retry(let policy): retry = policy
+        case .clock(let clock): self.clock = clock
+        }
+    }
+
+    package var priority: TaskPriority? { priorityRawValue.map { TaskPriority(rawValue: $0) } }
+
+    /// Whether an operation takes one permit of its queue, and no permit of a semaphore.
+    var takesOnePermit: Bool { weight ?? 1 == 1 && limits.isEmpty }
+
+    /// Whether an option starts a timer when the operation is added.
+    var beginsAtAddition: Bool { delay != nil || startLimit != nil || endLimit != nil }
+
+    /// Whether an option wraps the body.
+    var wrapsBody: Bool { retry != nil || timeLimit != nil || attemptTimeLimit != nil || endLimit != nil }
+
+    package var chosenClock: any Clock<Duration> { clock ?? ContinuousClock() }
+}
+
+/// A duration, or the time that remains until an instant.
+package enum TimeFromNow: Sendable {
+    case duration(Duration)
+    case instant(remaining: @Sendable () -> Duration)
+
+    init<C: Clock>(until instant: C.Instant, _ clock: C) where C.Duration == Duration {
+        self = .instant {
+            let now = clock.now
+            return instant <= now ? .zero : now.duration(to: instant)
+        }
+    }
+
+    package var remaining: Duration {
+        switch self {
+        case .duration(let duration): duration
+        case .instant(let remaining): remaining()
+        }
+    }
+}

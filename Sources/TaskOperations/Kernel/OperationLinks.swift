@@ -1,0 +1,358 @@
+import Synchronization
+
+/// The links between an operation and other operations, and between the operation and the tasks that wait for it.
+///
+/// Rare links are in a separate object. Eight empty collections would take 10 % of the cost of an operation in a chain
+/// of dependencies.
+final class OperationLinks: @unchecked Sendable {
+    // One record owns this object, and accesses it only under the record's lock. Accesses therefore need no exclusivity
+    // check at run time. Such checks would take 10 % of the cost of an operation in a chain of dependencies.
+
+    @exclusivity(unchecked) var dependencies = DependencyList()
+    /// The submitted operations that depend on this one.
+    @exclusivity(unchecked) var dependents = OperationList<Void>()
+    /// The tasks that await the end of the operation.
+    @exclusivity(unchecked) var waiters = WaiterList()
+    /// The levels that waiters and dependents pass to the operation.
+    @exclusivity(unchecked) var contributions = LevelContributions()
+    /// The limits of the operation, in the order in which they are taken. The operation needs permits of each limit.
+    @exclusivity(unchecked) var limits: [LimitRequest] = []
+    @exclusivity(unchecked) private var extras: Extras?
+
+    /// The rare links. Like `OperationLinks`, they are accessed only under the record's lock.
+    private final class Extras: @unchecked Sendable {
+        @exclusivity(unchecked) var handlers: [@Sendable (AnyTaskOperation) -> Void] = []
+        @exclusivity(unchecked) var waits = BodyWaits()
+        @exclusivity(unchecked) var notes = SlotMap<OpaqueWait>()
+        @exclusivity(unchecked) var permit = PermitUse.held
+        @exclusivity(unchecked) var ownHandlerCount: Int32 = 0
+        @exclusivity(unchecked) var executor: (any TaskExecutor)?
+        @exclusivity(unchecked) var bindings: [TaskLocalBinding] = []
+        @exclusivity(unchecked) var timers: OperationTimers?
+        @exclusivity(unchecked) var limitUse = LimitUse.held
+        @exclusivity(unchecked) var beginningWaitCount = 0
+        @exclusivity(unchecked) var addedBodies: AddedBodies?
+        @exclusivity(unchecked) var progress: Attachment?
+    }
+
+    struct Wait: Sendable {
+        let target: WaitNode
+        /// Whether a task of the body is suspended in the wait. It is false for a body that has opened a scope and has
+        /// not yet begun to await the scope's end.
+        let isSuspended: Bool
+        /// The purpose of the wait; nil if the target makes the purpose clear.
+        var purpose: Purpose?
+        /// The level that the target inherits from the body; nil if the target inherits no level.
+        var handedOn: PriorityLevel?
+        let since = ContinuousClock.now
+
+        /// Whether the target inherits the body's level at the beginning of the wait. Otherwise, it inherits only
+        /// levels that the body inherits later.
+        var handsOnAtBeginning: Bool {
+            if case .end = target { return false }
+            if case .separatePriorities = purpose { return false }
+            return true
+        }
+
+        enum Purpose: Sendable {
+            /// Work within `withPermitLent`.
+            case work
+            /// A pause before an attempt.
+            case pause(attempt: Int, length: Duration)
+            /// Room in a queue for another operation.
+            case room(Scheduler)
+            /// The end of operations that have priorities of their own.
+            case separatePriorities
+            /// The end of an object that an `OpaqueWait` describes.
+            case described
+        }
+    }
+
+    init() {}
+
+    /// Moves the links of the executing body to a new object, and returns that object.
+    func splitBody() -> OperationLinks {
+        let body = OperationLinks()
+        swap(&body.waits, &waits)
+        swap(&body.notes, &notes)
+        if !limits.isEmpty { (body.limits, limits, body.limitUse) = (limits, [], limitUse) }
+        body.permit = permit
+        return body
+    }
+
+    /// - Parameter inputCount: The number of the first dependencies whose values the body needs.
+    init(dependencies operations: [AnyTaskOperation], inputCount: Int) {
+        for (index, operation) in operations.enumerated()
+        where dependencies.insert(operation, isInput: index < inputCount) {
+            operation.record.withLock { $0.isWaitedFor = true }
+        }
+    }
+}
+
+// MARK: - Rare links
+
+extension OperationLinks {
+    /// The functions to call when the operation has finished, in the order in which they were added.
+    var handlers: [@Sendable (AnyTaskOperation) -> Void] { extras?.handlers ?? [] }
+
+    /// The number of handlers that only end something that belongs to the operation.
+    var ownHandlerCount: Int { Int(extras?.ownHandlerCount ?? 0) }
+
+    func addHandler(_ handler: @escaping @Sendable (AnyTaskOperation) -> Void, isOwn: Bool) {
+        let extras = madeExtras()
+        extras.handlers.append(handler)
+        if isOwn { extras.ownHandlerCount += 1 }
+    }
+
+    /// The waits of the executing body and of its child tasks.
+    var waits: BodyWaits {
+        get { extras?.waits ?? BodyWaits() }
+        _modify { yield &madeExtras().waits }
+    }
+
+    /// The waits in the body and its child tasks for targets that the library does not know.
+    var notes: SlotMap<OpaqueWait> {
+        get { extras?.notes ?? SlotMap() }
+        _modify { yield &madeExtras().notes }
+    }
+
+    /// The use of the body's permit during the body's waits.
+    var permit: PermitUse {
+        get { extras?.permit ?? .held }
+        _modify { yield &madeExtras().permit }
+    }
+
+    /// The executor of the body if the queue has no executor.
+    var executor: (any TaskExecutor)? {
+        get { extras?.executor }
+        _modify { yield &madeExtras().executor }
+    }
+
+    /// The values of task locals that the operation inherited when it was added.
+    var bindings: [TaskLocalBinding] {
+        get { extras?.bindings ?? [] }
+        _modify { yield &madeExtras().bindings }
+    }
+
+    /// The timers of the limits that began when the operation was added.
+    var timers: OperationTimers? {
+        get { extras?.timers }
+        _modify { yield &madeExtras().timers }
+    }
+
+    /// The use of the limits' permits while the body executes.
+    var limitUse: LimitUse {
+        get { extras?.limitUse ?? .held }
+        _modify { yield &madeExtras().limitUse }
+    }
+
+    /// The number of waits whose edges are being made. Counted only for a body with limits.
+    var beginningWaitCount: Int {
+        get { extras?.beginningWaitCount ?? 0 }
+        _modify { yield &madeExtras().beginningWaitCount }
+    }
+
+    /// The bodies other than the first one.
+    var addedBodies: AddedBodies? {
+        get { extras?.addedBodies }
+        _modify { yield &madeExtras().addedBodies }
+    }
+
+    /// The operation's progress, which is an object of TaskOperationsExtras. Nil until the progress is reported or
+    /// requested.
+    var progress: Attachment? {
+        get { extras?.progress }
+        _modify { yield &madeExtras().progress }
+    }
+
+    private func madeExtras() -> Extras {
+        if let extras { return extras }
+        let made = Extras()
+        extras = made
+        return made
+    }
+}
+
+/// The waits of a body and of its child tasks, in slots. Each call takes constant time, except `all` and `raise`.
+struct BodyWaits: Sendable {
+    private var waits = SlotMap<OperationLinks.Wait>()
+    /// The number of waits in which a task of the body is suspended.
+    private(set) var suspendedCount = 0
+    /// A level that every target inherits at least, unless its wait has just begun; nil if there may be none.
+    private var inheritedByAll: PriorityLevel? = .userInteractive
+
+    var isEmpty: Bool { waits.count == 0 }
+
+    /// All waits. Takes linear time.
+    var all: [OperationLinks.Wait] { waits.all }
+
+    /// Adds a wait, and returns its slot.
+    mutating func insert(_ wait: OperationLinks.Wait) -> Int {
+        if wait.isSuspended { suspendedCount += 1 }
+        if !wait.handsOnAtBeginning { inheritedByAll = nil }
+        return waits.insert(wait)
+    }
+
+    /// Removes a wait. Returns the level that its target no longer inherits.
+    mutating func remove(_ slot: Int) -> Inheritance.Change? {
+        let wait = waits.remove(at: slot)
+        if wait.isSuspended { suspendedCount -= 1 }
+        if isEmpty { inheritedByAll = .userInteractive }
+        return wait.handedOn.map { Inheritance.Change(target: wait.target, from: $0, to: nil) }
+    }
+
+    /// Passes the level of the body on to the target of a new wait. The operations of an awaited queue inherit only
+    /// levels that the waiter inherits later. The same is true for the child tasks of an awaited task group.
+    mutating func inherit(_ level: PriorityLevel, for slot: Int) -> Inheritance.Change? {
+        if !waits[slot].handsOnAtBeginning { return nil }
+        waits[slot].handedOn = level
+        inheritedByAll = inheritedByAll.map { min($0, level) }
+        return Inheritance.Change(target: waits[slot].target, from: nil, to: level)
+    }
+
+    /// Passes a level on to the targets that inherit a lower level. The target of a wait never inherits a lower level
+    /// than before, because the priority of a task does not decrease. Linear in the number of waits, but a repeated
+    /// call with the same or a lower level takes constant time.
+    mutating func raise(to level: PriorityLevel) -> [Inheritance.Change] {
+        if isEmpty || inheritedByAll.map({ $0 >= level }) ?? false { return [] }
+        var changes: [Inheritance.Change] = []
+        for slot in waits.slots where waits[slot].isRaised(by: level) {
+            changes.append(.init(target: waits[slot].target, from: waits[slot].handedOn, to: level))
+            waits[slot].handedOn = level
+        }
+        inheritedByAll = level
+        return changes
+    }
+}
+
+extension OperationLinks.Wait {
+    /// Whether a new level of the body increases the level that the target inherits.
+    fileprivate func isRaised(by level: PriorityLevel) -> Bool {
+        handedOn.map { $0 < level } ?? !handsOnAtBeginning
+    }
+}
+
+/// Runs a body with a task local set.
+typealias TaskLocalBinding = @Sendable (_ body: () async -> Outcome?) async -> Outcome?
+
+/// The links and the options of a finished operation. The caller uses and releases them after it has released the
+/// operation's lock.
+struct OperationEnding: Sendable {
+    private let links: OperationLinks?
+    private let options: OperationOptions?
+    let isRunnerWorn: Bool
+    /// Whether the deadline of the operation's delay is pending. The caller must then remove the deadline.
+    let wasDelayed: Bool
+
+    init(links: OperationLinks?, options: OperationOptions?, isRunnerWorn: Bool, wasDelayed: Bool = false) {
+        self.links = links
+        self.options = options
+        self.isRunnerWorn = isRunnerWorn
+        self.wasDelayed = wasDelayed
+    }
+
+    /// Whether operations, tasks or handlers must learn of the end.
+    var hasLinks: Bool { links != nil }
+
+    @inline(__always)
+    func forEachDependent(_ body: (AnyTaskOperation) -> Void) {
+        links?.dependents.forEach(body)
+    }
+
+    var hasHandlers: Bool { links.map { !$0.handlers.isEmpty } ?? false }
+
+    func callHandlers(_ operation: AnyTaskOperation) {
+        guard let links else { return }
+        for handler in links.handlers { handler(operation) }
+    }
+
+    var hasWaiters: Bool { links.map { !$0.waiters.isEmpty } ?? false }
+
+    func resumeWaiters() { links?.waiters.resume() }
+
+    /// Removes the edges from the operation to its unfinished dependencies.
+    func leaveDependencies(_ operation: AnyTaskOperation) {
+        guard let links, links.dependencies.unfinishedCount > 0 else { return }
+        operation.leave(links.dependencies.unlink(), links.dependencies.propagate(nil))
+    }
+}
+
+/// The tasks that await the end of an operation, in the order of arrival.
+///
+/// The waiters are sorted by number, so that a waiter is found and removed in logarithmic time.
+struct WaiterList: Sendable {
+    private struct Waiter {
+        let number: Int
+        var level: PriorityLevel
+        /// Nil if the waiter was removed.
+        var continuation: WaitContinuation<Bool>?
+    }
+
+    private var waiters = TinyArray<Waiter>()
+    private var leftCount = 0
+
+    var count: Int { waiters.count - leftCount }
+
+    var isEmpty: Bool { count == 0 }
+
+    /// Adds a waiter. Its number is usually above all numbers in the list.
+    mutating func append(_ continuation: WaitContinuation<Bool>, number: Int, level: PriorityLevel) {
+        waiters.append(Waiter(number: number, level: level, continuation: continuation))
+        // Threads draw numbers without a lock, so a waiter with a higher number may be added first.
+        var position = waiters.count - 1
+        while position > 0, waiters[position - 1].number > number {
+            waiters.swapAt(position - 1, position)
+            position -= 1
+        }
+    }
+
+    /// Removes a waiter. Returns nil if it was already removed or was never added.
+    mutating func remove(
+        _ number: Int
+    ) -> (continuation: WaitContinuation<Bool>, level: PriorityLevel)? {
+        let position = position(of: number)
+        guard position < waiters.count, waiters[position].number == number,
+            let continuation = waiters[position].continuation.take()
+        else { return nil }
+        let level = waiters[position].level
+        leftCount += 1
+        if leftCount > 8, leftCount * 2 > waiters.count {
+            waiters = TinyArray(waiters.filter { $0.continuation != nil })
+            leftCount = 0
+        }
+        return (continuation, level)
+    }
+
+    /// Raises a waiter. Returns its former level; nil if the waiter is not in the list or already has this or a higher
+    /// level.
+    mutating func raise(_ number: Int, to level: PriorityLevel) -> PriorityLevel? {
+        let position = position(of: number)
+        guard position < waiters.count, waiters[position].number == number, waiters[position].continuation != nil,
+            waiters[position].level < level
+        else { return nil }
+        defer { waiters[position].level = level }
+        return waiters[position].level
+    }
+
+    /// Resumes all waiters after the end of the operation.
+    @inline(__always)
+    func resume() {
+        if !waiters.isEmpty { resumeAll() }
+    }
+
+    // Not inlined. Otherwise, its generic types would be looked up even if there are no waiters.
+    @inline(never)
+    private func resumeAll() {
+        waiters.forEach { if let continuation = $0.continuation { InlineJobs.end(continuation) } }
+    }
+
+    /// The first position with this number or a higher number.
+    private func position(of number: Int) -> Int {
+        var (low, high) = (0, waiters.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if waiters[middle].number < number { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

@@ -1,0 +1,320 @@
+import Synchronization
+
+/// The state of a queue at one moment, with the details of its operations. TaskOperationsDiagnosis turns captures into
+/// explanations.
+package struct QueueCapture: Sendable {
+    package struct Operation: Sendable {
+        package let operation: AnyTaskOperation
+        /// The number of the operation in its queue. The first operation has the number 1.
+        package let number: UInt64
+        package let status: OperationStatus
+        package let priority: TaskPriority
+        package let weight: Int
+        package let isBarrier: Bool
+        /// The time at which the operation started; nil if the queue was not observed at that time.
+        package let startTime: ContinuousClock.Instant?
+    }
+
+    package let scheduler: Scheduler
+    package let label: QueueLabel
+    private let state: Scheduler.State
+    private let startTimes: [UInt64: Moment]
+    private let suspensionSource: Scheduler?
+    /// The details by slot. Contains all operations, or only the requested operations.
+    package private(set) var details: [Int: OperationDetail] = [:]
+
+    private init(_ capture: Scheduler.Capture) {
+        scheduler = capture.scheduler
+        state = capture.state
+        startTimes = capture.startTimes
+        suspensionSource = capture.suspensionSource
+        label = QueueLabel(capture.scheduler)
+    }
+
+    /// Captures queues and their contents at one moment.
+    package static func capture(_ schedulers: some Sequence<Scheduler>) -> [QueueCapture] {
+        Scheduler.capture(schedulers) { captures in
+            captures.map { capture in
+                var queue = QueueCapture(capture)
+                for slot in queue.state.records.slots { queue.addDetail(of: slot) }
+                return queue
+            }
+        }
+    }
+
+    /// Captures a queue and some of its operations.
+    ///
+    /// - Returns: The capture, and the slots of the operations. The slot of an operation that is no longer in the queue
+    ///   is nil.
+    package static func capture(
+        _ scheduler: Scheduler, for operations: [AnyTaskOperation]
+    ) -> (QueueCapture, slots: [Int?]) {
+        Scheduler.capture(CollectionOfOne(scheduler)) { captures in
+            var queue = QueueCapture(captures[0])
+            let slots = operations.map { operation -> Int? in
+                let slot = operation.slot
+                let isHere =
+                    slot >= 0 && queue.state.records.holds(slot) && queue.state.records[slot].element === operation
+                    && !queue.state.finishing.contains(slot)
+                if isHere { queue.addDetail(of: slot) }
+                return isHere ? slot : nil
+            }
+            return (queue, slots)
+        }
+    }
+
+    private mutating func addDetail(of slot: Int) {
+        details[slot] = OperationDetail(state.records[slot].element)
+    }
+
+    // MARK: The queue
+
+    package var width: Int { state.width.capacity }
+    package var permitsTaken: Int { state.width.taken }
+    package var isSuspended: Bool { state.isSuspended }
+    package var isShutDown: Bool { !state.acceptance.intake.accepts }
+    /// The operations that hold permits, in the order of arrival.
+    package var holders: [Operation] { state.permitHolders.map(operation) }
+    /// The time until the rate of the queue lets an operation start.
+    package var timeToNextStart: Duration {
+        state.pace.rate.map { max(.zero, $0.nextStart - state.pace.time.now) } ?? .zero
+    }
+
+    /// The operations that wait for room in the queue, in the order of their arrival.
+    package var operationsWaitingForRoom: [AnyTaskOperation] { state.acceptance.producers.all.map(\.element) }
+
+    /// The label of the queue that must be resumed before a suspended queue starts operations. It is the label of this
+    /// queue, or of the outermost suspended queue that it follows. Other queues are read after the capture.
+    package var suspendedQueue: QueueLabel {
+        var (suspended, next) = (scheduler, suspensionSource)
+        while let outer = next, outer.isSuspended { (suspended, next) = (outer, outer.suspensionSource) }
+        return QueueLabel(suspended)
+    }
+
+    // MARK: Operations
+
+    package func operation(at slot: Int) -> Operation {
+        let record = state.records[slot]
+        return Operation(
+            operation: record.element, number: state.number(of: slot), status: record.status,
+            priority: record.level.taskPriority, weight: record.weight, isBarrier: record.isBarrier,
+            startTime: startTimes[state.number(of: slot)]?.instant)
+    }
+
+    /// The maximum number of permits that operations of the same priority as this operation may take.
+    package func priorityLimit(of slot: Int) -> Int {
+        state.permits.caps?[state.records[slot].level].capacity ?? state.width.capacity
+    }
+
+    /// The reasons why one operation does not start or continue. Takes linear time in the number of operations.
+    package func reasons(of slot: Int) -> [QueueReason] { state.reasons(of: slot) }
+
+    /// The unfinished operations, with their reasons, in the order of arrival. Sorts the operations.
+    package var allReasons: [(slot: Int, reasons: [QueueReason])] { state.allReasons }
+}
+
+extension Scheduler {
+    /// Whether this is the scheduler of operations that are started without a queue.
+    package nonisolated var isWithoutQueue: Bool { self === Scheduler.withoutQueue }
+}
+
+/// The state of an operation and its waits, at one moment.
+package struct OperationDetail: Sendable {
+    package let isAdded: Bool
+    package let isExecuting: Bool
+    package let isFinished: Bool
+    package let isCancelled: Bool
+    package let isDelayed: Bool
+    /// Whether the operation represents work that the library does not run.
+    package let isOutside: Bool
+    package let isPermitLent: Bool
+    /// The scheduler of the operation's queue, or `withoutQueue`. Nil if the operation was not added or started.
+    package let scheduler: Scheduler?
+    /// All dependencies of the operation, finished or unfinished.
+    private let dependencyList: DependencyList?
+    private let waits: [OperationLinks.Wait]
+    private let notes: [OpaqueWait]
+    private let limits: [LimitRequest]
+
+    package init(_ operation: AnyTaskOperation) {
+        self = operation.record.withLock { OperationDetail($0) }
+    }
+
+    private init(_ record: borrowing OperationRecord) {
+        isAdded = record.phase == .submitted
+        isExecuting = record.phase == .executing
+        isFinished = record.phase == .finished
+        isCancelled = record.isCancelled
+        isDelayed = record.isDelayed
+        isOutside = record.wasSubmitted && record.phase == .created
+        isPermitLent = record.links?.permit == .lent
+        scheduler = record.scheduler
+        dependencyList = isFinished ? nil : record.links?.dependencies
+        waits = record.links?.waits.all ?? []
+        notes = record.links?.notes.all ?? []
+        limits = record.links?.limits ?? []
+    }
+
+    /// The unfinished dependencies of the operation.
+    package var dependencies: [AnyTaskOperation] { dependencyList?.unfinished ?? [] }
+
+    /// The descriptions of the limits that have too few free permits. If every limit has enough free permits, the
+    /// descriptions of all limits.
+    package var limitDescriptions: [String] {
+        let full = limits.filter { !$0.isFree }
+        return (full.isEmpty ? limits : full).map(\.waitDescription)
+    }
+
+    /// The waits of the body. An open scope is not included while the body does not yet await its end.
+    package var bodyWaits: [CapturedWait] {
+        waits.filter { $0.isSuspended && !$0.isDescribed }.map(CapturedWait.init) + notes.map(CapturedWait.init)
+    }
+}
+
+extension OperationLinks.Wait {
+    /// Whether an `OpaqueWait` describes the same wait.
+    fileprivate var isDescribed: Bool { if case .described = purpose { true } else { false } }
+}
+
+/// A wait of a body, with a reference to its target.
+package struct CapturedWait: Sendable {
+    package enum Target: Sendable {
+        case operation(AnyTaskOperation)
+        case end(Scheduler)
+        case room(Scheduler)
+        case semaphore(String)
+        case completionHandler(String)
+        case group(String)
+        case pause(attempt: Int, length: Duration)
+        /// Work that the library does not run.
+        case outside
+    }
+
+    package let target: Target
+    package let since: ContinuousClock.Instant
+
+    fileprivate init(_ wait: OperationLinks.Wait) {
+        since = wait.since
+        target =
+            switch (wait.purpose, wait.target) {
+            case (.pause(let attempt, let length), _): .pause(attempt: attempt, length: length)
+            case (.room(let scheduler), _): .room(scheduler)
+            case (nil, .operation(let operation)), (.separatePriorities, .operation(let operation)):
+                .operation(operation)
+            case (nil, .end(let scheduler)): .end(scheduler)
+            case (.work, _), (.described, _), (.separatePriorities, _), (nil, .permit): .outside
+            }
+    }
+
+    fileprivate init(_ note: OpaqueWait) {
+        since = note.since
+        let text = note.subject.waitDescription
+        target =
+            switch note.kind {
+            case .semaphore: .semaphore(text)
+            case .completionHandler: .completionHandler(text)
+            case .group: .group(text)
+            }
+    }
+}
+
+extension Scheduler {
+    /// The state of a queue at one moment. The state is a value, so that the cost of a copy does not depend on the
+    /// number of operations.
+    struct Capture: Sendable {
+        let scheduler: Scheduler
+        let state: State
+        /// The start times of operations, by arrival. Contains only start times that were observed.
+        let startTimes: [UInt64: Moment]
+        /// The scheduler whose suspension also suspends the queue; nil if there is none.
+        let suspensionSource: Scheduler?
+    }
+
+    /// Captures several queues at one moment. All of them are locked while `look` is called with their captures.
+    ///
+    /// The schedulers are locked in the order of their numbers. Any fixed order is safe, because no other code locks
+    /// one scheduler while it holds the lock of another.
+    static func capture<Result: Sendable>(
+        _ schedulers: some Sequence<Scheduler>, _ look: ([Capture]) -> Result
+    ) -> Result {
+        var captures: [Capture] = []
+        return withCores(of: schedulers.sorted { $0.queueNumber < $1.queueNumber }) { scheduler, core in
+            // No operation is added to this queue until all queues are captured.
+            scheduler.emptyInbox(&core, openFor: nil)
+            let startTimes = core.observation?.value.startTimes ?? [:]
+            captures.append(
+                Capture(
+                    scheduler: scheduler, state: core.state, startTimes: startTimes,
+                    suspensionSource: core.suspensionSource))
+        } then: {
+            look(captures)
+        }
+    }
+}
+
+/// All queues of the process, and the observers that are added to each queue.
+package enum AllQueues {
+    /// A weak reference to a queue. Access it with no lock held, because the result may become the last reference to
+    /// the queue.
+    ///
+    /// The reference is to the owner of the queue, because a weak reference to the scheduler would slow down each use
+    /// of the scheduler.
+    private struct WeakQueue: Sendable {
+        weak let queue: TaskOperationQueue?
+    }
+
+    private struct State: Sendable {
+        var queues: [Int: WeakQueue] = [:]
+        /// The observers to add to each queue, in the order of registration.
+        var observers: [any TaskOperationObserver] = []
+
+        func contains(_ observer: any TaskOperationObserver) -> Bool { observers.contains { $0 === observer } }
+    }
+
+    private static let state = Lock(State())
+
+    /// Adds a new queue. Its observers are added before its first operation.
+    static func add(_ queue: TaskOperationQueue) {
+        let weak = WeakQueue(queue: queue)
+        let (number, scheduler) = (queue.scheduler.queueNumber, queue.scheduler)
+        let observers = state.withLock { state in
+            state.queues[number] = weak
+            return state.observers
+        }
+        for observer in observers { add(observer, to: scheduler) }
+    }
+
+    /// Removes a queue when the object that owns it is freed.
+    static func remove(_ queueNumber: Int) {
+        _ = state.withLock { $0.queues.removeValue(forKey: queueNumber) }
+    }
+
+    /// The schedulers of all queues, in the order of creation, and the scheduler of operations that are started without
+    /// a queue.
+    private static var all: [Scheduler] {
+        let queues = state.withLock { Array($0.queues) }
+        let ordered = queues.sorted { $0.key < $1.key }
+        return ordered.compactMap { $0.value.queue?.scheduler } + [.withoutQueue]
+    }
+
+    /// Adds an observer to each queue, including queues that are created later.
+    package static func addObserver(_ observer: any TaskOperationObserver) {
+        let isNew = state.withLock { state in
+            if state.contains(observer) { return false }
+            state.observers.append(observer)
+            return true
+        }
+        if isNew { for scheduler in all { add(observer, to: scheduler) } }
+    }
+
+    package static func removeObserver(_ observer: any TaskOperationObserver) {
+        state.withLock { state in state.observers.removeAll { $0 === observer } }
+        for scheduler in all { scheduler.removeObserver(observer) }
+    }
+
+    private static func add(_ observer: any TaskOperationObserver, to scheduler: Scheduler) {
+        scheduler.addObserver(observer)
+        // The observer may have been removed meanwhile.
+        if state.withLock({ !$0.contains(observer) }) { scheduler.removeObserver(observer) }
+    }
+}

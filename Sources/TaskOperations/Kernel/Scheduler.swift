@@ -1,0 +1,411 @@
+import Synchronization
+
+/// Owns the state of a queue, and performs the effects that the state requests.
+///
+/// A lock serves as the actor's executor. Any thread may call `withCore` synchronously, so that adding, cancelling and
+/// changing take effect before the call returns. Effects are performed after unlocking. An added operation that would
+/// start no worker is only put into the inbox. The next event inserts it.
+///
+/// Lock order: the lock of an operation may be taken within `withCore`, never the other way round.
+package actor Scheduler {
+    typealias Continuation = WaitContinuation<Void>
+    typealias State = SchedulerState<AnyTaskOperation, Continuation>
+
+    /// Where bodies run.
+    enum Place: Sendable {
+        case pool
+        case executor(any TaskExecutor)
+        case mainActor
+    }
+
+    // The reference is far from `core`. Each event writes to `core`, so that reads of memory beside it often miss the
+    // cache. The misses of this reference took 2 % of the time of an empty operation.
+    private nonisolated let lock = ContendedLock()
+    nonisolated let inbox = Inbox()
+    package nonisolated let identity: QueueIdentity
+    nonisolated let place: Place
+    package nonisolated let taskLocals: [InheritedTaskLocal]
+    /// Creates the workers of a scope's queue; nil if the queue does not belong to a scope.
+    nonisolated let scopeWorkers: ScopeWorkers?
+    /// Decides when a worker yields to other tasks; nil if a clock decides.
+    nonisolated let sliceDecider: (any SliceDecidingExecutor)?
+    /// True if a body waits for the queue to empty, or has waited since the queue was last empty.
+    nonisolated let isAwaitedByBodies = Atomic(false)
+    /// The rank of the end of all operations. It is above the rank of each operation. `Int.max` if no body waits until
+    /// the queue is empty.
+    nonisolated let end = Rank(.max)
+    /// The permits of the queue as a node of the wait graph; nil if operations of the queue never wait for a permit.
+    nonisolated let permit: PermitNode?
+    private nonisolated let optionalClock: OptionalClock
+    /// Whether the queue refuses operations because of their expected waits.
+    nonisolated let shedsLoad: Bool
+    /// Whether an addition may drop another operation.
+    nonisolated let dropsQueued: Bool
+    /// True once a barrier was added.
+    nonisolated let hasHadBarriers = Atomic(false)
+    /// The thread that runs a job of the actor; 0 if there is none. Only that thread can find its own number here.
+    private nonisolated let isolatedThread = Atomic<UInt>(0)
+    /// Whether there are observers of events.
+    nonisolated let isObserved = Atomic(false)
+    /// The interceptors of bodies.
+    nonisolated let interceptors = BodyInterceptors()
+    /// Options that complete the options of each operation; nil if the queue has no defaults.
+    package nonisolated let defaults: OperationOptions?
+    /// The failures of operations, if a scope throws them.
+    package nonisolated let failures: FailureLog?
+    // Written once, before another thread can have a reference to the scheduler. Read it with no lock held: the result
+    // may become the last reference to the owner, and the owner's release locks the scheduler.
+    nonisolated(unsafe) private(set) weak var owner: AnyObject?
+
+    // Every access holds `lock`, which `withCore` and `enqueue` take. No event calls `withCore` again.
+    @exclusivity(unchecked) nonisolated(unsafe) private var core: SchedulerCore
+
+    init(
+        queueName: String?, width: Int, policies: QueuePolicies = QueuePolicies(), place: Place, isSuspended: Bool,
+        taskLocals: [InheritedTaskLocal], permit: PermitNode? = PermitNode(.lendable),
+        scopeWorkers: ScopeWorkers? = nil, makeClock: (@Sendable () -> QueueClock)? = nil,
+        defaults: OperationOptions? = nil, failures: FailureLog? = nil
+    ) {
+        self.defaults = defaults
+        self.failures = failures
+        optionalClock = OptionalClock(makeClock)
+        identity = QueueIdentity(name: queueName)
+        self.scopeWorkers = scopeWorkers
+        self.permit = permit
+        self.place = place
+        dropsQueued = policies.overflow.drops
+        shedsLoad = policies.shedsLoad
+        self.taskLocals = taskLocals
+        if case .executor(let executor as any SliceDecidingExecutor) = place {
+            sliceDecider = executor
+        } else {
+            sliceDecider = nil
+        }
+        core = SchedulerCore(
+            State(width: width, isSuspended: isSuspended, policies: policies, workerLimit: processorCount))
+        if policies.needsTime { optionalClock.prepare() }
+    }
+
+    /// The clock of the rate and of ageing; nil if the queue never had either.
+    nonisolated var clock: QueueClock? { optionalClock.clock }
+
+    /// Makes the clock if the queue has none. Call it before the queue gets a rate.
+    nonisolated func prepareClock() { optionalClock.prepare() }
+
+    nonisolated var hasRate: Bool { clock != nil && withCore { $0.state.pace.rate != nil } }
+
+    /// Whether a barrier was ever added.
+    nonisolated var hasBarriers: Bool { hasHadBarriers.load(ordering: .sequentiallyConsistent) }
+
+    /// Whether a body waits for the queue to empty, or has waited since the queue was last empty.
+    nonisolated var isAwaited: Bool { isAwaitedByBodies.load(ordering: .sequentiallyConsistent) }
+
+    nonisolated var queueName: String? { identity.name }
+
+    /// The name of the queue in messages.
+    package nonisolated var label: String { queueName.map { "queue \"\($0)\"" } ?? "an unnamed queue" }
+
+    /// A number that no other queue of the process has or had.
+    package nonisolated var queueNumber: Int { identity.number }
+
+    /// Sets the object that owns the queue. Only the initialiser of that object may call this.
+    nonisolated func setOwner(_ owner: AnyObject) {
+        self.owner = owner
+    }
+}
+
+// MARK: - Events
+
+extension Scheduler {
+    /// Applies an event to the state, and performs its effects.
+    @inline(__always)
+    nonisolated func withCore<Result: Sendable>(_ event: (inout SchedulerCore) -> Result) -> Result {
+        var effects = Effects()
+        let result = withCore(&effects, event)
+        if !effects.isEmpty { perform(effects) }
+        return result
+    }
+
+    /// Applies an event to the state. The caller performs the effects.
+    @inline(__always)
+    nonisolated func withCore<Result: Sendable>(
+        _ effects: inout Effects, _ event: (inout SchedulerCore) -> Result
+    ) -> Result {
+        // Read before locking, because the clock may be user code.
+        let reading = clock?.read()
+        return lock.withLock {
+            if let reading { clock!.tell(reading, to: &core.state) }
+            readInbox(&core)
+            let result = event(&core)
+            computeEffects(&core, &effects)
+            return result
+        }
+    }
+
+    /// Applies an event to each of several schedulers, and then calls `body`, while all of them are locked. The locks
+    /// are taken in a loop, because nested calls would overflow the stack if there are thousands of schedulers.
+    ///
+    /// - Parameter schedulers: The schedulers, without repetition, in the order of their numbers.
+    nonisolated static func withCores<Result: Sendable>(
+        of schedulers: [Scheduler], _ event: (Scheduler, inout SchedulerCore) -> Void, then body: () -> Result
+    ) -> Result {
+        // Read before locking, because the clocks may be user code.
+        let readings = schedulers.map { $0.clock?.read() }
+        var effects = [Effects](repeating: Effects(), count: schedulers.count)
+        for (scheduler, reading) in zip(schedulers, readings) {
+            scheduler.lock.lock()
+            if let reading { scheduler.clock!.tell(reading, to: &scheduler.core.state) }
+            scheduler.readInbox(&scheduler.core)
+            event(scheduler, &scheduler.core)
+        }
+        let result = body()
+        for (index, scheduler) in schedulers.enumerated() {
+            scheduler.computeEffects(&scheduler.core, &effects[index])
+            scheduler.lock.unlock()
+        }
+        for (scheduler, effects) in zip(schedulers, effects) where !effects.isEmpty { scheduler.perform(effects) }
+        return result
+    }
+
+    /// The effects of an event.
+    struct Effects: Sendable {
+        fileprivate var semaphores: SemaphoreEffects?
+        fileprivate(set) var state: State.Effects?
+        /// The log to deliver; nil if no change was recorded.
+        fileprivate var eventLog: EventLog?
+
+        @inline(__always)
+        var isEmpty: Bool { state == nil && semaphores == nil }
+
+        /// Removes the last claim of a queue that was served. Returns nil if the effects are more than such claims.
+        mutating func takeLastServed() -> (claim: LimitClaim, scheduler: Scheduler)? {
+            if state != nil { return nil }
+            defer { if let semaphores, semaphores.isEmpty { self.semaphores = nil } }
+            return semaphores?.takeLastServed()
+        }
+
+        /// Removes the operations whose floor may have changed, which the caller updates itself.
+        mutating func takeFloorChanges() -> [AnyTaskOperation] { state?.takeFloorChanges() ?? [] }
+    }
+
+    // Not inlined, because each of 60 events would contain a copy.
+    @inline(never)
+    private nonisolated func computeEffects(_ core: inout SchedulerCore, _ effects: inout Effects) {
+        // Threads may have added operations during the event, before it has ended others.
+        readInbox(&core)
+        if !core.state.acceptance.producers.isEmpty { admitProducers(&core) }
+        if core.limits == nil {
+            repeat { core.state.computeEffects { $0.permitWasReturned() } } while updateInbox(&core)
+        } else {
+            // Closes the inbox, because a queue with limits has policies.
+            _ = updateInbox(&core)
+            if let semaphores = core.computeEffectsWithLimits(of: self) { effects.semaphores = semaphores }
+        }
+        if core.state.isEmpty {
+            if core.awaitingBodyCount == 0, isAwaited { forgetAwaiting() }
+            // This is not the last reference, because the caller has another.
+            if core.keptAlive != nil { core.keptAlive = nil }
+        } else if core.keptAlive == nil {
+            core.keptAlive = self
+        }
+        if core.state.effects.isEmpty { return }
+        if core.state.effects.hasChanges { effects.eventLog = logChanges(&core) }
+        effects.state = core.state.takeEffects()
+    }
+
+    /// Adds operations that wait for room, as long as there is room.
+    nonisolated func admitProducers(_ core: inout SchedulerCore) {
+        while let operation = core.state.nextAdmission() { insert(operation, in: &core) }
+    }
+
+    /// Records that no body waits for the queue's end, whose rank may increase again.
+    private nonisolated func forgetAwaiting() {
+        end.set(.max)
+        isAwaitedByBodies.store(false, ordering: .sequentiallyConsistent)
+    }
+}
+
+// MARK: - Effects
+
+extension Scheduler {
+    /// Performs the effects of an event. Called with no lock held.
+    // Not inlined: most events have no effects, but would need stack memory for all temporaries.
+    @inline(never)
+    nonisolated func perform(_ effects: Effects) {
+        effects.semaphores?.perform()
+        guard let state = effects.state else { return }
+        if !state.floorChanges.isEmpty { Inheritance.updateFloors(of: state.floorChanges, in: self) }
+        state.workers.forEach { Worker.start(for: self, level: $0) }
+        for rejection in state.rejected { reject(rejection.element, rejection.reason) }
+        for continuation in state.resumed { InlineJobs.resume(continuation) }
+        if state.isOver { scopeWorkers?.end() }
+        if let time = state.wakeTime { clock!.wake(self, at: time) }
+        // Last, because an observer may be user code that takes long.
+        effects.eventLog?.deliver()
+    }
+
+    /// Ends an operation that cannot start.
+    private nonisolated func reject(_ operation: AnyTaskOperation, _ reason: State.Rejection.Reason) {
+        let label = OperationLabel(operation)
+        switch reason {
+        case .cancelled: operation.cancel()
+        case .shutDown: operation.endOrCancel(.queueShutDown(label, queueName: queueName))
+        case .full: operation.endOrCancel(.queueFull(label, queueName: queueName))
+        case .dropped: operation.endOrCancel(.dropped(label, queueName: queueName))
+        case .late: operation.endLate()
+        case .overloaded(let wait):
+            operation.endOrCancel(.overloaded(label, queueName: queueName, expectedWait: wait))
+        }
+    }
+}
+
+extension AnyTaskOperation {
+    fileprivate func endOrCancel(_ error: TaskOperationError) { endOrCancel(error, isCancellation: false) }
+}
+
+// MARK: - The executor
+
+extension Scheduler: SerialExecutor {
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
+
+    /// Applies an event in a job of the actor. The job holds the lock, so that no `withCore` runs at the same time. The
+    /// effects are performed after the job.
+    func apply<Result: Sendable>(_ event: (inout SchedulerCore) -> Result) -> Result { event(&core) }
+
+    /// Runs a job of the actor under the lock.
+    package nonisolated func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        // The job may release the last reference to the actor, and the runtime does not retain its executor.
+        let retained = Unmanaged.passRetained(self)
+        defer { retained.release() }
+        lock.withLock {
+            readInbox(&core)
+            isolatedThread.store(currentThread, ordering: .relaxed)
+            job.runSynchronously(on: unownedExecutor)
+            isolatedThread.store(0, ordering: .relaxed)
+        }
+        withCore { _ in }
+    }
+
+    /// Whether the calling thread runs a job of the actor. False within `withCore`, which is no job.
+    package nonisolated func isIsolatingCurrentContext() -> Bool? {
+        isolatedThread.load(ordering: .relaxed) == currentThread
+    }
+
+    /// Stops the process if the calling thread does not run a job of the actor.
+    package nonisolated func checkIsolated() {
+        require(isIsolatingCurrentContext() == true, "The caller is not isolated to the scheduler of \(label).")
+    }
+}
+
+// MARK: - Bodies
+
+extension Scheduler {
+    /// Whether bodies need no task locals of the queue and no interceptors.
+    nonisolated var runsPlainly: Bool { taskLocals.isEmpty && interceptors.isEmpty }
+
+    nonisolated var handlerExecutor: (any TaskExecutor)? {
+        if case .executor(let executor) = place { (executor as? any HandlerExecutor)?.handlerExecutor } else { nil }
+    }
+
+    /// Runs a body with the queue's task locals and interceptors, in the place of the queue.
+    nonisolated func run(_ operation: AnyTaskOperation, on runner: OperationRunner) async -> Outcome? {
+        await operation.withTaskLocals { await runIntercepted(operation, on: runner) }
+    }
+
+    /// Runs a body in the place of the queue.
+    nonisolated func runUnintercepted(_ operation: AnyTaskOperation, on runner: OperationRunner) async -> Outcome? {
+        if case .mainActor = place { await operation.runOnMainActor(runner) } else { await operation.run(on: runner) }
+    }
+}
+
+// MARK: - The name
+
+/// The number and the name of a queue, for objects that must not retain the queue.
+package final class QueueIdentity: Sendable {
+    /// A number that no other queue of the process has or had.
+    let number = Rank.next()
+
+    private let currentName: Lock<String?>
+
+    init(name: String?) {
+        currentName = Lock(name)
+    }
+
+    var name: String? {
+        get { currentName.withLock { $0 } }
+        set { currentName.withLock { $0 = newValue } }
+    }
+}
+
+/// The state of a queue that its lock protects.
+struct SchedulerCore: ~Copyable, Sendable {
+    var state: Scheduler.State
+    /// The semaphores that are limits of operations; nil if there are none.
+    var limits: QueueLimits?
+    /// The number of bodies that wait for the queue to be empty.
+    var awaitingBodyCount = 0
+    /// The objects to notify when the queue is suspended or resumed.
+    var followers: [any SuspensionFollower] = []
+    /// The scheduler whose suspension also suspends this queue; nil if there is none.
+    var suspensionSource: Scheduler?
+    /// Nil if the queue never had an observer.
+    var observation: Boxed<QueueObservation>?
+    /// The scheduler itself while the queue has operations, because operations do not retain the scheduler.
+    var keptAlive: Scheduler?
+    /// The highest level for which the inbox is open; nil while the inbox is closed.
+    var inboxLevel: PriorityLevel?
+    /// An empty array with memory for the inbox. A new array at each event would take 15 % of the time of an empty
+    /// operation.
+    var inboxMemory: [AnyTaskOperation] = []
+
+    init(_ state: Scheduler.State) {
+        self.state = state
+    }
+}
+
+// MARK: - Operations of the queue
+
+extension SchedulerCore {
+    /// The operation's slot; nil if the operation is not in the queue.
+    func slot(of operation: AnyTaskOperation) -> Int? {
+        let slot = operation.slot
+        return holds(operation, at: slot) ? slot : nil
+    }
+
+    private func holds(_ operation: AnyTaskOperation, at slot: Int) -> Bool {
+        slot >= 0 && state.records.holds(slot) && state.records[slot].element === operation
+    }
+
+    /// Removes an operation that has not started, and clears its slot in the same step.
+    ///
+    /// - Returns: Task locals for the caller to release after unlocking; nil if the operation has started or ended.
+    mutating func withdraw(_ operation: AnyTaskOperation) -> [TaskLocalBinding]? {
+        guard let slot = slot(of: operation), removeUnstarted(at: slot) else { return nil }
+        return operation.leaveScheduler()
+    }
+
+    /// Removes an operation that has not started. If the operation has started, returns false and changes nothing.
+    @discardableResult
+    mutating func removeUnstarted(at slot: Int) -> Bool {
+        switch state.records[slot].status {
+        case .waiting, .ready:
+            state.remove(slot)
+            return true
+        case .executing, .lent, .returning:
+            return false
+        }
+    }
+
+    mutating func updateReadiness(of operation: AnyTaskOperation) {
+        let (slot, isReady) = operation.record.withLock { (Int($0.slot), $0.isReady) }
+        if holds(operation, at: slot) { state.setReady(slot, isReady) }
+    }
+
+    /// The operations for which an operation waits because of barriers.
+    mutating func operationsHoldingBack(_ operation: AnyTaskOperation) -> [AnyTaskOperation] {
+        guard let slot = slot(of: operation) else { return [] }
+        state.indexArrivals()
+        return state.elementsHoldingBack(slot)
+    }
+}

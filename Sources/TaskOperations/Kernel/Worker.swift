@@ -1,0 +1,348 @@
+internal import CTaskOperations
+import Synchronization
+
+/// A task that runs operations of a queue, one after the other, as long as the queue has a permit for the next one.
+/// Then it may move to another queue, in which the end of its last operation has made an operation startable.
+///
+/// Bodies of the same priority share a task, because a separate task for each operation would more than double the cost
+/// of an empty operation (950 ns instead of 390 ns on the 2-core machine of the README). A worker whose task was
+/// cancelled or escalated for one operation runs no other operation.
+final class Worker: OperationRunner, @unchecked Sendable {
+    // `level` is constant. Only the worker's task uses the other properties after the task was created.
+
+    let level: PriorityLevel
+    /// The queue for which the worker runs next; nil while it runs for a queue or has no other queue.
+    // Not the queue for which it runs: a local variable of the task, which only the task can change, needs no reference
+    // counting for each operation.
+    @exclusivity(unchecked) private var next: Scheduler?
+    /// The operation that `next` has started on the worker; nil if the worker has not begun to run.
+    @exclusivity(unchecked) private var started: StartedOperation?
+    @exclusivity(unchecked) private var slice = TimeSlice()
+
+    init(for scheduler: Scheduler, level: PriorityLevel) {
+        next = scheduler
+        self.level = level
+        super.init()
+    }
+
+    /// Creates a worker and starts its task at a level.
+    static func start(for scheduler: Scheduler, level: PriorityLevel) {
+        let worker = Worker(for: scheduler, level: level)
+        if let scope = scheduler.scopeWorkers { return scope.start(worker) }
+        let name = scheduler.queueName
+        switch scheduler.place {
+        case .pool, .mainActor: Task.detached(name: name, priority: level.taskPriority) { await worker.run() }
+        case .executor(let executor):
+            InlineJobs.start(ObjectIdentifier(worker)) {
+                Task.detached(name: name, executorPreference: executor, priority: level.taskPriority) {
+                    await worker.run()
+                }
+            }
+        }
+    }
+
+    /// Starts the worker in a child task of the calling task. If the queue has no executor, the child runs on the
+    /// preferred executor of the task that opened the scope.
+    // Not inlined, like `begin` below.
+    @inline(never)
+    func start(in group: inout DiscardingTaskGroup) {
+        let scheduler = next!
+        InlineJobs.startHere(ObjectIdentifier(self)) {
+            switch scheduler.place {
+            case .pool, .mainActor:
+                group.addTask(name: scheduler.scopeWorkers?.childName, priority: level.taskPriority) {
+                    await self.run()
+                }
+            case .executor(let executor):
+                group.addTask(name: scheduler.queueName, executorPreference: executor, priority: level.taskPriority) {
+                    await self.run()
+                }
+            }
+        }
+    }
+
+    /// Lets the worker continue with an operation that another queue has started on it. The task calls this before it
+    /// leaves its queue.
+    func move(to scheduler: Scheduler, running started: StartedOperation) {
+        (next, self.started) = (scheduler, started)
+    }
+}
+
+// MARK: - Running
+
+extension Worker {
+    /// Whether the worker can run in a task of a level that already runs where bodies of the queue run.
+    func canRun(at level: PriorityLevel) -> Bool {
+        if case .executor = next!.place { return false }
+        return level == self.level
+    }
+
+    // One function, inlined in the tasks of workers, because the frames and hops of three functions took 3 % of the
+    // cost of an operation on an idle queue. Rare branches are not inlined, so that all frames of a plain worker fit
+    // into the first kilobyte of the task's stack, which is one allocation.
+    @concurrent
+    @inline(__always)
+    func run() async {
+        begin()
+        while let scheduler = next.take() {
+            if case .mainActor = scheduler.place {
+                await runOperationsOnMainActor(of: scheduler)
+                break
+            }
+            let isPlain = scheduler.runsPlainly
+            var step = firstStep(in: scheduler, isInline: InlineJobs.isStarting(ObjectIdentifier(self)))
+            running: while true {
+                switch step {
+                case .run(let started):
+                    if started.executor == nil, isPlain {
+                        if let level = started.escalation { escalate(to: level) }
+                        step = finish(started, await started.operation.run(on: self, isolation: nil), in: scheduler)
+                    } else {
+                        step = await runInPlace(started, in: scheduler)
+                    }
+                case .yield:
+                    await Task.yield()
+                    step = firstStep(in: scheduler)
+                case .leave: break running
+                }
+            }
+        }
+        if end() { await waitUntilUnused() }
+    }
+
+    /// Takes and runs operations on the main actor. Therefore code on the main actor can cancel an operation before its
+    /// start until the body begins.
+    @MainActor
+    @inline(never)
+    private func runOperationsOnMainActor(of scheduler: Scheduler) async {
+        var step = firstStep(in: scheduler)
+        while true {
+            switch step {
+            case .run(let started): step = await runIntercepted(started, in: scheduler)
+            case .yield:
+                await Task.yield()
+                step = firstStep(in: scheduler)
+            case .leave: return
+            }
+        }
+    }
+
+    /// Runs an operation with the task locals and interceptors of the queue. If the operation has its own executor,
+    /// also runs the following operations with the same executor.
+    @concurrent
+    @inline(never)
+    private func runInPlace(
+        _ first: StartedOperation, in scheduler: Scheduler
+    ) async -> Scheduler.WorkerStep {
+        guard let executor = first.executor else { return await runIntercepted(first, in: scheduler) }
+        return await withTaskExecutorPreference(executor) {
+            var step = await runIntercepted(first, in: scheduler)
+            while case .run(let next) = step, next.executor === executor {
+                step = await runIntercepted(next, in: scheduler)
+            }
+            return step
+        }
+    }
+
+    private func runIntercepted(
+        _ started: StartedOperation, in scheduler: Scheduler
+    ) async -> Scheduler.WorkerStep {
+        if let level = started.escalation { escalate(to: level) }
+        return finish(started, await scheduler.run(started.operation, on: self), in: scheduler)
+    }
+
+    // The following functions are not inlined, because an async function allocates every temporary on its task.
+
+    /// Takes the first operation of a queue. Begins a slice on the calling thread, unless the worker has just moved to
+    /// the queue.
+    ///
+    /// If the executor runs jobs inline, the slice has no end: a yield would let no other task run, and the worker
+    /// would only continue deeper in the stack.
+    @inline(never)
+    private func firstStep(in scheduler: Scheduler, isInline: Bool = false) -> Scheduler.WorkerStep {
+        if let started = started.take() { return .run(started) }
+        slice.begin(of: self, isEndless: isInline)
+        return scheduler.workerBegan(self)
+    }
+
+    @inline(never)
+    private func finish(
+        _ started: borrowing StartedOperation, _ outcome: Outcome?, in scheduler: Scheduler
+    ) -> Scheduler.WorkerStep {
+        scheduler.finish(started, outcome, on: self, isSliceOver: slice.isOver(of: self, scheduler.sliceDecider))
+    }
+}
+
+/// The time for which a worker runs bodies before it yields its thread to other tasks.
+///
+/// Bodies that do not suspend would otherwise keep a thread of the pool for as long as their queue has work. Reading
+/// the clock takes 10 % of the cost of an empty operation. While bodies are short, it is therefore read only after 1,
+/// 2, 4 and so on up to 64 bodies.
+///
+/// A body that suspends frees the thread anyway, and the worker gets a new slice. An additional yield would increase
+/// the cost of 256 concurrent bodies that sleep for a millisecond by half.
+struct TimeSlice {
+    /// The worker that began the last slice on a thread.
+    private static let lastWorker = ThreadMark()
+
+    private var isEndless = false
+    private var start = Moment.origin
+    private var stride = 1
+    private var untilLook = 1
+
+    /// Begins a slice on the calling thread.
+    mutating func begin(of worker: Worker, isEndless: Bool = false) {
+        self.isEndless = isEndless
+        start = .now
+        stride = 1
+        untilLook = 1
+        Self.lastWorker.set(to: ObjectIdentifier(worker))
+    }
+
+    /// Counts a body that has run. Returns whether the slice is over.
+    ///
+    /// - Parameter decider: Decides whether the slice is over, instead of the clock.
+    @inline(__always)
+    mutating func isOver(of worker: Worker, _ decider: (any SliceDecidingExecutor)?) -> Bool {
+        if isEndless { return false }
+        if let decider { return decider.isSliceOver() }
+        untilLook -= 1
+        return untilLook == 0 && isTimeUp(worker)
+    }
+
+    @inline(never)
+    private mutating func isTimeUp(_ worker: Worker) -> Bool {
+        // An exploration decides after each body which task continues. Its time does not move meanwhile.
+        if taskOperationsRunNumber() != 0 { return true }
+        if Moment.now - start >= .milliseconds(1) {
+            // A worker that has kept its thread is the last worker that began a slice there. The same can hold for a
+            // worker that left the thread and returned, if no other worker used it meanwhile. That worker yields
+            // needlessly.
+            if Self.lastWorker.isSet(to: ObjectIdentifier(worker)) { return true }
+            begin(of: worker)
+            return false
+        }
+        stride = min(stride * 2, 64)
+        untilLook = stride
+        return false
+    }
+}
+
+/// Cancels and escalates the task in which bodies execute.
+///
+/// The runner uses the task's reference to itself, which is available when the first body begins. The handle that the
+/// task's creation returns may be available much later. Waiting for that handle doubled the time from the addition of
+/// an operation to its start.
+///
+/// The runner is a class and not a protocol, because an operation has no space for the second pointer of an
+/// existential. See `Outcome`. A worker inherits from this class, so that it needs only one object.
+class OperationRunner: @unchecked Sendable {
+    // Every access to the state holds the lock. Other threads only cancel and escalate the task. They do so after
+    // `begin` and before `end`, which the task itself calls. The task waits for these threads before it ends.
+    private struct State: Sendable {
+        /// Whether other threads may use the task.
+        var isRunning = false
+        /// The cause of the first cancellation of the task.
+        var cancellationCause: (any Error)?
+        /// The number of threads that currently use the task.
+        var users = 0
+        /// The continuation of the task itself. Nil unless the task has no more work and waits until no thread uses it.
+        var leaving: WaitContinuation<Void>?
+    }
+
+    private let state = Lock(State())
+
+    /// The task's reference to itself. It is no part of the state, because the compiler does not know its layout:
+    /// copies of the state would go through value witness tables.
+    // The task writes it before `isRunning` is true for the first time. Other threads read it while they count as
+    // users. The reference outlives the closure that obtains it, but not the task. The asynchronous form of the
+    // function, whose closure would contain all bodies, takes 900 instructions for each worker.
+    @exclusivity(unchecked) nonisolated(unsafe) private var task: UnsafeCurrentTask?
+
+    /// The binding through which the body's task finds the current operation. The task writes this property before each
+    /// body. Tasks that began within the body read the property under the lock of an operation that has this runner.
+    nonisolated(unsafe) var binding = BodyBinding.none
+
+    /// Stores the calling task, which then begins to run bodies. Other threads can use the task until it calls `end`.
+    @inline(never)  // Like `escalate`.
+    func begin() {
+        withUnsafeCurrentTask { task = $0 }
+        state.withLock { $0.isRunning = true }
+    }
+
+    /// The cause of the task's cancellation; nil if the task was not cancelled. A cancelled runner runs no other body.
+    var cancellationCause: (any Error)? { state.withLock { $0.cancellationCause } }
+
+    /// Cancels the task and the waits of its body. Stores the cause before the cancellation, so that a cancelled body
+    /// can read the cause.
+    func cancel(throwing cause: any Error = CancellationError()) {
+        state.withLock { if $0.cancellationCause == nil { $0.cancellationCause = cause } }
+        use { $0.cancel() }
+    }
+
+    /// Raises the priority of the task.
+    // Not inlined. The compiler does not know the size of a temporary here. In an async function, it would allocate
+    // this temporary separately and in advance.
+    @inline(never)
+    func escalate(to level: PriorityLevel) {
+        use { $0.escalateIfAvailable(to: level.taskPriority) }
+    }
+
+    /// Performs an action on the task, which does not end during the action. Does nothing if the task has already
+    /// ended.
+    private func use(_ action: (UnsafeCurrentTask) -> Void) {
+        let isRunning = state.withLock { state in
+            if state.isRunning { state.users += 1 }
+            return state.isRunning
+        }
+        if !isRunning { return }
+        action(task!)
+        let leaving = state.withLock { state in
+            state.users -= 1
+            return state.users == 0 ? state.leaving.take() : nil
+        }
+        leaving?.resume()
+    }
+
+    /// Prevents other threads from beginning to use the task. Returns true if a thread still uses the task, which must
+    /// then call `waitUntilUnused`.
+    func end() -> Bool {
+        state.withLock { state in
+            state.isRunning = false
+            return state.users > 0
+        }
+    }
+
+    /// Waits for the threads that still use the task.
+    @inline(never)
+    func waitUntilUnused() async {
+        await withWaitContinuation { continuation in
+            let isUsed = state.withLock { state in
+                if state.users > 0 { state.leaving = continuation }
+                return state.users > 0
+            }
+            if !isUsed { continuation.resume() }
+        }
+    }
+}
+
+/// Distinguishes a body and its child tasks from unstructured tasks that have only inherited the task locals of the
+/// body.
+///
+/// A child task looks up task locals in its parent. It therefore finds the binding of the body, at the same address. An
+/// unstructured task has copies of the bindings, at other addresses. If the runtime does not tell addresses, all
+/// bindings are equal. An unstructured task of a body then counts as the body until the body ends.
+struct BodyBinding: Equatable, @unchecked Sendable {
+    // The address is only compared, never dereferenced.
+    private let address: UnsafeMutableRawPointer?
+
+    /// The binding through which the calling task finds the current operation.
+    static var current: BodyBinding {
+        BodyBinding(
+            address: taskOperationsTaskLocalValue(
+                Unmanaged.passUnretained(AnyTaskOperation.$executing).toOpaque()))
+    }
+
+    /// The binding of a task that has no current operation.
+    static let none = BodyBinding(address: nil)
+}

@@ -1,0 +1,225 @@
+import Synchronization
+
+/// The changes of a queue's operations since the list was last emptied, in order. Empty if the queue has no observer.
+struct ChangeList<Element: Sendable>: Sendable {
+    /// One change of one operation. Changes are numbered from 1 without gaps.
+    struct Change: Sendable {
+        let number: UInt64
+        let element: Element
+        /// The number of the operation. The first operation of the queue has the number 1.
+        let arrival: UInt64
+        let kind: ChangeKind
+        let counts: ChangeCounts
+        /// The second operation of the change; nil if the change concerns one operation.
+        var other: Element?
+    }
+
+    /// Whether changes are recorded.
+    var isObserved = false
+    /// The number of the last change.
+    private(set) var lastNumber: UInt64 = 0
+    private(set) var changes: [Change] = []
+
+    var isEmpty: Bool { changes.isEmpty }
+
+    mutating func append(
+        _ kind: ChangeKind, _ element: Element, arrival: UInt64, _ counts: ChangeCounts, other: Element? = nil
+    ) {
+        lastNumber += 1
+        changes.append(
+            Change(number: lastNumber, element: element, arrival: arrival, kind: kind, counts: counts, other: other))
+    }
+
+    /// Empties the list. The list keeps its memory unless it had more than 64 changes.
+    mutating func removeAll() { changes.removeAll(keepingCapacity: changes.count <= 64) }
+}
+
+/// The number of operations that were added until a change, and the number of those that had not ended after it.
+package struct ChangeCounts: Hashable, Sendable {
+    package let added: Int
+    package let unfinished: Int
+}
+
+/// The kind of a change of an operation; `TaskOperationEvent.Kind` without the second operation. The type is not nested, because the runtime looks up a type within a generic
+/// type at each use.
+package enum ChangeKind: Hashable, Sendable {
+    case added
+    /// The operation's dependencies are finished.
+    case ready
+    case started
+    /// The operation has lent its permit.
+    case lent
+    /// The operation continues after it had lent its permit.
+    case returned
+    /// The operation was cancelled. If it has not started, it ends at once.
+    case cancelled
+    /// The operation's level has changed.
+    case levelChanged(PriorityLevel)
+    /// The body runs again. The value is the number of the attempt.
+    case attempt(Int)
+    /// The body has awaited another operation.
+    case waited
+    case finished
+}
+
+// Reports of changes to observers.
+
+extension SchedulerState {
+    /// Sets whether changes of operations are reported.
+    mutating func setObserved(_ isObserved: Bool) { changes.isObserved = isObserved }
+
+    /// Removes the reported changes.
+    mutating func removeChanges() { changes.removeAll() }
+
+    /// Records a change of an operation. Callers first check `isObserved`. Without observers, this check is the only
+    /// cost.
+    mutating func report(_ kind: ChangeKind, _ element: Element, _ arrival: UInt64, other: Element? = nil) {
+        changes.append(kind, element, arrival: arrival, counts, other: other)
+        effects.hasChanges = true
+    }
+
+    /// Records a change of an operation in the queue. After the operation's end, nothing is recorded, although an
+    /// abandoned body may still execute.
+    mutating func report(_ kind: ChangeKind, _ slot: Slot, other: Element? = nil) {
+        if kind != .finished, finishing.contains(slot) { return }
+        report(kind, records[slot].element, number(of: slot), other: other)
+    }
+
+    mutating func reportArrival(_ element: Element, isReady: Bool) {
+        report(.added, element, arrivals)
+        if isReady { report(.ready, element, arrivals) }
+    }
+
+    /// The counts of operations after the last change.
+    var counts: ChangeCounts { ChangeCounts(added: Int(arrivals - moveCount), unfinished: count) }
+
+    /// The first arrival of an operation.
+    func number(of slot: Slot) -> UInt64 { admission.optionalBarriers?.value.numbers[slot] ?? records[slot].arrival }
+
+    /// The changes that led to the present state of each unfinished operation, in the order of addition. Every change
+    /// has the number of the last change.
+    func presentChanges(isCancelled: (Element) -> Bool) -> [ChangeList<Element>.Change] {
+        let slots = records.slots.filter { !finishing.contains($0) }.sorted { number(of: $0) < number(of: $1) }
+        return slots.flatMap { slot -> [ChangeList<Element>.Change] in
+            let record = records[slot]
+            var kinds: [ChangeKind] = [.added] + Self.history(of: record.status)
+            if isCancelled(record.element) { kinds.append(.cancelled) }
+            return kinds.map {
+                .init(
+                    number: changes.lastNumber, element: record.element, arrival: number(of: slot), kind: $0,
+                    counts: counts)
+            }
+        }
+    }
+
+    /// The changes of an operation after its addition.
+    private static func history(of status: Status) -> [ChangeKind] {
+        switch status {
+        case .waiting: []
+        case .ready: [.ready]
+        case .executing: [.ready, .started]
+        case .lent, .returning: [.ready, .started, .lent]
+        }
+    }
+}
+
+// The events of operations, for observers: see `EventLog`. Only the state numbers them.
+
+/// The observers of a queue, and the state that only observers need.
+struct QueueObservation: Sendable {
+    /// Delivers the events of operations to the observers.
+    let log: EventLog
+    /// The observers, by identity.
+    fileprivate var observers: [ObjectIdentifier] = []
+    /// The observer that counts operations; nil if there is none.
+    var countObserver: (any TaskOperationObserver)?
+    /// The start times of executing operations, by arrival. Known only while there are observers.
+    fileprivate(set) var startTimes: [UInt64: Moment] = [:]
+}
+
+extension Scheduler {
+    /// Adds an observer, which receives the present state first and then each event. Adding an observer again has no
+    /// effect.
+    package nonisolated func addObserver(_ observer: any TaskOperationObserver) {
+        let log = withCore { core in
+            let log = core.makeObservation(of: identity)
+            if core.observation!.value.observers.contains(observer.identity) { return log }
+            core.observation!.value.observers.append(observer.identity)
+            core.state.setObserved(true)
+            isObserved.store(true, ordering: .relaxed)
+            let (now, label) = (Moment.now, QueueLabel(identity))
+            let present = core.state.presentChanges { $0.isCancelled }
+            log.add(
+                observer, after: core.state.changes.lastNumber,
+                replaying: present.map { TaskOperationEvent($0, at: now, in: label, isReplayed: true) })
+            return log
+        }
+        log.deliver()
+    }
+
+    /// Removes an observer. The observer may still be called for earlier events.
+    package nonisolated func removeObserver(_ observer: any TaskOperationObserver) {
+        let log = withCore { core -> EventLog? in
+            guard let observation = core.observation?.value,
+                let index = observation.observers.firstIndex(of: observer.identity)
+            else { return nil }
+            core.observation!.value.observers.remove(at: index)
+            if core.observation!.value.observers.isEmpty {
+                core.state.setObserved(false)
+                isObserved.store(false, ordering: .relaxed)
+                core.observation!.value.startTimes = [:]
+            }
+            observation.log.remove(observer.identity)
+            return observation.log
+        }
+        log?.deliver()
+    }
+
+    /// Moves the recorded changes to the log, which is returned. If the last observer was removed meanwhile, the log
+    /// discards the changes.
+    @inline(never)
+    nonisolated func logChanges(_ core: inout SchedulerCore) -> EventLog {
+        let (now, label) = (Moment.now, QueueLabel(identity))
+        let eventLog = core.observation!.value.log
+        eventLog.append { log in
+            for change in core.state.changes.changes {
+                core.noteTime(of: change.kind, change.arrival, now)
+                log.append(TaskOperationEvent(change, at: now, in: label, isReplayed: false))
+            }
+            // This frees no operation, because the log, which is locked, also retains them.
+            core.state.removeChanges()
+        }
+        return eventLog
+    }
+
+    /// Reports a change of a body.
+    ///
+    /// - Parameter other: The second operation of the change; nil if the change concerns one operation.
+    nonisolated func report(_ kind: ChangeKind, of operation: AnyTaskOperation, with other: AnyTaskOperation? = nil) {
+        // This check is first, because most queues have no observer.
+        if !isObserved.load(ordering: .relaxed) { return }
+        withCore { core in
+            guard core.state.changes.isObserved, let slot = core.slot(of: operation) else { return }
+            core.state.report(kind, slot, other: other)
+        }
+    }
+}
+
+extension SchedulerCore {
+    /// Creates the observation if it does not exist. Returns its log.
+    @discardableResult
+    mutating func makeObservation(of identity: QueueIdentity) -> EventLog {
+        if observation == nil { observation = Boxed(QueueObservation(log: EventLog(of: identity))) }
+        return observation!.value.log
+    }
+
+    @inline(__always)
+    fileprivate mutating func noteTime(of kind: ChangeKind, _ arrival: UInt64, _ now: Moment) {
+        if !state.changes.isObserved { return }
+        switch kind {
+        case .started: observation!.value.startTimes[arrival] = now
+        case .finished: observation!.value.startTimes[arrival] = nil
+        default: break
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import Synchronization
+
+/// A function that wraps each body of a queue.
+typealias BodyInterceptor = @Sendable (AnyTaskOperation, () async throws -> Void) async throws -> Void
+
+/// The interceptors of a queue, combined into one function; empty if no interceptor was added.
+struct BodyInterceptors: ~Copyable, Sendable {
+    private let interceptor = Lock<BodyInterceptor?>(nil)
+    private let isSet = Atomic(false)
+
+    var isEmpty: Bool { !isSet.load(ordering: .relaxed) }
+
+    var current: BodyInterceptor? { interceptor.withLock { $0 } }
+
+    /// Adds an interceptor that wraps the present ones.
+    func add(_ outer: @escaping BodyInterceptor) {
+        let replaced = interceptor.withLock { interceptor in
+            let inner = interceptor
+            interceptor = inner.map { Self.join(outer, $0) } ?? outer
+            return inner
+        }
+        extendLifetime(replaced)
+        isSet.store(true, ordering: .relaxed)
+    }
+
+    private static func join(_ outer: @escaping BodyInterceptor, _ inner: @escaping BodyInterceptor) -> BodyInterceptor
+    {
+        { operation, body in try await outer(operation) { try await inner(operation, body) } }
+    }
+}
+
+extension Scheduler {
+    /// Runs a body within the interceptors of this queue.
+    nonisolated func runIntercepted(_ operation: AnyTaskOperation, on runner: OperationRunner) async -> Outcome? {
+        guard let interceptor = interceptors.current else { return await runUnintercepted(operation, on: runner) }
+        var outcome: Outcome??
+        do {
+            try await interceptor(operation) {
+                require(
+                    outcome == nil, "A body interceptor called the body of \(OperationLabel(operation)) twice.")
+                let result = await runUnintercepted(operation, on: runner)
+                outcome = .some(result)
+                if case .failure(let error)? = result?.result { throw error }
+            }
+        } catch {
+            if outcome == nil {
+                operation.discardBody()
+                return Outcome(.failure(error))
+            }
+        }
+        if let outcome { return outcome }
+        operation.discardBody()
+        return Outcome(.failure(TaskOperationError.bodyNotCalled(OperationLabel(operation))))
+    }
+}

@@ -1,0 +1,158 @@
+/// The state of a queue's rate, ageing and load shedding, which depends on time.
+struct QueuePace: Sendable {
+    private(set) var time = QueueTime()
+    private(set) var rate: TokenBucket?
+    private(set) var ages: Ages?
+    /// Nil if the queue accepts operations regardless of their expected waits.
+    private(set) var expectedWait: ExpectedWait?
+
+    init(rate: OperationRate?, ageing: TaskOperationQueue.Configuration.Ageing?, shedsLoad: Bool = false) {
+        self.rate = rate.map { TokenBucket($0) }
+        ages = ageing.map { Ages($0) }
+        if shedsLoad { expectedWait = ExpectedWait() }
+    }
+
+    mutating func advance(to now: Duration, mayBeOld: Bool) { time.advance(to: now, mayBeOld: mayBeOld) }
+
+    mutating func noteWake() { time.noteWake() }
+}
+
+// MARK: - Rate
+
+extension QueuePace {
+    /// Changes the rate. Used tokens remain used.
+    mutating func setRate(_ newRate: OperationRate?) {
+        rate = newRate.map { rate?.changed(to: $0, at: time.now) ?? TokenBucket($0) }
+    }
+
+    /// The number of operations that the rate lets start now, but at most `count`.
+    @inline(__always)
+    func startableCount(atMost count: Int) -> Int { rate.map { $0.count(at: time.now, atMost: count) } ?? count }
+
+    mutating func noteStart(_ slot: Int) {
+        rate?.take(at: time.now)
+        expectedWait?.started(slot, at: time.now)
+    }
+
+    /// Uses a token for another attempt of an operation that has started. Returns the time at which the token is
+    /// available; nil without a rate.
+    mutating func reserveStart() -> Duration? {
+        defer { rate?.take(at: time.now) }
+        return rate?.nextStart
+    }
+
+    /// Puts back the token of an operation that does not start.
+    mutating func undoStart() { rate?.giveBack() }
+
+    /// Plans to wake the queue when the next token is available, and returns the clock's reading at that time. Returns
+    /// nil if all `count` operations have tokens, or if an earlier wake is planned.
+    ///
+    /// Also returns nil if the bucket is full, because no operation then waits for the rate. A later event computes the
+    /// effects again.
+    mutating func nextWake(for count: Int) -> Duration? {
+        guard let rate, !rate.isFull(at: time.now) else { return nil }
+        let tokenCount = rate.count(at: time.now, atMost: count)
+        return tokenCount == count ? nil : time.wake(at: rate.nextStart(after: tokenCount, at: time.now))
+    }
+}
+
+// MARK: - Load shedding
+
+extension QueuePace {
+    mutating func becameReady(_ slot: Int, _ level: PriorityLevel) {
+        expectedWait?.becameReady(slot, level, at: time.now)
+    }
+
+    mutating func becameUnready(_ slot: Int) { expectedWait?.left(slot) }
+
+    mutating func noteResumption() { expectedWait?.resumed(at: time.now) }
+
+    /// The expected wait of an operation that would become ready now; zero without load shedding.
+    func wait(at level: PriorityLevel, freePermits: Int) -> Duration {
+        expectedWait?.wait(at: level, freePermits: freePermits, time.now) ?? .zero
+    }
+}
+
+// MARK: - Ageing
+
+extension QueuePace {
+    /// Whether operations are raised as they wait.
+    var hasAgeing: Bool { ages != nil }
+
+    mutating func arrive(_ slot: Int) { ages?.arrive(slot, at: time.now) }
+
+    mutating func leave(_ slot: Int) {
+        ages?.leave(slot)
+        expectedWait?.left(slot)
+    }
+
+    /// The level at which an operation competes now. It is `level`, or a higher level because of the operation's age.
+    func orderLevel(of slot: Int, _ level: PriorityLevel) -> PriorityLevel {
+        ages?.level(of: slot, level, at: time.now) ?? level
+    }
+}
+
+/// The time of a queue with a rate or ageing. It is the time since the creation of the queue, according to the reported
+/// readings of the clock.
+///
+/// If the clock is set back, the time does not decrease. If the clock jumps forward, the time jumps forward, too.
+struct QueueTime: Hashable, Sendable {
+    /// The time since the creation of the queue.
+    private(set) var now = Duration.zero
+    /// The last reading of the clock.
+    private(set) var told = Duration.zero
+    /// The time at which the queue is woken; nil if no wake is planned.
+    private(set) var wakeTime: Duration?
+
+    /// Reports a reading of the clock.
+    ///
+    /// - Parameter mayBeOld: Whether another thread may have reported a later reading before this call.
+    mutating func advance(to time: Duration, mayBeOld: Bool = false) {
+        if mayBeOld, time < told { return }
+        // The clock was set back, so the planned wake would be too late.
+        if time < told { wakeTime = nil }
+        now += max(.zero, time - told)
+        told = time
+    }
+
+    /// Plans to wake the queue at a time. Returns the clock's reading at that time; nil if a wake is already planned at
+    /// or before that time.
+    mutating func wake(at time: Duration) -> Duration? {
+        if let wakeTime, wakeTime <= time { return nil }
+        wakeTime = time
+        return told + (time - now)
+    }
+
+    mutating func noteWake() { wakeTime = nil }
+}
+
+/// The arrival times of the operations of a queue.
+///
+/// Ageing requires the order `.firstInFirstOut`. The first operation of each level has therefore waited longest in its
+/// level. So only the first operations of the levels are compared.
+struct Ages: Sendable {
+    let ageing: TaskOperationQueue.Configuration.Ageing
+    /// The arrival time of the operation at each slot.
+    private var arrivals: [Int: Duration] = [:]
+
+    init(_ ageing: TaskOperationQueue.Configuration.Ageing) {
+        self.ageing = ageing
+    }
+
+    mutating func arrive(_ slot: Int, at time: Duration) { arrivals[slot] = time }
+
+    mutating func leave(_ slot: Int) {
+        arrivals[slot] = nil
+        if arrivals.isEmpty { arrivals = [:] }
+    }
+
+    /// The level at which an operation competes at a time. It increases with the operation's age.
+    func level(of slot: Int, _ level: PriorityLevel, at time: Duration) -> PriorityLevel {
+        var (raised, age) = (level.rawValue, time - (arrivals[slot] ?? time))
+        while age >= ageing.interval, raised < PriorityLevel.userInteractive.rawValue {
+            raised += 1
+            age -= ageing.interval
+        }
+        return PriorityLevel(rawValue: raised)!
+    }
+}

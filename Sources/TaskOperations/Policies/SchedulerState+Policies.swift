@@ -1,0 +1,284 @@
+// Selects the next operation in a queue with policies. Handles the events of rates, ageing, limits, and limits of
+// levels.
+
+extension SchedulerState {
+    private mutating func preparePolicies() {
+        if !admission.hasPolicies { admission.optionalPolicies = Boxed(AdmissionPolicies(QueuePolicies(order: order))) }
+    }
+
+    /// Records the arrival of an operation. Called if the queue has policies or if the operation's weight is not 1.
+    mutating func arriveWithPolicies(_ entry: ReadyQueue.Entry) {
+        preparePolicies()
+        admission.policies.dropOrder?.insert(entry)
+        admission.policies.pace.arrive(entry.slot)
+    }
+
+    mutating func leavePolicies(_ slot: Slot, _ number: UInt64, _ status: Status, wasDropped: Bool) {
+        let hasStarted = status != .waiting && status != .ready
+        let entry = ReadyQueue.Entry(arrival: number, slot: slot)
+        if !hasStarted, !wasDropped { admission.policies.dropOrder?.remove(entry) }
+        admission.policies.pace.leave(slot)
+        admission.policies.limited.leave(slot, hasStarted: hasStarted)
+    }
+}
+
+// MARK: - Selection
+
+extension SchedulerState {
+    /// Takes the limits of a set for the next operation, which competes at a level.
+    typealias TakeLimits = (_ set: Int, PriorityLevel) -> LimitedOperations.Attempt
+
+    typealias Selection = (slot: Slot, level: PriorityLevel, set: Int?, taskLevel: PriorityLevel)
+
+    /// The next operation; nil if no operation may start.
+    ///
+    /// A level at its limit is skipped. An operation that is too heavy for the free permits of the queue is not
+    /// skipped.
+    var selection: Selection? {
+        if hasAgeing {
+            for (slot, level, set) in firstOfLevels {
+                if permits.isOpen(level, for: records[slot].weight) { return selected(slot, level, set) }
+            }
+            return nil
+        }
+        for level in PriorityLevel.allCases.reversed() {
+            guard let (slot, set) = admission.first(of: level) else { continue }
+            if permits.isOpen(level, for: records[slot].weight) { return selected(slot, level, set) }
+        }
+        return nil
+    }
+
+    private func selected(_ slot: Slot, _ level: PriorityLevel, _ set: Int?) -> Selection? {
+        width.admits(records[slot].weight) ? (slot, level, set, max(level, floor(of: slot))) : nil
+    }
+
+    /// The first ready operation of each level, in the order in which these operations start.
+    var firstOfLevels: [(slot: Slot, level: PriorityLevel, set: Int?)] {
+        let all = PriorityLevel.allCases.reversed().compactMap { level in
+            admission.first(of: level).map { (slot: $0.slot, level: level, set: $0.set) }
+        }
+        return hasAgeing ? all.sorted { comesBefore(($0.slot, $0.level), ($1.slot, $1.level)) } : all
+    }
+
+    /// Whether ageing lets one operation start before another.
+    private func comesBefore(
+        _ one: (slot: Slot, level: PriorityLevel), _ other: (slot: Slot, level: PriorityLevel)
+    ) -> Bool {
+        let (level, otherLevel) = (orderLevel(of: one.slot, one.level), orderLevel(of: other.slot, other.level))
+        return level == otherLevel ? records[one.slot].arrival < records[other.slot].arrival : level > otherLevel
+    }
+
+    /// The level at which an operation competes now.
+    private func orderLevel(of slot: Slot, _ level: PriorityLevel) -> PriorityLevel {
+        hasAgeing ? admission.policies.pace.orderLevel(of: slot, level) : level
+    }
+
+    /// Like `nextStart`, in a queue with policies.
+    mutating func startByPolicies(at level: PriorityLevel, _ takeLimits: TakeLimits) -> Slot? {
+        guard startableCount > 0, let (slot, ownLevel, set, _) = firstWithLimits(at: level, takeLimits) else {
+            return nil
+        }
+        admission.popFirst(of: ownLevel, set)
+        start(slot, taking: records[slot].weight, at: ownLevel)
+        admission.policies.pace.noteStart(slot)
+        let entry = ReadyQueue.Entry(arrival: number(of: slot), slot: slot)
+        admission.policies.dropOrder?.remove(entry)
+        return slot
+    }
+
+    /// Returns the first operation that has no limits, or whose limits `takeLimits` takes. Parks the operations before
+    /// it. Returns nil if there is no such operation, or if its task needs another level.
+    ///
+    /// Parks at most 64 operations, because the caller holds a lock. The next worker continues.
+    private mutating func firstWithLimits(at level: PriorityLevel, _ takeLimits: TakeLimits) -> Selection? {
+        for _ in 0..<64 {
+            guard let next = selection, next.taskLevel == level else { return nil }
+            guard let set = next.set else { return next }
+            let agedLevel = orderLevel(of: next.slot, next.level)
+            let mayTry = admission.policies.limited.mayTry(set, at: agedLevel)
+            if mayTry, hasAgeing, unparkFirst(of: set, before: (next.slot, next.level)) { continue }
+            if mayTry, take(set, at: agedLevel, takeLimits) { return next }
+            admission.parkFirst(of: next.level)
+        }
+        return nil
+    }
+
+    /// The level of the next operation if another worker would start the operation and its limits must be taken first;
+    /// otherwise nil.
+    private var levelToTakeLimits: PriorityLevel? {
+        let count = min(startableCount, workerLimit)
+        guard count > 0, let next = selection, count > starting[next.taskLevel], let set = next.set,
+            !admission.policies.limited.isHeld(set)
+        else { return nil }
+        return next.taskLevel
+    }
+
+    /// Takes the limits of the next operation if another worker would start it. Parks the operations at the head whose
+    /// limits are not free, so that no worker starts for them.
+    mutating func takeLimitsOfNext(_ takeLimits: TakeLimits) {
+        guard let level = levelToTakeLimits else { return }
+        guard let first = firstWithLimits(at: level, takeLimits), let set = first.set else { return }
+        admission.policies.limited.hold(set, for: first.slot)
+    }
+
+    /// Takes the limits of a set for its next parked operation, after an operation of the set has started. If they are
+    /// not free, the claim waits again at once. Without this rule, the operations of another set that were added earlier
+    /// would receive the permits, regardless of shares.
+    mutating func claimNext(of set: Int, _ takeLimits: TakeLimits) {
+        guard let level = admission.policies.limited.highestLevel(of: set) else { return }
+        // With ageing, the next operation may be one of several levels. Its turn decides.
+        if hasAgeing || !mayStartLimited {
+            admission.unparkFirst(of: set)
+        } else if take(set, at: level, takeLimits), let slot = admission.unparkFirst(of: set) {
+            admission.policies.limited.hold(set, for: slot)
+        }
+    }
+
+    mutating func undoStartByPolicies(_ slot: Slot) {
+        let entry = ReadyQueue.Entry(arrival: number(of: slot), slot: slot)
+        admission.policies.limited.undoStart(slot)
+        admission.policies.pace.undoStart()
+        admission.policies.dropOrder?.insert(entry)
+    }
+
+    /// Requests workers. Requests a wake for the time at which the rate allows the next start.
+    mutating func computeEffectsOfPolicies() {
+        if let level = nextLevel { startWorkers(for: min(startableCount, permits.available(at: level)), at: level) }
+        if isHalted || permits.isAwaitedBack || width.available == 0 { return }
+        if let time = admission.policies.pace.nextWake(for: admission.ready.count) { effects.wakeTime = time }
+    }
+}
+
+// MARK: - Limits
+
+extension SchedulerState {
+    var limited: LimitedOperations? { admission.optionalPolicies?.value.limited }
+
+    /// The number of an operation's set of limits; nil if it has no limits.
+    func limitSet(of slot: Slot) -> Int? { admission.optionalPolicies?.value.limited.set(of: slot) ?? nil }
+
+    /// Takes the limits of a set. If the limits are not free, records a claim. Returns whether the limits were taken.
+    private mutating func take(_ set: Int, at level: PriorityLevel, _ takeLimits: TakeLimits) -> Bool {
+        guard case .waits(let isKeeping) = takeLimits(set, level) else { return true }
+        admission.policies.limited.claim(set, at: level, isKeeping: isKeeping)
+        return false
+    }
+
+    /// Unparks an operation that has aged beyond the level of its claim, and must therefore start before another
+    /// operation of its set. Returns false if there is none. An operation of a level at its limit stays parked.
+    private mutating func unparkFirst(of set: Int, before other: (slot: Slot, level: PriorityLevel)) -> Bool {
+        if !admission.policies.limited.isClaimed(set) { return false }
+        let older = PriorityLevel.allCases.first { level in
+            guard let first = admission.policies.limited.firstParked(of: set, at: level) else { return false }
+            return permits.isOpen(level, for: records[first.slot].weight) && comesBefore((first.slot, level), other)
+        }
+        guard let older else { return false }
+        admission.unparkFirst(of: set, at: older)
+        return true
+    }
+
+    /// Creates a set of limits for operations that are added later.
+    mutating func makeLimitSet() -> Int {
+        preparePolicies()
+        return admission.policies.limited.makeSet()
+    }
+
+    /// Sets the limits of an operation that is about to be added at a slot.
+    mutating func setLimits(_ set: Int, of slot: Slot) {
+        admission.policies.limited.arrive(slot, set)
+    }
+
+    mutating func setLimitsLent(_ isLent: Bool, _ slot: Slot) {
+        admission.policies.limited.setLent(isLent, slot)
+    }
+
+    /// Records the result of another attempt of a waiting claim.
+    mutating func claimWasServed(_ set: Int, _ attempt: LimitedOperations.Attempt) {
+        if case .waits(let isKeeping) = attempt {
+            return admission.policies.limited.noteKept(set, isKeeping: isKeeping)
+        }
+        admission.policies.limited.noteTaken(set)
+        if let slot = admission.unparkFirst(of: set) {
+            admission.policies.limited.hold(set, for: slot)
+        } else {
+            admission.policies.limited.decline(set)
+        }
+    }
+
+    /// Gives back the limits of every claim whose permits the queue cannot use now. Returns whether there was such a
+    /// claim.
+    mutating func giveBackLimits() -> Bool {
+        guard let holding = admission.optionalPolicies?.value.limited.holding, !holding.isEmpty else { return false }
+        let useless = holding.filter { !canUseLimits(of: $0) }
+        for set in useless {
+            admission.policies.limited.decline(set)
+            admission.unparkFirst(of: set)
+        }
+        return !useless.isEmpty
+    }
+
+    /// Whether the queue could start an operation if the limits of the operation were free.
+    private var mayStartLimited: Bool {
+        !isHalted && !permits.isAwaitedBack && width.available > 0 && !isRateReached
+    }
+
+    /// Whether the queue can start the operation for which a claim holds the limits, or could start an operation of a
+    /// claim that still waits.
+    private func canUseLimits(of set: Int) -> Bool {
+        if !mayStartLimited { return false }
+        guard case .held(let slot) = admission.policies.limited.sets[set].availability else { return true }
+        return selection != nil && permits.isOpen(records[slot].level, for: records[slot].weight)
+    }
+
+    var hasLimitChanges: Bool { admission.optionalPolicies?.value.limited.hasChanges ?? false }
+
+    mutating func takeLimitChanges() -> TinyArray<LimitedOperations.Change> {
+        !admission.hasPolicies ? TinyArray() : admission.policies.limited.takeChanges()
+    }
+
+    /// Removes a set of limits, unless an operation has these limits. Returns whether the set was removed.
+    mutating func forgetLimitSet(_ set: Int) -> Bool { admission.policies.limited.forget(set) }
+}
+
+// MARK: - Limits of levels
+
+extension SchedulerState {
+    mutating func setCap(_ capacity: Int, at level: PriorityLevel) {
+        preparePolicies()
+        permits.setCap(isDraining ? max(1, capacity) : capacity, at: level) { [records] in
+            records.all.filter { $0.status == .executing }.map { ($0.weight, $0.level) }
+        }
+    }
+}
+
+// MARK: - Time
+
+extension SchedulerState {
+    /// The state of the rate and of ageing. Without policies, the queue has neither.
+    var pace: QueuePace { admission.optionalPolicies?.value.pace ?? QueuePace(rate: nil, ageing: nil) }
+
+    /// Whether operations are raised as they wait. Reading `pace` would copy it.
+    @inline(__always)
+    private var hasAgeing: Bool { admission.optionalPolicies?.value.pace.hasAgeing ?? false }
+
+    /// Whether the rate prevents every start now.
+    var isRateReached: Bool { admission.optionalPolicies.map { $0.value.pace.startableCount(atMost: 1) == 0 } ?? false }
+
+    mutating func advance(to now: Duration, mayBeOld: Bool = false) {
+        admission.optionalPolicies?.value.pace.advance(to: now, mayBeOld: mayBeOld)
+    }
+
+    mutating func setRate(_ rate: OperationRate?) {
+        preparePolicies()
+        admission.policies.pace.setRate(rate)
+    }
+
+    /// Uses a token of the rate for another attempt. Returns the time at which the attempt may begin; nil without a
+    /// rate.
+    mutating func reserveStart() -> Duration? { admission.optionalPolicies?.value.pace.reserveStart() ?? nil }
+
+    /// Puts back the token of an operation that has started.
+    mutating func giveBackStart() { admission.optionalPolicies?.value.pace.undoStart() }
+
+    mutating func noteWake() { admission.optionalPolicies?.value.pace.noteWake() }
+}

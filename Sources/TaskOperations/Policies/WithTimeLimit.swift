@@ -1,0 +1,178 @@
+import Synchronization
+
+/// Runs a body for a limited time. When the time is over, the body is cancelled. The call throws `WaitTimeoutError`
+/// after the body has ended.
+///
+/// ```swift
+/// let page = try await withTimeLimit(.seconds(5)) { try await load(url) }
+/// ```
+///
+/// The body runs in a child task, in the isolation of the caller. The child task inherits the caller's task locals and
+/// priority, and is cancelled together with the caller.
+///
+/// If the body ignores its cancellation, the call waits until the body ends. The call then throws `WaitTimeoutError`,
+/// even if the body returns a value. If the caller is cancelled before the time is over, the call returns or throws the
+/// result of the body.
+///
+/// - Parameters:
+///   - limit: The time that the body may take. If the limit is not positive, the time is over at once.
+///   - clock: The clock that measures the time.
+///   - isolation: The actor to which the body is isolated; by default, the caller's actor.
+///   - body: The work.
+/// - Returns: The value that `body` returns.
+/// - Throws: `WaitTimeoutError` if the time is over before the body ends; otherwise the error that `body` throws.
+public func withTimeLimit<Value>(
+    _ limit: Duration, clock: any Clock<Duration> = ContinuousClock(), isolation: isolated (any Actor)? = #isolation,
+    _ body: () async throws -> Value
+) async throws -> Value {
+    try await withCancelledBody(after: limit, clock: clock, body) {
+        WaitTimeoutError("the body of withTimeLimit to end", timeout: limit)
+    }
+}
+
+/// Runs a body in a child task, and cancels that task when the time is over.
+///
+/// - Parameter error: Returns the error to throw if the time is over before the body ends.
+func withCancelledBody<Value>(
+    after limit: Duration, clock: any Clock<Duration>, isolation: isolated (any Actor)? = #isolation,
+    _ body: () async throws -> Value, error: () -> any Error
+) async throws -> Value {
+    let time = LimitedTime()
+    let result = await withTimeoutHandler(limit, clock: clock) {
+        await withoutActuallyEscaping(body) { body in
+            let work = Confined(body)
+            return await withTaskCancellationHandler {
+                await withTaskGroup(of: Confined<Result<Value, any Error>>.self, isolation: isolation) { group in
+                    group.addTask { await time.run(work, isolation: isolation) }
+                    return await group.next(isolation: isolation)!
+                }
+            } onCancel: {
+                time.end()
+            }
+        }
+    } onTimeout: {
+        time.pass()
+    }
+    if time.hasPassed { throw error() }
+    return try result.value.get()
+}
+
+/// A value that a child task and its parent never use at the same time.
+private struct Confined<Value>: @unchecked Sendable {
+    // The parent is suspended until the child has ended, and both run in the isolation of the parent.
+    let value: Value
+
+    init(_ value: Value) {
+        self.value = value
+    }
+}
+
+/// When the time of a body is over, cancels the task that runs the body. Records whether the body ended first.
+private final class LimitedTime: Sendable {
+    private enum State: Sendable {
+        case running
+        case passed
+        /// The body ended before the time was over, or the caller was cancelled before.
+        case over
+    }
+
+    private let state = Lock(State.running)
+    private let runner = OperationRunner()
+
+    var hasPassed: Bool { state.withLock { $0 == .passed } }
+
+    /// Records that the time is over, and cancels the body. Has no effect after `end`.
+    func pass() {
+        let isFirst = state.withLock { state in
+            defer { if state == .running { state = .passed } }
+            return state == .running
+        }
+        if isFirst { runner.cancel() }
+    }
+
+    /// Makes later calls of `pass` have no effect.
+    func end() {
+        state.withLock { state in
+            if state == .running { state = .over }
+        }
+    }
+
+    /// Runs the body in the calling task.
+    func run<Value>(
+        _ body: Confined<() async throws -> Value>, isolation: isolated (any Actor)?
+    ) async -> Confined<Result<Value, any Error>> {
+        runner.begin()
+        // `pass` may have been called before `runner.begin()`.
+        if hasPassed { runner.cancel() }
+        let result: Result<Value, any Error>
+        do {
+            result = .success(try await body.value())
+        } catch {
+            result = .failure(error)
+        }
+        end()
+        if runner.end() { await runner.waitUntilUnused() }
+        return Confined(result)
+    }
+}
+
+/// Performs a wait. If a time limit passes first, calls a handler that ends the wait.
+///
+/// Use this function like `withTaskCancellationHandler`. The handler only ends the wait, and `operation` returns the
+/// result. The handler is called at most once, with no lock held. No call of the handler begins after this function has
+/// returned. However, a call that began earlier may still be running.
+///
+/// - Parameters:
+///   - timeout: The time until the handler is called; nil for no limit. If the time is not positive, the handler is
+///     called at once.
+///   - clock: The clock that measures the time.
+///   - operation: The wait.
+///   - onTimeout: The handler, which ends the wait.
+package func withTimeoutHandler<Result, Failure>(
+    _ timeout: Duration?, clock: any Clock<Duration>, operation: () async throws(Failure) -> Result,
+    onTimeout: @escaping @Sendable () -> Void
+) async throws(Failure) -> Result {
+    guard let timeout else { return try await operation() }
+    let limit = TimeLimit(onTimeout)
+    limit.start(timeout, clock: clock)
+    defer { limit.end() }
+    return try await operation()
+}
+
+/// A timer that calls a function once, after a given time.
+package final class TimeLimit: DeadlineTarget, @unchecked Sendable {
+    // Accessed only under the lock of `Deadlines`.
+    var deadlinePlace: DeadlinePlace?
+
+    private struct State: Sendable {
+        var handler: (@Sendable () -> Void)?
+        /// The task that sleeps if `Deadlines` cannot store the deadline; otherwise nil.
+        var task: Task<Void, Never>?
+    }
+
+    private let state: Lock<State>
+
+    package init(_ handler: @escaping @Sendable () -> Void) {
+        state = Lock(State(handler: handler))
+    }
+
+    package func start(_ timeout: Duration, clock: some Clock<Duration>) {
+        if Deadlines.add(self, after: timeout, on: clock) { return }
+        let task = Deadlines.sleep(for: self, timeout, on: clock)
+        state.withLock { $0.task = task }
+    }
+
+    package func end() {
+        Deadlines.remove(self)
+        let ended = state.withLock { state in
+            defer { state = State() }
+            return state
+        }
+        ended.task?.cancel()
+    }
+
+    func deadlinePassed() {
+        let handler = state.withLock { $0.handler.take() }
+        handler?()
+    }
+}

@@ -1,0 +1,284 @@
+/// An array that usually has one element. The first element needs no allocation.
+struct TinyArray<Element> {
+    /// The first element; nil if the array is empty.
+    private var first: Element?
+    private var others: [Element] = []
+
+    init() {}
+
+    init(_ elements: some Sequence<Element>) {
+        for element in elements { append(element) }
+    }
+
+    var isEmpty: Bool { first == nil }
+
+    mutating func append(_ element: Element) {
+        if first == nil { first = element } else { others.append(element) }
+    }
+
+    /// Removes and returns the last element. Returns nil if the array is empty.
+    mutating func popLast() -> Element? {
+        if let last = others.popLast() { return last }
+        return first.take()
+    }
+
+    @inline(__always)
+    func forEach(_ body: (Element) -> Void) {
+        if let first { body(first) }
+        if others.isEmpty { return }
+        for element in others { body(element) }
+    }
+
+    mutating func remove(at position: Int) {
+        if position > 0 {
+            others.remove(at: position - 1)
+        } else {
+            first = others.isEmpty ? nil : others.removeFirst()
+        }
+    }
+}
+
+extension TinyArray: RandomAccessCollection, MutableCollection {
+    var startIndex: Int { 0 }
+    var endIndex: Int { first == nil ? 0 : others.count + 1 }
+
+    subscript(position: Int) -> Element {
+        @inline(__always) get { position == 0 ? first! : others[position - 1] }
+        set { if position == 0 { first = newValue } else { others[position - 1] = newValue } }
+    }
+}
+
+extension TinyArray: Sendable where Element: Sendable {}
+
+/// A list to which elements are appended, and whose first element is removed. Both take amortised constant time.
+///
+/// An element has no references, so that the memory can be freed without a visit of each element.
+///
+/// The elements are in a ring of memory, whose size is a power of two. An empty deque frees a ring with room for
+/// more than 1,024 elements. The number of elements is not in the ring. Therefore a thread that appends and a
+/// thread that removes write to different memory, unless the deque is short.
+struct PlainDeque<Element: BitwiseCopyable> {
+    /// The memory. It never changes its size.
+    private final class Ring: ManagedBuffer<Int, Element> {
+        static func make(capacity: Int) -> Ring {
+            // `create` returns an object of the class on which it is called.
+            unsafeDowncast(create(minimumCapacity: capacity) { _ in capacity }, to: Ring.self)
+        }
+
+        var size: Int { withUnsafeMutablePointerToHeader { $0.pointee } }
+
+        // The pointer is valid during an access, because the deque that makes the access has a reference to the ring.
+        var elements: UnsafeMutablePointer<Element> { withUnsafeMutablePointerToElements { $0 } }
+    }
+
+    /// Nil before the first element.
+    private var ring: Ring?
+    /// The position of the first element in the ring.
+    private var head: Int32 = 0
+    private var length: Int32 = 0
+
+    init() {}
+
+    var count: Int { Int(length) }
+
+    var isEmpty: Bool { length == 0 }
+
+    /// The number of elements for which memory is allocated.
+    var capacity: Int { ring?.size ?? 0 }
+
+    var first: Element? { length == 0 ? nil : self[0] }
+
+    var last: Element? { length == 0 ? nil : self[count - 1] }
+
+    /// The element at an index, counted from the first element.
+    subscript(index: Int) -> Element { ring!.elements[(Int(head) + index) & (ring!.size - 1)] }
+
+    mutating func append(_ element: Element) {
+        if !isKnownUniquelyReferenced(&ring) || count == ring!.size { makeRing() }
+        ring!.elements[(Int(head) + count) & (ring!.size - 1)] = element
+        length += 1
+    }
+
+    @discardableResult
+    mutating func popFirst() -> Element? {
+        guard let first else { return nil }
+        head = (head + 1) & Int32(truncatingIfNeeded: ring!.size - 1)
+        length -= 1
+        if length == 0, ring!.size > 1024 { ring = nil }
+        return first
+    }
+
+    /// Moves the elements to a new ring, which has room for another element and is not shared.
+    private mutating func makeRing() {
+        var size = 4
+        while size <= count { size *= 2 }
+        let made = Ring.make(capacity: size)
+        for index in 0..<count { (made.elements + index).initialize(to: self[index]) }
+        (ring, head) = (made, 0)
+    }
+}
+
+extension PlainDeque: Sequence {
+    /// The elements in order.
+    func makeIterator() -> some IteratorProtocol<Element> { (0..<count).lazy.map { self[$0] }.makeIterator() }
+}
+
+// A deque changes a ring only if no other deque shares it.
+extension PlainDeque: @unchecked Sendable where Element: Sendable {}
+
+/// An element of a `Heap`.
+protocol HeapElement {
+    /// Whether the element leaves the heap before another. At most one of two elements is before the other.
+    func isBefore(_ other: Self) -> Bool
+}
+
+/// A binary heap. Its first element is before all others. A change takes O(log *n*) time.
+struct Heap<Element: HeapElement> {
+    /// The elements, in no particular order except that the first one is before all others.
+    private(set) var elements: [Element] = []
+
+    init() {}
+
+    /// Takes linear time.
+    init(_ elements: [Element]) {
+        self.elements = elements
+        for parent in (0..<elements.count / 2).reversed() { moveDown(from: parent) }
+    }
+
+    var count: Int { elements.count }
+
+    var isEmpty: Bool { elements.isEmpty }
+
+    var first: Element? { elements.first }
+
+    mutating func insert(_ element: Element) {
+        elements.append(element)
+        var child = elements.count - 1
+        while child > 0, elements[child].isBefore(elements[(child - 1) / 2]) {
+            elements.swapAt(child, (child - 1) / 2)
+            child = (child - 1) / 2
+        }
+    }
+
+    /// Removes the first element. The heap must not be empty.
+    mutating func removeFirst() {
+        let last = elements.removeLast()
+        if elements.isEmpty { return }
+        replaceFirst(by: last)
+    }
+
+    /// Replaces the first element. The heap must not be empty.
+    mutating func replaceFirst(by element: Element) {
+        elements[0] = element
+        moveDown(from: 0)
+    }
+
+    private mutating func moveDown(from start: Int) {
+        var parent = start
+        while true {
+            var child = 2 * parent + 1
+            if child >= elements.count { return }
+            if child + 1 < elements.count, elements[child + 1].isBefore(elements[child]) { child += 1 }
+            if !elements[child].isBefore(elements[parent]) { return }
+            elements.swapAt(parent, child)
+            parent = child
+        }
+    }
+}
+
+extension Heap: Sendable where Element: Sendable {}
+
+/// Waiting values in the order of arrival. Each value has a unique number. Every call takes amortised constant time.
+///
+/// An empty list, the usual case, allocates no memory.
+struct WaitingList<Value: Sendable>: Sendable {
+    private struct Values: Sendable {
+        var byNumber: [Int: Value] = [:]
+        /// The numbers in the order of arrival. Includes the numbers of removed values.
+        var order = PlainDeque<Int>()
+    }
+
+    /// Nil if the list is empty.
+    private var values: Boxed<Values>?
+
+    var isEmpty: Bool { values == nil }
+
+    var count: Int { values?.value.byNumber.count ?? 0 }
+
+    /// All values, in the order of arrival. Takes linear time.
+    var all: [Value] {
+        guard let values = values?.value else { return [] }
+        return values.order.compactMap { values.byNumber[$0] }
+    }
+
+    /// - Parameter number: A number that no earlier value had.
+    mutating func append(_ value: Value, number: Int) {
+        if values == nil { values = Boxed(Values()) }
+        values!.value.byNumber[number] = value
+        values!.value.order.append(number)
+    }
+
+    /// Removes and returns the value with a number; nil if the list has no such value.
+    mutating func remove(_ number: Int) -> Value? {
+        guard let value = values?.value.byNumber.removeValue(forKey: number) else { return nil }
+        tidy()
+        return value
+    }
+
+    mutating func removeFirst() -> Value? {
+        while let number = values?.value.order.popFirst() {
+            if let value = values!.value.byNumber.removeValue(forKey: number) {
+                tidy()
+                return value
+            }
+        }
+        return nil
+    }
+
+    /// Removes and returns all values, in order.
+    mutating func removeAll() -> [Value] {
+        defer { values = nil }
+        return all
+    }
+
+    /// Frees memory if less than half of it is needed. Called after a removal.
+    private mutating func tidy() {
+        let (count, total) = (values!.value.byNumber.count, values!.value.order.count)
+        if count == 0 { return values = nil }
+        if total <= 64 || total <= 2 * count { return }
+        let all = values!.value
+        values!.value.order = PlainDeque()
+        for number in all.order where all.byNumber[number] != nil { values!.value.order.append(number) }
+    }
+}
+
+/// A value in separately allocated memory. An optional box takes 8 bytes in its owner, which saves memory if most
+/// owners have no such value.
+///
+/// The type has value semantics. Before a change, the memory is copied if another box shares it.
+struct Boxed<Value: Sendable>: @unchecked Sendable {
+    // A `Box` is changed only while it has one reference.
+
+    private final class Box {
+        // Every access is an access to a `Boxed`, whose exclusivity the compiler checks.
+        @exclusivity(unchecked) var value: Value
+
+        init(_ value: Value) { self.value = value }
+    }
+
+    private var box: Box
+
+    init(_ value: Value) { box = Box(value) }
+
+    var value: Value {
+        _read { yield box.value }
+        _modify {
+            if !isKnownUniquelyReferenced(&box) { copy() }
+            yield &box.value
+        }
+    }
+
+    // Not inlined, because copies are rare.
+    @inline(never)
+    private mutating func copy() { box = Box(box.value) }
+}

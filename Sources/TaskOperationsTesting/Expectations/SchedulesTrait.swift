@@ -1,0 +1,141 @@
+#if canImport(Testing)
+    internal import CSchedules
+    internal import Synchronization
+    internal import TaskOperations
+    public import Testing
+
+    /// Runs a test under many schedules of its tasks, in virtual time, until one fails.
+    ///
+    /// ```swift
+    /// @Test(.schedules(1_000)) func olderSearchIsNotShown() async {
+    ///     let screen = await Screen(server: Server())
+    ///     let one = Task { await screen.search("a") }
+    ///     let two = Task { await screen.search("ab") }
+    ///     await one.value
+    ///     await two.value
+    ///     #expect(await screen.shown == "ab")
+    /// }
+    /// ```
+    ///
+    /// The code under test needs no change. A failure shows the steps of a short failing schedule. To run only this
+    /// schedule, set the environment variable `TASK_OPERATIONS_SCHEDULE` to the text that the failure names. Such tests run
+    /// one at a time; tests without the trait can run in parallel, and are not affected.
+    public struct SchedulesTrait: TestTrait, SuiteTrait, TestScoping {
+        /// The number of schedules, their strategy and the limits.
+        public let schedules: Schedules
+
+        /// Creates a trait.
+        public init(_ schedules: Schedules) {
+            self.schedules = schedules
+        }
+
+        /// A suite that has the trait passes it on to its tests.
+        public var isRecursive: Bool { true }
+
+        /// Tests that share global state must not explore at once.
+        private static let turns = AsyncSemaphore(capacity: 1)
+
+        /// Runs a test under schedules. Testing calls this.
+        public func provideScope(
+            for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
+        ) async throws {
+            if testCase == nil { return try await function() }
+            try await Self.turns.withPermit {
+                let issues = ScheduleIssues()
+                let collecting = IssueHandlingTrait.compactMapIssues { issues.take($0) }
+                try await collecting.provideScope(for: test, testCase: testCase) {
+                    let outcome = await explore(function, issues)
+                    if case .failure(let failure) = outcome { issues.report(failure) }
+                }
+            }
+        }
+
+        private func explore(
+            _ function: @concurrent @Sendable () async throws -> Void, _ issues: ScheduleIssues
+        ) async -> Exploration.Outcome {
+            await withoutActuallyEscaping(function) { function in
+                let exploration = Exploration(
+                    schedules, takeFailures: { issues.takeTexts() }, announce: { issues.announce($0) },
+                    { try await function() })
+                exploration.start()
+                var looks = 0
+                while true {
+                    if let outcome = exploration.poll() {
+                        if exploration.leavesTasks { schedulesAllowEscape() }
+                        return outcome
+                    }
+                    looks += 1
+                    if looks < 10 {
+                        await Task.yield()
+                    } else if Task.isCancelled {
+                        // A cancelled task cannot suspend for a time.
+                        exploration.cancel()
+                        schedulesSleep(1_000_000)
+                    } else {
+                        try? await Task.sleep(for: .milliseconds(min(looks, 20)))
+                    }
+                }
+            }
+        }
+    }
+
+    extension Trait where Self == SchedulesTrait {
+        /// Runs a test under many schedules, until one fails.
+        ///
+        /// - Parameters:
+        ///   - count: The largest number of schedules. The environment variable `TASK_OPERATIONS_SCHEDULES` overrules it.
+        ///   - strategy: The choice of the jobs.
+        public static func schedules(_ count: Int = 1_000, _ strategy: ScheduleStrategy = .mixed) -> Self {
+            Self(Schedules(count, strategy))
+        }
+    }
+
+    /// The issues that a test records while its schedules are explored.
+    private final class ScheduleIssues: Sendable {
+        private struct State: Sendable {
+            var texts: [String] = []
+            /// The steps of a failing schedule, which runs once more for its issues.
+            var report: String?
+            var hasReported = false
+        }
+
+        private let state = Lock(State())
+
+        /// Keeps an issue of an exploration, or returns it if it must be reported.
+        func take(_ issue: Issue) -> Issue? {
+            state.withLock { state in
+                if let report = state.report {
+                    var issue = issue
+                    if !state.hasReported { issue.comments.append(Comment(rawValue: report)) }
+                    state.hasReported = true
+                    return issue
+                }
+                if issue.isFailure { state.texts.append("\(issue)") }
+                return nil
+            }
+        }
+
+        func takeTexts() -> [String] {
+            state.withLock { state in
+                defer { state.texts = [] }
+                return state.texts
+            }
+        }
+
+        func announce(_ failure: ScheduleFailure) {
+            let report = failure.report
+            state.withLock { $0.report = report }
+        }
+
+        /// Reports a failure whose last run recorded no issue, and attaches its steps.
+        func report(_ failure: ScheduleFailure) {
+            let hasReported = state.withLock { state in
+                if state.report == nil { state.report = "" }
+                defer { state.hasReported = true }
+                return state.hasReported
+            }
+            if !hasReported { Issue.record(failure) }
+            Attachment.record(failure.description, named: "schedule.txt")
+        }
+    }
+#endif

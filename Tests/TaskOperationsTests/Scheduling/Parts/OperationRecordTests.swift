@@ -1,0 +1,29 @@
+import TaskOperationsTesting
+import TestSupport
+import Testing
+
+@testable import TaskOperations
+
+@Suite("The record of an operation", .inTurns, .timeLimit(.minutes(30)))
+struct OperationRecordTests {
+    @Test("An ended operation refers to no queue and no task")
+    func ended() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let gate = Gate()
+        let succeeded = queue.addOperation {}
+        let failed = queue.addOperation { throw CancellationError() }
+        let executing = queue.addOperation { await gate.pass() }
+        let pending = queue.addOperation {}
+        await gate.waitForArrivals(1)
+        executing.cancel()
+        pending.cancel()
+        gate.open()
+        for operation in [succeeded, failed, executing, pending] as [AnyTaskOperation] {
+            try await operation.waitUntilFinished()
+            operation.record.withLock { record in
+                #expect(record.phase == .finished)
+                #expect(record.scheduler == nil && record.runner == nil)
+            }
+        }
+    }
+}

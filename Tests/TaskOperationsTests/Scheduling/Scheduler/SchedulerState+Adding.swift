@@ -1,0 +1,24 @@
+@testable import TaskOperations
+
+extension SchedulerState {
+    /// Adds an operation. Returns its slot; nil if the queue does not accept it.
+    mutating func add(
+        _ element: Element, level: PriorityLevel = .medium, isReady: Bool = false, isBarrier: Bool = false,
+        isDelayed: Bool = false, weight: Int = 1
+    ) -> Slot? {
+        guard accepts(element) else { return nil }
+        let slot = nextSlot
+        let newcomer = Newcomer(
+            level: level, isReady: isReady, isBarrier: isBarrier, isDelayed: isDelayed, weight: weight)
+        insert(element, newcomer, at: slot)
+        return slot
+    }
+}
+
+// Parts of the state that are created on demand; empty if they do not exist yet.
+extension SchedulerState {
+    var returning: ReadyQueue { permits.returning }
+    var heldBack: ReadyQueue { admission.optionalBarriers?.value.heldBack ?? ReadyQueue() }
+    var barriers: BarrierLine { admission.optionalBarriers?.value.line ?? BarrierLine() }
+    var limitedOperations: LimitedOperations { limited ?? LimitedOperations(order: order) }
+}

@@ -1,0 +1,249 @@
+@testable import TaskOperations
+
+extension SchedulerState.Effects {
+    /// The operations to end for the reason.
+    func rejected(_ reason: SchedulerState.Rejection.Reason) -> [Element] {
+        rejected.filter { $0.reason == reason }.map(\.element)
+    }
+}
+
+extension SchedulerState {
+    /// Descriptions of the invariants that the state violates; empty if the state is consistent.
+    ///
+    /// Recomputes everything from the records by the simplest rules, in O(*n*²) time.
+    var violations: [String] {
+        var violations: [String] = []
+        func check(_ holds: Bool, _ otherwise: @autoclosure () -> String) {
+            if !holds { violations.append(otherwise()) }
+        }
+        // A barrier with a delay is in no line, and affects no other operation.
+        let outside = records.slots.filter(isOutsideLine)
+        let inOrder = records.slots.filter { !isOutsideLine($0) }.map { records[$0] }.sorted { $0.arrival < $1.arrival }
+        for slot in outside { check(records[slot].status == .waiting, "\(records[slot].element) has a delay") }
+        checkRecords(inOrder, check)
+        checkBarriers(inOrder, check)
+        checkLines(inOrder, check)
+        checkDecisions(inOrder, check)
+        checkInbox(check)
+        return violations
+    }
+
+    private typealias Check = (_ holds: Bool, _ otherwise: @autoclosure () -> String) -> Void
+
+    private func checkRecords(_ inOrder: [Record], _ check: Check) {
+        let executing = inOrder.count { $0.status == .executing }
+        let weight = inOrder.reduce(0) { $0 + ($1.status == .executing ? $1.weight : 0) }
+        check(width.taken == weight, "\(width.taken) permits are taken for \(executing) that execute: \(weight)")
+        for record in inOrder {
+            check(
+                record.waits >= 0 && (record.waits > 0) == (record.status == .lent),
+                "\(record.element) is \(record.status) with \(record.waits) waits")
+        }
+        for level in PriorityLevel.allCases {
+            let expected = inOrder.reduce(0) { $0 + ($1.status == .executing && $1.level == level ? $1.weight : 0) }
+            let taken = permits.caps.map { $0[level].taken } ?? expected
+            check(taken == expected, "\(taken) permits of level \(level) are taken, and ought to be \(expected)")
+        }
+        check(
+            acceptance.intake != .closing || !isEmpty || !acceptance.producers.isEmpty,
+            "an empty queue was not shut")
+        let readyCount = records.all.count { $0.status == .ready }
+        let measured = pace.expectedWait?.count
+        check(measured == nil || measured == readyCount, "the waits of \(measured ?? 0) of \(readyCount) are measured")
+        checkRoom(check)
+    }
+
+    private func checkRoom(_ check: Check) {
+        let unstarted = records.slots.filter { !records[$0].status.hasStarted }
+        let dropCount = admission.optionalPolicies?.value.dropOrder?.queued.count
+        let pending = unstarted.filter { !finishing.contains($0) }
+        check(queuedCount == pending.count, "\(queuedCount) count as pending of \(pending.count)")
+        check(dropCount == nil || dropCount == pending.count, "\(dropCount ?? 0) can be dropped")
+        check(
+            acceptance.intake.accepts || acceptance.producers.isEmpty,
+            "there is no room any more, and \(acceptance.producers.count) wait for it"
+        )
+        for slot in unstarted where finishing.contains(slot) {
+            check(records[slot].status == .waiting, "\(records[slot].element) is dropped and may start")
+        }
+    }
+
+    private func checkBarriers(_ inOrder: [Record], _ check: Check) {
+        let first = inOrder.firstIndex(where: \.isBarrier)
+        check(
+            barriers.first?.arrival == first.map { inOrder[$0].arrival },
+            "\(barriers.first, default: "none") is not the first barrier")
+        check(
+            barriers.first?.unfinishedBefore == first,
+            "\(barriers.first?.unfinishedBefore, default: "nothing") counts as before the first barrier")
+        for (index, record) in inOrder.enumerated() where record.status.hasStarted {
+            check(isAdmitted(index, inOrder), "\(record.element) started past a barrier")
+        }
+        for slot in records.slots {
+            let (record, floor) = (records[slot], floor(of: slot))
+            let isRight = floor == self.floor(of: record, isOutsideLine(slot) ? [] : inOrder)
+            check(isRight, "barriers hand \(floor) on to \(record.element)")
+        }
+    }
+
+    private func checkLines(_ inOrder: [Record], _ check: Check) {
+        let ready = inOrder.indices.filter { inOrder[$0].status == .ready }
+        let admitted = ready.filter { isAdmitted($0, inOrder) }
+        let parkedCount = records.slots.count { limitedOperations.isParked($0) }
+        for set in limitedOperations.sets.slots {
+            let members = records.slots.filter { limitedOperations.set(of: $0) == set }
+            let parked = members.count { limitedOperations.isParked($0) }
+            checkLine("of set \(set)", limitedOperations.sets[set].parked, holds: parked, check)
+            check(limitedOperations.sets[set].operationCount == members.count, "set \(set) counts wrong")
+            if case .claimed(let level, _) = limitedOperations.sets[set].availability {
+                // With ageing, the claim has the level at which an operation of the set competed when it tried last.
+                let isRight = pace.hasAgeing || limitedOperations.sets[set].parked.highestLevel == level
+                check(isRight, "set \(set) claims at \(level)")
+            } else {
+                let isTried = members.contains { records[$0].status == .ready && !limitedOperations.isParked($0) }
+                check(parked == 0 || isTried, "operations of set \(set) are parked for ever")
+            }
+        }
+        let held = ready.count { !isAdmitted($0, inOrder) && !inOrder[$0].isBarrier }
+        let wanting = inOrder.count { $0.status == .returning }
+        checkLine("ready", admission.ready, holds: admitted.count - parkedCount, check)
+        checkLine("held back", heldBack, holds: held, check)
+        checkLine("returning", returning, holds: wanting, check)
+    }
+
+    /// The arrivals of operations that wait for their limits.
+    private var parkedArrivals: Set<UInt64> {
+        Set(records.slots.filter { limitedOperations.isParked($0) }.map { records[$0].arrival })
+    }
+
+    /// Checks the counts of a line. Removed entries that are still stored must not accumulate.
+    private func checkLine(_ name: String, _ line: ReadyQueue, holds count: Int, _ check: Check) {
+        check(line.count == count, "\(line.count) stand in the line \(name), and \(count) ought to")
+        check(line.isEmpty == (line.first == nil), "the line \(name) has a first and is empty, or has none and is not")
+        let entries = line.entriesWithRemoved.count
+        check(entries >= count && entries <= max(2 * count + 1, count + 65), "\(entries) entries for \(count)")
+    }
+
+    /// Checks that arrivals of operations have no effects at each level for which the inbox is open.
+    private func checkInbox(_ check: Check) {
+        var settled = self
+        settled.computeEffects()
+        _ = settled.takeEffects()
+        guard let open = settled.inboxLevel else { return }
+        for level in PriorityLevel.allCases where level <= open {
+            var later = settled
+            for _ in 0..<3 {
+                let slot = later.nextSlot
+                later.insert(records.all[0].element, Newcomer(level: level, isReady: true), at: slot)
+            }
+            later.computeEffects()
+            check(
+                later.effects.isEmpty && later.nextLevel == settled.nextLevel,
+                "the inbox is open at \(open), and operations of level \(level) have effects")
+        }
+    }
+
+    /// Checks that the next operation is the first of those that may start.
+    private func checkDecisions(_ inOrder: [Record], _ check: Check) {
+        var asked = self
+        let returned = asked.nextReturn().map { records[$0].arrival }
+        let wanting = first(of: inOrder.filter { $0.status == .returning && isOpen($0.level) })
+        let isFree = wanting.map { fits($0.weight, width) && fits($0.weight, permits.caps?[$0.level]) } ?? false
+        check(returned == (isFree ? wanting?.arrival : nil), "\(returned, default: "nothing") returns next")
+        let isRoom = width.taken < width.capacity
+        let hasToken = pace.rate.map { $0.nextStart <= pace.time.now } ?? true
+        let mayStart = !isHalted && isRoom && wanting == nil && hasToken
+        let parked = parkedArrivals
+        let startable = inOrder.indices.filter {
+            inOrder[$0].status == .ready && isAdmitted($0, inOrder) && !parked.contains(inOrder[$0].arrival)
+        }
+        var waiting = mayStart ? startable.map { inOrder[$0] } : []
+        var expected = next(of: waiting)
+        asked = self
+        let level = expected.map { max($0.level, floor(of: $0, inOrder)) }
+        check(asked.nextLevel == level, "\(asked.nextLevel, default: "nothing") is the next level")
+        // An operation whose limits are claimed at its level or above does not try them, and is parked at its turn.
+        // An operation that was parked and has aged tries before it.
+        while let first = expected {
+            if !mayTry(first) {
+                waiting.removeAll { $0.arrival == first.arrival }
+            } else if let older = parkedPredecessor(of: first, inOrder) {
+                waiting.insert(older, at: waiting.firstIndex { $0.arrival > older.arrival } ?? waiting.count)
+            } else {
+                break
+            }
+            expected = next(of: waiting)
+        }
+        if expected.map({ max($0.level, floor(of: $0, inOrder)) }) != level { expected = nil }
+        let started = level.flatMap { asked.nextStart(at: $0) }.map { records[$0].arrival }
+        check(started == expected?.arrival, "\(started, default: "nothing") starts next")
+    }
+
+    /// The operation that starts first of those that are ready and not parked; nil if it lacks permits.
+    private func next(of waiting: [Record]) -> Record? {
+        let heads = PriorityLevel.allCases.compactMap { level in
+            first(of: waiting.filter { $0.level == level }, order)
+        }
+        .sorted { agedLevel($0) != agedLevel($1) ? agedLevel($0) < agedLevel($1) : $0.arrival > $1.arrival }
+        let next = heads.last { permits.caps?[$0.level].admits($0.weight) ?? true }
+        return next.flatMap { fits($0.weight, width) ? $0 : nil }
+    }
+
+    private func mayTry(_ record: Record) -> Bool {
+        limitedOperations.set(of: slot(record)).map { limitedOperations.mayTry($0, at: agedLevel(record)) } ?? true
+    }
+
+    /// The first operation that was parked and that ageing lets start before an operation with the same limits.
+    private func parkedPredecessor(of record: Record, _ inOrder: [Record]) -> Record? {
+        guard pace.hasAgeing, let set = limitedOperations.set(of: slot(record)) else { return nil }
+        return inOrder.first { other in
+            let otherSlot = slot(other)
+            guard limitedOperations.set(of: otherSlot) == set, limitedOperations.isParked(otherSlot),
+                permits.caps?[other.level].admits(other.weight) ?? true
+            else { return false }
+            let (level, otherLevel) = (agedLevel(record), agedLevel(other))
+            return otherLevel > level || otherLevel == level && other.arrival < record.arrival
+        }
+    }
+
+    private func slot(_ record: Record) -> Slot { records.slots.first { records[$0].arrival == record.arrival }! }
+
+    private func agedLevel(_ record: Record) -> PriorityLevel {
+        pace.orderLevel(of: slot(record), record.level)
+    }
+
+    private func fits(_ weight: Int, _ permits: Permits?) -> Bool {
+        permits.map { weight <= $0.capacity - $0.taken || $0.taken == 0 } ?? true
+    }
+
+    /// Whether a level's cap permits one more operation.
+    private func isOpen(_ level: PriorityLevel) -> Bool { fits(1, permits.caps?[level]) }
+
+    /// The highest level of the waiters that an operation holds up: later operations, because of barriers, and tasks
+    /// that wait for the end of all operations.
+    private func floor(of record: Record, _ inOrder: [Record]) -> PriorityLevel {
+        let barrier = inOrder.firstIndex { $0.isBarrier && $0.arrival > record.arrival }
+        let behind = record.isBarrier ? inOrder.firstIndex { $0.arrival > record.arrival } : barrier
+        return max(
+            (admission.optionalBarriers?.value.floors.ofEnd ?? .background),
+            behind.flatMap { inOrder[$0...].map(\.level).max() } ?? .background)
+    }
+
+    private func isAdmitted(_ index: Int, _ inOrder: [Record]) -> Bool {
+        inOrder[index].isBarrier ? index == 0 : !inOrder[..<index].contains(where: \.isBarrier)
+    }
+
+    private func first(of records: [Record], _ order: TaskOperationQueue.Configuration.Order = .firstInFirstOut)
+        -> Record?
+    {
+        let highest = records.map(\.level).max()
+        switch order {
+        case .firstInFirstOut: return records.first { $0.level == highest }
+        case .lastInFirstOut: return records.last { $0.level == highest }
+        }
+    }
+}
+
+extension OperationStatus {
+    fileprivate var hasStarted: Bool { self != .waiting && self != .ready }
+}

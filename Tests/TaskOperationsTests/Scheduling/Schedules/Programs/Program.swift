@@ -1,0 +1,51 @@
+import Testing
+
+/// A small program with a fault of a public report, and its mended twin.
+struct PlantedFault: Sendable, CustomTestStringConvertible {
+    let name: String
+    /// The address of the report.
+    let report: String
+    /// Throws an error if the fault shows itself.
+    let run: @Sendable (_ isMended: Bool) async throws -> Void
+
+    init(_ name: String, _ report: String, _ run: @escaping @Sendable (_ isMended: Bool) async throws -> Void) {
+        (self.name, self.report, self.run) = (name, report, run)
+    }
+
+    var testDescription: String { name }
+
+    static let all = actorPrograms + screenPrograms + streamPrograms + requestPrograms + queuePrograms
+}
+
+func require(_ condition: Bool) throws {
+    if !condition { throw Fault() }
+}
+
+/// A server, which answers after other tasks had a chance to run.
+actor Server {
+    private(set) var requests = 0
+
+    func answer<Value: Sendable>(_ value: Value) -> Value {
+        requests += 1
+        return value
+    }
+}
+
+/// A continuation that notices when it is resumed twice, where a checked continuation would end the process.
+actor Reply {
+    private var continuation: CheckedContinuation<Int?, Never>?
+    private var early: Int??
+    private(set) var resumptions = 0
+
+    func value() async -> Int? {
+        if let early { return early }
+        return await withCheckedContinuation { continuation = $0 }
+    }
+
+    func resume(_ value: Int?) {
+        resumptions += 1
+        guard resumptions == 1 else { return }
+        early = .some(value)
+        continuation?.resume(returning: value)
+    }
+}

@@ -1,0 +1,83 @@
+import Dispatch
+import TaskOperations
+import TaskOperationsTesting
+import Testing
+
+@Suite("The trait .schedules", .timeLimit(.minutes(30)))
+struct SchedulesTraitTests {
+    @Test("Each run of a test has a task local of the test and its own objects", .schedules(20))
+    func passes() async throws {
+        #expect(Test.current != nil)
+        #expect(isOnExploringThread())
+        let counter = Counter()
+        async let one: Void = counter.increment()
+        await counter.increment()
+        await one
+        #expect(await counter.value == 2)
+    }
+
+    @Test("A test on the main actor runs under schedules", .schedules(20)) @MainActor
+    func mainActor() async {
+        MainActor.assertIsolated()
+        let task = Task { @MainActor in MainActor.assertIsolated() }
+        await task.value
+    }
+
+    /// The issues of a body with the trait.
+    private func issues(
+        _ schedules: Schedules = Schedules(1_000), _ body: @concurrent @Sendable () async throws -> Void
+    ) async throws -> [String] {
+        let recorder = Recorder<String>()
+        let swallowing = IssueHandlingTrait.compactMapIssues { issue in
+            recorder.record("\(issue) \(issue.comments.map(\.rawValue).joined())")
+            return nil
+        }
+        let (test, testCase) = (try #require(Test.current), Test.Case.current)
+        try await swallowing.provideScope(for: test, testCase: testCase) {
+            try await SchedulesTrait(schedules).provideScope(for: test, testCase: testCase, performing: body)
+        }
+        return recorder.events
+    }
+
+    @Test("A failed expectation is reported once, with the steps of a short schedule")
+    func expectation() async throws {
+        let issues = try await issues {
+            let (counter, fee) = (Counter(), Fee())
+            async let one: Void = counter.add(fee)
+            await counter.add(fee)
+            await one
+            #expect(await counter.value == 2)
+        }
+        #expect(issues.count == 1)
+        #expect(issues[0].contains("counter.value == 2"))
+        #expect(issues[0].contains("TASK_OPERATIONS_SCHEDULE="))
+        #expect(issues[0].contains("\n→ "))
+    }
+
+    @Test("An error that the body throws is reported once")
+    func error() async throws {
+        let issues = try await issues { throw Fault() }
+        #expect(issues.count == 1)
+        #expect(issues[0].contains("Fault"))
+    }
+
+    @Test("A body that ignores its cancellation fails, and the process continues")
+    func stuck() async throws {
+        var schedules = Schedules(10)
+        schedules.patience = .milliseconds(20)
+        let issues = try await issues(schedules) { await Gate().pass() }
+        #expect(issues.count == 1)
+        #expect(issues[0].contains("no job is left"))
+    }
+
+    @Test("A body that blocks its thread fails, and the process continues")
+    func blocked() async throws {
+        var schedules = Schedules(10)
+        schedules.blockLimit = .milliseconds(200)
+        let issues = try await issues(schedules) { block() }
+        #expect(issues.count == 1)
+        #expect(issues[0].contains("blocks its thread"))
+    }
+}
+
+private func block() { DispatchSemaphore(value: 0).wait() }

@@ -1,0 +1,122 @@
+import Foundation
+import TaskOperations
+import TaskOperationsDiagnosis
+import TaskOperationsTesting
+import TestSupport
+import Testing
+
+@Suite("Statistics of queues", .inTurns, .timeLimit(.minutes(30)))
+struct StatisticsTests {
+    @Test("an operation that is refused because of its expected wait is counted apart from failures")
+    func refused() async throws {
+        let (statistics, clock, gates) = (OperationStatistics(), ManualClock(), [Gate(), Gate()])
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, shedsLoad: true, clock: clock))
+        queue.addObserver(statistics)
+        queue.addOperation { await gates[0].pass() }
+        await gates[0].waitForArrivals(1)
+        queue.addOperation { await gates[1].pass() }
+        clock.advance(by: .seconds(1))
+        gates[0].open()
+        await gates[1].waitForArrivals(1)
+        queue.addOperation(.starting(within: .milliseconds(100))) {}
+        await until { statistics.snapshot.first?.refused == 1 }
+        let counts = try #require(statistics.snapshot.first)
+        #expect(counts.failed == 0 && counts.dropped == 0)
+        gates[1].open()
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test("every operation is counted once, by its outcome", .schedules(10))
+    func counts() async throws {
+        let (statistics, gate) = (OperationStatistics(), Gate())
+        let queue = TaskOperationQueue(name: "work", maxConcurrentOperationCount: 1)
+        queue.addObserver(statistics)
+        let first = queue.addOperation { await gate.pass() }
+        let failing = queue.addOperation(.retry(.immediately(attempts: 3))) { throw WorkFailed() }
+        let cancelled = queue.addOperation(dependencies: [failing]) {}
+        await gate.waitForArrivals(1)
+        var now = try #require(statistics.snapshot.first)
+        #expect(now.name == "work" && now.queued == 2 && now.executing == 1 && now.added == 3)
+        cancelled.cancel()
+        try await Task.sleep(for: .milliseconds(1))
+        gate.open()
+        _ = await failing.result
+        try await first.value
+        try await queue.waitUntilAllOperationsAreFinished()
+        now = try #require(statistics.snapshot.first)
+        let counts = [now.queued, now.executing, now.succeeded, now.failed, now.cancelled, now.retries]
+        #expect(counts == [0, 0, 1, 1, 1, 2])
+        #expect(now.executed.count == 2 && now.waited.count == 2)
+        #expect(now.executed.p50 > 0 && now.executed.p99 >= now.executed.p50 && now.executed.sum > 0)
+        #expect([Double.nan, -1, 2, .infinity].allSatisfy { now.executed.quantile($0) > 0 })
+        #expect(now.executed.buckets.reduce(0) { $0 + $1.count } == 2)
+    }
+
+    @Test("an operation that its queue refuses or drops has not failed", .schedules(10))
+    func refusals() async throws {
+        for overflow in [TaskOperationQueue.Configuration.Overflow.reject, .dropOldest] {
+            let (statistics, gate) = (OperationStatistics(), Gate())
+            let queue = TaskOperationQueue(
+                .init(maxConcurrentOperationCount: 1, maxQueuedOperationCount: 1, overflow: overflow)
+            )
+            queue.addObserver(statistics)
+            let first = queue.addOperation { await gate.pass() }
+            await gate.waitForArrivals(1)
+            let others = (0..<3).map { _ in queue.addOperation {} }
+            queue.shutDown()
+            _ = await queue.addOperation {}.result
+            gate.open()
+            for other in others { _ = await other.result }
+            try await first.value
+            try await queue.waitUntilAllOperationsAreFinished()
+            let now = try #require(statistics.snapshot.first)
+            let dropped = overflow == .dropOldest ? 2 : 0
+            let counts = [now.queued, now.executing, now.added, now.dropped, now.succeeded, now.failed, now.cancelled]
+            #expect(counts == [0, 0, 2 + dropped, dropped, 2, 0, 0])
+        }
+    }
+
+    @Test("the counts of released queues with the same name are added up")
+    func releasedQueues() async throws {
+        let statistics = OperationStatistics()
+        for number in 0..<100 {
+            let queue = TaskOperationQueue(.init(name: number.isMultiple(of: 2) ? "even" : nil, isSuspended: true))
+            queue.addObserver(statistics)
+            let operations = (0..<3).map { _ in queue.addOperation {} }
+            queue.isSuspended = false
+            for operation in operations { try await operation.value }
+        }
+        let isReleased = await eventually { statistics.snapshot.count == 2 }
+        #expect(isReleased, "\(statistics.snapshot.map(\.name))")
+        let kept = TaskOperationQueue(name: "even")
+        kept.addObserver(statistics)
+        try await kept.addOperation {}.value
+        #expect(await eventually { statistics.snapshot.last?.succeeded == 1 })
+        // A worker drops the last reference to its queue late, so either name can be the first that was released.
+        let released = statistics.snapshot.dropLast().sorted { $0.name < $1.name }
+        let last = try #require(statistics.snapshot.last)
+        #expect(released.map(\.name) == ["even", "unnamed queues"] && last.name == "even")
+        #expect(released.map(\.added) == [150, 150] && last.added == 1)
+        #expect(released.map(\.executed.count) == [150, 150] && last.executed.count == 1)
+        #expect(released[0].executed.buckets.reduce(0) { $0 + $1.count } == 150 && released[0].executed.sum > 0)
+    }
+
+    @Test("a decoded histogram is refused if its counts contradict each other")
+    func decodedHistograms() throws {
+        let decoder = JSONDecoder()
+        for text in [
+            #"{"counts":[1],"count":9223372036854775807,"sum":1}"#, #"{"counts":[-1,2],"count":1,"sum":1}"#,
+            #"{"counts":[9223372036854775807,1],"count":1,"sum":1}"#, #"{"counts":[1],"count":2,"sum":1}"#,
+        ] {
+            #expect(throws: DecodingError.self) {
+                try decoder.decode(DurationHistogram.self, from: Data(text.utf8))
+            }
+        }
+        let text = #"{"counts":[0,3],"count":3,"sum":0.5}"#
+        let histogram = try decoder.decode(DurationHistogram.self, from: Data(text.utf8))
+        #expect(histogram.count == 3 && histogram.sum == 0.5 && histogram.p99 > 0)
+        #expect(try decoder.decode(DurationHistogram.self, from: JSONEncoder().encode(histogram)) == histogram)
+    }
+
+    private struct WorkFailed: Error {}
+}
