@@ -95,7 +95,7 @@ func writeSnippets(of paths: [String], into folder: String) throws {
             let code = block.filter { !$0.hasPrefix("import ") }
             let standard = [
                 "TaskOperations", "TaskOperationsExtras", "TaskOperationsBridge", "TaskOperationsDiagnosis",
-                "TaskOperationsDeliveries", "TaskOperationsTesting", "TaskOperationsExpectations", "Foundation", "Dispatch", "Testing",
+                "TaskOperationsDeliveries", "TaskOperationsTesting", "Foundation", "Dispatch", "Testing",
             ].map { "import \($0)" }
             let lines =
                 standard + imports.map(String.init) + ["func \(name)_\(number)() async throws {"]
