@@ -1,4 +1,5 @@
 internal import CSchedules
+internal import Synchronization
 internal import TaskOperations
 
 #if compiler(>=6.3) && os(Linux)
