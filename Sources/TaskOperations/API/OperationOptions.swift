@@ -99,7 +99,8 @@ extension OperationOptions: ExpressibleByArrayLiteral {
 // MARK: - Identity and start
 
 extension OperationOptions {
-    /// Names the operation in messages, descriptions and events.
+    /// Names the operation in messages, descriptions and events. As an option, the name can be passed on with others; in
+    /// a call, write the argument `name:`.
     public static func name(_ name: String) -> OperationOptions { OperationOptions(.name(name)) }
 
     /// Sets the priority. It orders the ready operations of a queue, and is the priority of the body's task.

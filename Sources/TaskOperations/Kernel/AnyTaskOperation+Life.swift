@@ -79,7 +79,7 @@ extension AnyTaskOperation {
 
     /// Sets the operation's slot in the scheduler. Every later change uses this slot.
     ///
-    /// - Parameter onlyInOrder: Whether to set the slot only if `fits` returns true for the place.
+    /// - Parameter onlyInOrder: Whether to set the slot only if the operation is in order in this place.
     /// - Returns: The properties of the operation; nil if the slot was not set.
     func assignSlot(_ slot: Int, in place: GraphPlace, onlyInOrder: Bool) -> Newcomer? {
         record.withLock { record in

@@ -3,9 +3,9 @@
 /// Each mutating function is one event. `computeEffects` then decides which workers start and which waiting tasks
 /// resume. A worker takes its next operation from `nextStart`.
 ///
-/// This file implements a plain queue with a width, an order, priorities, suspension and cancellation. The effects of
-/// an event are in `SchedulerState+Effects`. Other features are in `SchedulerState+Barriers`, `+Policies`, `+Lending`
-/// and `+Changes`, and in `Acceptance`.
+/// This file implements a plain queue with a width, an order, priorities, suspension and cancellation, and the effects
+/// of an event. `Admission` decides which ready operation starts next, `Acceptance` whether the queue takes an operation,
+/// and `QueuePermits` counts the width. Barriers, other policies and events are extensions in the folder `Policies`.
 struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     typealias Slot = Int
     typealias Status = OperationStatus
