@@ -12,6 +12,9 @@ extension TaskOperationQueue {
     /// ```
     ///
     /// - Parameters:
+    ///   - name: The name in messages and descriptions.
+    ///   - priority: See `OperationOptions.priority(_:)`.
+    ///   - dependencies: The operations that must finish first, with any outcome.
     ///   - options: The options of the group. Operations without a priority have the priority of the group.
     ///   - maxConcurrentOperationCount: The maximum number of operations of the group that execute at once; not
     ///     negative.
@@ -36,6 +39,9 @@ extension TaskOperationQueue {
     /// operation that consists of other operations.
     ///
     /// - Parameters:
+    ///   - name: The name in messages and descriptions.
+    ///   - priority: See `OperationOptions.priority(_:)`.
+    ///   - dependencies: The operations that must finish first, with any outcome.
     ///   - options: The options of the group.
     ///   - configuration: The configuration of the group's inner queue. If the configuration has no executor, the inner
     ///     queue uses the executor of this queue. If it has no name, the inner queue has the name of the group. The
@@ -63,6 +69,9 @@ extension TaskOperation {
     /// See `TaskOperationQueue.addGroup`.
     ///
     /// - Parameters:
+    ///   - name: The name in messages and descriptions.
+    ///   - priority: See `OperationOptions.priority(_:)`.
+    ///   - dependencies: The operations that must finish first, with any outcome.
     ///   - options: The options of the group.
     ///   - configuration: The configuration of the group's inner queue.
     ///   - failures: The effect of a failure on the other operations of the group.

@@ -1,5 +1,9 @@
 import Synchronization
-import TaskOperations
+#if TASK_OPERATIONS_EXPLORED
+    public import TaskOperations  // its clock
+#else
+    import TaskOperations
+#endif
 
 /// The values that `KeyedOperations` keeps after the end of their operations.
 ///

@@ -24,6 +24,9 @@ extension TaskOperationQueue {
     /// round is due, the rule `missed` applies.
     ///
     /// - Parameters:
+    ///   - name: The name in messages and descriptions.
+    ///   - priority: See `OperationOptions.priority(_:)`.
+    ///   - dependencies: The operations that must finish first, with any outcome.
     ///   - options: The options of each round. The delay applies only to the first round. A default delay of the queue
     ///     is ignored. The clock measures the interval. If the clock jumps ahead, rounds are missed. A round fails if
     ///     its dependencies would close a cycle.

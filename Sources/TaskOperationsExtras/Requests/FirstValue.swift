@@ -1,4 +1,8 @@
-import TaskOperations
+#if TASK_OPERATIONS_EXPLORED
+    public import TaskOperations  // its clock
+#else
+    import TaskOperations
+#endif
 
 /// Calls a function with several sources, and returns the first value.
 ///
