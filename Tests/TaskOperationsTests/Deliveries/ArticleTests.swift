@@ -7,7 +7,7 @@ import Testing
 /// The snippets of the article "Deliveries".
 @Suite("Beyond one machine: the article's examples", .timeLimit(.minutes(30)))
 struct ArticleTests {
-    @Test("the first example, also of README.md")
+    @Test("the first example, also of README.md", .schedules(20))
     func firstExample() async throws {
         struct Photo: Sendable { let id: Int }
         struct Unreadable: Error {}

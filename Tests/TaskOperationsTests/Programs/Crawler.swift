@@ -124,7 +124,7 @@ struct CrawlerTests {
         }
     }
 
-    @Test("both visit each page once, with three attempts and two requests for each host at most")
+    @Test("both visit each page once, with three attempts and two requests for each host at most", .schedules(5))
     func crawl() async throws {
         let (site, plainSite) = (Site(), Site())
         let pages = try await Crawler(fetch: site.fetch).crawl(from: Site.page(1))
