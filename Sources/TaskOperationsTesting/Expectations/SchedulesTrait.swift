@@ -42,17 +42,16 @@
             if testCase == nil { return try await function() }
             // The thread sanitizer finds races of threads. A schedule has one thread, and virtual time needs functions of
             // the system that the sanitizer replaces.
-            #if TASK_OPERATIONS_PTHREAD_LOCK
-                return
-            #endif
-            try await Self.turns.withPermit {
-                let issues = ScheduleIssues()
-                let collecting = IssueHandlingTrait.compactMapIssues { issues.take($0) }
-                try await collecting.provideScope(for: test, testCase: testCase) {
-                    let outcome = await explore(function, issues)
-                    if case .failure(let failure) = outcome { issues.report(failure) }
+            #if !TASK_OPERATIONS_PTHREAD_LOCK
+                try await Self.turns.withPermit {
+                    let issues = ScheduleIssues()
+                    let collecting = IssueHandlingTrait.compactMapIssues { issues.take($0) }
+                    try await collecting.provideScope(for: test, testCase: testCase) {
+                        let outcome = await explore(function, issues)
+                        if case .failure(let failure) = outcome { issues.report(failure) }
+                    }
                 }
-            }
+            #endif
         }
 
         private func explore(
