@@ -280,16 +280,16 @@ extension Scheduler: SerialExecutor {
         defer { retained.release() }
         lock.withLock {
             readInbox(&core)
-            isolatedThread.store(currentThread, ordering: .relaxed)
+            isolatedThread.store(currentThread, ordering: .sequentiallyConsistent)
             job.runSynchronously(on: unownedExecutor)
-            isolatedThread.store(0, ordering: .relaxed)
+            isolatedThread.store(0, ordering: .sequentiallyConsistent)
         }
         withCore { _ in }
     }
 
     /// Whether the calling thread runs a job of the actor. False within `withCore`, which is no job.
     package nonisolated func isIsolatingCurrentContext() -> Bool? {
-        isolatedThread.load(ordering: .relaxed) == currentThread
+        isolatedThread.load(ordering: .sequentiallyConsistent) == currentThread
     }
 
     /// Stops the process if the calling thread does not run a job of the actor.
