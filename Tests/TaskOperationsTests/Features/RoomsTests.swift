@@ -46,7 +46,7 @@ struct RoomsTests {
         return try Dictionary(
             uniqueKeysWithValues: paths.map { path in
                 let text = try String(contentsOf: folder.appending(path: path), encoding: .utf8)
-                return (path, text.replacing(/\/\/[^\n]*/, with: "").replacing(/"[^"\n]*"/, with: ""))
+                return (path, text.replacing(#/\/\/[^\n]*/#, with: "").replacing(#/"[^"\n]*"/#, with: ""))
             })
     }
 }
