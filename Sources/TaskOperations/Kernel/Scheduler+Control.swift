@@ -34,9 +34,17 @@ extension Scheduler {
         withSuspension { $0.state.drain() }
     }
 
+    /// Sets the intake. First closes the inbox, if operations are no longer accepted: an operation that a thread adds to
+    /// the inbox during the event would be refused only when this thread performs its effects, after the addition has
+    /// returned.
+    private nonisolated func setIntake(_ intake: QueueIntake, in core: inout SchedulerCore) {
+        if intake != .open { emptyInbox(&core, openFor: nil) }
+        core.state.setIntake(intake)
+    }
+
     /// Shuts the queue down. The queue refuses later operations.
     nonisolated func shutDown() {
-        withCore { $0.state.setIntake(.shut) }
+        withCore { setIntake(.shut, in: &$0) }
     }
 }
 
@@ -152,7 +160,7 @@ extension Scheduler {
         // The step that lists all operations also cancels the first ones, so that a small number is cancelled in one
         // step.
         var executing = cancelUnstarted(outcome) { core in
-            core.state.setIntake(intake)
+            setIntake(intake, in: &core)
             core.state.blockStarts()
             rest = core.state.elements[...]
             return rest.prefix(Self.cancelledAtOnce)
