@@ -45,8 +45,8 @@ let library: [Target] = [
         swiftSettings: settings),
 ]
 
-/// What the tests of the library need, under the thread sanitizer too.
-let core: [Target] = [
+/// The tests of the library, and the targets that they need. The build for the thread sanitizer contains them.
+let libraryTests: [Target] = [
     // Traits and measurements of the package's own tests.
     .target(
         name: "TestSupport", dependencies: ["Simulation", "TaskOperations"], path: "Tests/TestSupport",
@@ -60,8 +60,7 @@ let core: [Target] = [
         name: "TaskOperationsTests",
         dependencies: [
             "TaskOperations", "TaskOperationsDiagnosis", "TaskOperationsExtras", "TaskOperationsTesting",
-            "CTools",
-            "Simulation", "TestSupport",
+            "CTools", "Simulation", "TestSupport",
         ] + (isSanitized ? [] : ["MigrationExamplesSupport", "TaskOperationsDeliveries", "tour"]),
         // These tests have one thread, or start child processes.
         exclude: ["Simulation/Corpus"]
@@ -78,9 +77,7 @@ let core: [Target] = [
 
 let simulation: Target = .target(
     name: "Simulation",
-    dependencies: [
-        "TaskOperations", "TaskOperationsDiagnosis", "TaskOperationsExtras",
-    ],
+    dependencies: ["TaskOperations", "TaskOperationsDiagnosis", "TaskOperationsExtras"],
     path: "Sources/Verification/Simulation", swiftSettings: settings)
 
 /// The exploration of the controlled library.
@@ -193,9 +190,9 @@ let (builtProducts, builtTargets): ([Product], [Target]) =
     if isExplored {
         ([], library + [simulation] + exploration)
     } else if isSanitized {
-        ([], library + [simulation] + core)
+        ([], library + [simulation] + libraryTests)
     } else {
-        (products, library + core + [simulation] + deliveries + recipes + tools)
+        (products, library + libraryTests + [simulation] + deliveries + recipes + tools)
     }
 
 let package = Package(

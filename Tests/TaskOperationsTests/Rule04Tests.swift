@@ -21,7 +21,7 @@ struct Rule04Tests {
         }
     }
 
-    @Test("Dependencies within a batch may stand in any order")
+    @Test("A batch accepts an operation before its dependencies")
     func dependenciesInAnyOrder() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
         let starts = Recorder<Int>()

@@ -66,10 +66,10 @@ public struct OperationOptions: Sendable {
 
     /// These options, and the arguments of a call that creates an operation. An option replaces the argument of the same
     /// name, except for dependencies.
-    @usableFromInline
     package func with(
         _ name: String?, _ priority: TaskPriority?, _ dependencies: [AnyTaskOperation]
     ) -> OperationOptions {
+        if name == nil, priority == nil, dependencies.isEmpty { return self }
         var sum = OperationOptions()
         if let name { sum.settings.append(.name(name)) }
         if let priority { sum.settings.append(contentsOf: OperationOptions.priority(priority).settings) }

@@ -66,7 +66,7 @@ extension TaskOperationQueue {
         _ options: OperationOptions,
         body: @escaping TaskOperation<Success>.Body
     ) -> TaskOperation<Success> {
-        let operation = TaskOperation(options.with(name, priority, dependencies), body: body)
+        let operation = TaskOperation(name: name, priority: priority, dependencies: dependencies, options, body: body)
         addNew(operation)
         return operation
     }
@@ -89,7 +89,8 @@ extension TaskOperationQueue {
         _ options: OperationOptions = OperationOptions(),
         body: @escaping TaskOperation<Success>.Body
     ) async throws -> Success {
-        try await addOperation(options.with(name, priority, dependencies), body: body).valueOfCaller
+        try await addOperation(name: name, priority: priority, dependencies: dependencies, options, body: body)
+            .valueOfCaller
     }
 
     /// Creates a barrier from a closure, adds it, and waits for its value. See `addBarrier(_:)` and `run(_:body:)`.
@@ -100,7 +101,8 @@ extension TaskOperationQueue {
         _ options: OperationOptions = OperationOptions(),
         body: @escaping TaskOperation<Success>.Body
     ) async throws -> Success {
-        try await addBarrier(options.with(name, priority, dependencies), body: body).valueOfCaller
+        try await addBarrier(name: name, priority: priority, dependencies: dependencies, options, body: body)
+            .valueOfCaller
     }
 
     /// Adds a new operation. No operation waits for the new operation. The queue can therefore refuse it for only one
@@ -141,7 +143,9 @@ extension TaskOperationQueue {
         after input: TaskOperation<Input>,
         body: @escaping @Sendable (Input) async throws -> Success
     ) -> TaskOperation<Success> {
-        addNew(TaskOperation(options.with(name, priority, dependencies), after: input, body: body))
+        addNew(
+            TaskOperation(name: name, priority: priority, dependencies: dependencies, options, after: input, body: body)
+        )
     }
 
     /// Creates an operation that needs the values of two other operations, and adds it. If an input failed or was
@@ -163,7 +167,9 @@ extension TaskOperationQueue {
         _ second: TaskOperation<Second>,
         body: @escaping @Sendable (First, Second) async throws -> Success
     ) -> TaskOperation<Success> {
-        addNew(TaskOperation(options.with(name, priority, dependencies), after: first, second, body: body))
+        addNew(
+            TaskOperation(
+                name: name, priority: priority, dependencies: dependencies, options, after: first, second, body: body))
     }
 
     /// Creates an operation that needs the values of several other operations, and adds it. If an input failed or was
@@ -185,7 +191,10 @@ extension TaskOperationQueue {
         _ inputs: repeat TaskOperation<each Input>,
         body: @escaping TaskOperation<Success>.BodyAfter<First, repeat each Input>
     ) -> TaskOperation<Success> {
-        addNew(TaskOperation(options.with(name, priority, dependencies), after: first, repeat each inputs, body: body))
+        addNew(
+            TaskOperation(
+                name: name, priority: priority, dependencies: dependencies, options, after: first, repeat each inputs,
+                body: body))
     }
 
     /// Creates an operation that needs the values of any number of other operations, and adds it. If an input failed or
@@ -205,7 +214,9 @@ extension TaskOperationQueue {
         after inputs: [TaskOperation<Input>],
         body: @escaping @Sendable ([Input]) async throws -> Success
     ) -> TaskOperation<Success> {
-        addNew(TaskOperation(options.with(name, priority, dependencies), after: inputs, body: body))
+        addNew(
+            TaskOperation(
+                name: name, priority: priority, dependencies: dependencies, options, after: inputs, body: body))
     }
 }
 
@@ -238,7 +249,7 @@ extension TaskOperationQueue {
         _ options: OperationOptions = OperationOptions(),
         body: @escaping TaskOperation<Success>.Body
     ) -> TaskOperation<Success> {
-        let operation = TaskOperation(options.with(name, priority, dependencies), body: body)
+        let operation = TaskOperation(name: name, priority: priority, dependencies: dependencies, options, body: body)
         addNew(operation, isBarrier: true)
         return operation
     }
@@ -292,7 +303,7 @@ extension TaskOperationQueue {
         _ options: OperationOptions = OperationOptions(),
         body: @escaping TaskOperation<Success>.Body
     ) async throws -> TaskOperation<Success> {
-        let operation = TaskOperation(options.with(name, priority, dependencies), body: body)
+        let operation = TaskOperation(name: name, priority: priority, dependencies: dependencies, options, body: body)
         try await addOperationWaitingForRoom(operation)
         return operation
     }

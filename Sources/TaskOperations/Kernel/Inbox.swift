@@ -43,17 +43,13 @@ final class Inbox: Sendable {
     /// whose addition happened before the event.
     private let hasOperations = Atomic(false)
 
-    /// Whether the inbox may be open. A thread that reads an old value enters the scheduler instead, or finds out below.
-    private let mayBeOpen = Atomic(false)
-
     @inline(__always)
     var isEmpty: Bool { !hasOperations.load(ordering: .relaxed) }
 
     /// Adds an operation. If the scheduler must learn of the operation at once, if the operation has ended, or if the
     /// inbox is full, returns false and changes nothing.
     func add(_ operation: AnyTaskOperation) -> Bool {
-        if !mayBeOpen.load(ordering: .relaxed) { return false }
-        return state.withLock { state in
+        state.withLock { state in
             guard let level = state.level, state.operations.count < Self.capacity else { return false }
             hasOperations.store(true, ordering: .relaxed)
             guard operation.record.withLock({ $0.phase != .finished && $0.orderLevel <= level }) else { return false }
@@ -67,7 +63,6 @@ final class Inbox: Sendable {
         state.withLock { state in
             swap(&state.operations, &operations)
             state.level = level
-            mayBeOpen.store(level != nil, ordering: .relaxed)
             hasOperations.store(false, ordering: .relaxed)
         }
     }

@@ -22,11 +22,12 @@ extension Scheduler {
     /// - Throws: The errors of `submit(_:isBarrier:mustBeReady:)`. If the call throws, no operation was added.
     nonisolated func submit(_ operations: [AnyTaskOperation]) throws(TaskOperationError) {
         var submitted = 0
-        var dependents: [AnyTaskOperation] = []
+        var (dependents, withOptions) = ([AnyTaskOperation](), [AnyTaskOperation]())
         do {
             for operation in operations {
                 let newcomer = try operation.submit(to: self, bindings: capturedTaskLocals, mustBeReady: false)
                 if newcomer.hasDependencies { dependents.append(operation) }
+                if newcomer.hasOptions || defaults != nil { withOptions.append(operation) }
                 submitted += 1
             }
         } catch {
@@ -34,9 +35,7 @@ extension Scheduler {
             throw error
         }
         for dependent in dependents { dependent.linkDependencies() }
-        for operation in operations where defaults != nil || operation.record.withLock({ $0.options != nil }) {
-            operation.beginOptions()
-        }
+        for operation in withOptions { operation.beginOptions() }
         try insertInOrder(operations, isBarrier: false)
     }
 

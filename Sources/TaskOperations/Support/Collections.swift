@@ -241,7 +241,7 @@ struct WaitingList<Value: Sendable>: Sendable {
         return all
     }
 
-    /// Frees memory if less than half of it is needed. Called after a removal.
+    /// Frees the memory of removed elements if more than half of the memory is unused. Called after a removal.
     private mutating func tidy() {
         let (count, total) = (values!.value.byNumber.count, values!.value.order.count)
         if count == 0 { return values = nil }

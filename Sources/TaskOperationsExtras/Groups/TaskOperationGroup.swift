@@ -118,7 +118,9 @@ public final class TaskOperationGroup: Sendable {
         _ options: OperationOptions = OperationOptions(),
         body: @escaping TaskOperation<Success>.Body
     ) -> TaskOperation<Success> {
-        addNew(TaskOperation(completed(options, name, priority, dependencies), body: body))
+        addNew(
+            TaskOperation(
+                name: name, priority: priority ?? members.priority, dependencies: dependencies, options, body: body))
     }
 
     /// Creates a barrier from a closure and adds it. See `TaskOperationQueue.addBarrier(_:)`.
@@ -128,7 +130,10 @@ public final class TaskOperationGroup: Sendable {
         _ options: OperationOptions = OperationOptions(),
         body: @escaping TaskOperation<Success>.Body
     ) -> TaskOperation<Success> {
-        addNew(TaskOperation(completed(options, name, priority, dependencies), body: body), isBarrier: true)
+        addNew(
+            TaskOperation(
+                name: name, priority: priority ?? members.priority, dependencies: dependencies, options, body: body),
+            isBarrier: true)
     }
 
     /// Creates an operation from a closure, adds it, and waits for its value. Cancelling the calling task cancels the
@@ -140,7 +145,10 @@ public final class TaskOperationGroup: Sendable {
         _ options: OperationOptions = OperationOptions(),
         body: @escaping TaskOperation<Success>.Body
     ) async throws -> Success {
-        try await addNew(TaskOperation(completed(options, name, priority, dependencies), body: body)).valueOfCaller
+        try await addNew(
+            TaskOperation(
+                name: name, priority: priority ?? members.priority, dependencies: dependencies, options, body: body)
+        ).valueOfCaller
     }
 
     /// Creates an operation that needs the value of another operation, and adds it. See
@@ -152,7 +160,10 @@ public final class TaskOperationGroup: Sendable {
         after input: TaskOperation<Input>,
         body: @escaping @Sendable (Input) async throws -> Success
     ) -> TaskOperation<Success> {
-        addNew(TaskOperation(completed(options, name, priority, dependencies), after: input, body: body))
+        addNew(
+            TaskOperation(
+                name: name, priority: priority ?? members.priority, dependencies: dependencies, options, after: input,
+                body: body))
     }
 
     /// Creates an operation that needs the values of two other operations, and adds it.
@@ -164,7 +175,10 @@ public final class TaskOperationGroup: Sendable {
         _ second: TaskOperation<Second>,
         body: @escaping @Sendable (First, Second) async throws -> Success
     ) -> TaskOperation<Success> {
-        addNew(TaskOperation(completed(options, name, priority, dependencies), after: first, second, body: body))
+        addNew(
+            TaskOperation(
+                name: name, priority: priority ?? members.priority, dependencies: dependencies, options, after: first,
+                second, body: body))
     }
 
     /// Creates an operation that needs the values of several other operations, and adds it.
@@ -178,7 +192,8 @@ public final class TaskOperationGroup: Sendable {
     ) -> TaskOperation<Success> {
         addNew(
             TaskOperation(
-                completed(options, name, priority, dependencies), after: first, repeat each inputs, body: body))
+                name: name, priority: priority ?? members.priority, dependencies: dependencies, options, after: first,
+                repeat each inputs, body: body))
     }
 
     /// Creates an operation that needs the values of any number of other operations, and adds it.
@@ -189,7 +204,10 @@ public final class TaskOperationGroup: Sendable {
         after inputs: [TaskOperation<Input>],
         body: @escaping @Sendable ([Input]) async throws -> Success
     ) -> TaskOperation<Success> {
-        addNew(TaskOperation(completed(options, name, priority, dependencies), after: inputs, body: body))
+        addNew(
+            TaskOperation(
+                name: name, priority: priority ?? members.priority, dependencies: dependencies, options, after: inputs,
+                body: body))
     }
 
     /// Adds a group within the group. See `TaskOperationQueue.addGroup`.
@@ -202,15 +220,10 @@ public final class TaskOperationGroup: Sendable {
         _ body: @escaping @Sendable (TaskOperationGroup) async throws -> Value
     ) -> TaskOperation<Value> {
         let configuration = TaskOperationQueue.Configuration(maxConcurrentOperationCount: maxConcurrentOperationCount)
-        let options = completed(options, name, priority, dependencies)
-        return addNew(TaskOperation(options, configuration, failures: failures, group: body))
-    }
-
-    /// Returns the options with the arguments of a call, and with the priority of the group if they set none.
-    private func completed(
-        _ options: OperationOptions, _ name: String?, _ priority: TaskPriority?, _ dependencies: [AnyTaskOperation]
-    ) -> OperationOptions {
-        options.with(name, priority ?? members.priority, dependencies)
+        return addNew(
+            TaskOperation(
+                name: name, priority: priority ?? members.priority, dependencies: dependencies, options, configuration,
+                failures: failures, group: body))
     }
 
     private func addNew<Success>(

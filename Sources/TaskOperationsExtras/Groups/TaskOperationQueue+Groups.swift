@@ -32,7 +32,9 @@ extension TaskOperationQueue {
         _ body: @escaping @Sendable (TaskOperationGroup) async throws -> Value
     ) -> TaskOperation<Value> {
         let configuration = Configuration(maxConcurrentOperationCount: maxConcurrentOperationCount)
-        return addGroup(options.with(name, priority, dependencies), configuration, failures: failures, body)
+        return addGroup(
+            name: name, priority: priority, dependencies: dependencies, options, configuration, failures: failures, body
+        )
     }
 
     /// Creates a group with a configuration of its inner queue, and adds the group to this queue. A group is an
@@ -58,7 +60,8 @@ extension TaskOperationQueue {
         _ body: @escaping @Sendable (TaskOperationGroup) async throws -> Value
     ) -> TaskOperation<Value> {
         let operation = TaskOperation(
-            options.with(name, priority, dependencies), configuration, failures: failures, group: body)
+            name: name, priority: priority, dependencies: dependencies, options, configuration, failures: failures,
+            group: body)
         addNew(operation)
         return operation
     }
@@ -84,7 +87,9 @@ extension TaskOperation {
         group body: @escaping @Sendable (TaskOperationGroup) async throws -> Success
     ) {
         configuration.check()
-        self.init(options.with(name, priority, dependencies)) { try await Self.runGroup(configuration, failures, body) }
+        self.init(name: name, priority: priority, dependencies: dependencies, options) {
+            try await Self.runGroup(configuration, failures, body)
+        }
     }
 
     private static func runGroup(

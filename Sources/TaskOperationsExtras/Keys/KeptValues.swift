@@ -1,4 +1,5 @@
 import Synchronization
+
 #if TASK_OPERATIONS_EXPLORED
     public import TaskOperations  // its clock
 #else

@@ -78,9 +78,9 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
         settling pause: Duration = .zero, body: @escaping TaskOperation<Value>.Body
     ) -> KeyedRequest<Value> {
         let values = options.values
-        let settling = pause > .zero ? SettlingPause() : nil
+        let settling = SettlingPause(of: pause)
         return request(key, priority: values.priority ?? defaultPriority, existing, settling, body) { box in
-            TaskOperation(settling.map { [options, .dependencies([$0.end])] } ?? options) { try await box!.run() }
+            TaskOperation(options.after(settling)) { try await box!.run() }
         } add: { operation in
             queue.addNew(operation)
         } settle: { settling in

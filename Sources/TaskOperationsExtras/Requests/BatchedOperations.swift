@@ -134,8 +134,8 @@ public final class BatchedOperations<Input: Sendable, Value: Sendable>: Sendable
 
     private func entry(for input: Input) -> Entry {
         let batch = Batch(input)
-        let pause = pause > .zero ? SettlingPause() : nil
-        let operation = TaskOperation<Results>(pause.map { [options, .dependencies([$0.end])] } ?? options) { [body] in
+        let pause = SettlingPause(of: pause)
+        let operation = TaskOperation<Results>(options.after(pause)) { [body] in
             let (inputs, tickets) = batch.begin()
             let results = try await body(inputs)
             if results.count != inputs.count {

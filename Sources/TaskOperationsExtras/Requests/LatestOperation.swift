@@ -78,9 +78,8 @@ public final class LatestOperation {
         _ options: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Value>.Body,
         deliver: @escaping @MainActor (Result<Value, any Error>) -> Void
     ) -> TaskOperation<Value> {
-        let pause = pause > .zero ? SettlingPause() : nil
-        let operation = TaskOperation<Value>(
-            pause.map { [options, .dependencies([$0.end])] } ?? options, body: body)
+        let pause = SettlingPause(of: pause)
+        let operation = TaskOperation<Value>(options.after(pause), body: body)
         let identity = ObjectIdentifier(operation)
         operation.whenFinished { [weak self] result in self?.deliver(result, of: identity, to: deliver) }
         replaceCurrent(by: Run(operation: operation, pause: pause))?.cancel()

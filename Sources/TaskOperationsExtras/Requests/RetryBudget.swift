@@ -18,16 +18,12 @@ public import TaskOperations
 ///
 /// Each call takes constant time and a lock.
 public final class RetryBudget: Sendable {
-    private struct State: Sendable {
-        /// In thousandths, because a sum of fractions is not exact.
-        var tokens: Int
-    }
-
+    // Tokens are counted in thousandths, because a sum of fractions is not exact.
     private static let unit = 1000
 
     private let income: Int
     private let maximum: Int
-    private let state: Lock<State>
+    private let tokens: Lock<Int>
 
     /// Creates a full budget.
     ///
@@ -41,24 +37,24 @@ public final class RetryBudget: Sendable {
         income = Int((ratio * Double(Self.unit)).rounded())
         let (maximum, overflows) = maxTokens.multipliedReportingOverflow(by: Self.unit)
         self.maximum = overflows ? .max : maximum
-        state = Lock(State(tokens: self.maximum))
+        tokens = Lock(self.maximum)
     }
 
     /// The number of further attempts that are allowed now.
-    public var tokenCount: Int { state.withLock { $0.tokens } / Self.unit }
+    public var tokenCount: Int { tokens.withLock { $0 } / Self.unit }
 
     /// Takes a token for a further attempt. Returns false if there is none. Then the attempt must not happen.
     public func takeToken() -> Bool {
-        state.withLock { state in
-            if state.tokens < Self.unit { return false }
-            state.tokens -= Self.unit
+        tokens.withLock { tokens in
+            if tokens < Self.unit { return false }
+            tokens -= Self.unit
             return true
         }
     }
 
     /// Records a call that succeeded. Use it for calls that are not bodies of a counted queue.
     public func addSuccess() {
-        state.withLock { $0.tokens = $0.tokens > maximum - income ? maximum : $0.tokens + income }
+        tokens.withLock { $0 = $0 > maximum - income ? maximum : $0 + income }
     }
 
     /// Records the bodies of a queue that succeed, in any attempt. Call it before you add operations. Several queues can

@@ -66,7 +66,7 @@ extension TaskOperationResults {
         _ options: OperationOptions = OperationOptions(), on queue: TaskOperationQueue? = nil,
         body: @escaping TaskOperation<Success>.Body
     ) -> TaskOperation<Success> {
-        let operation = TaskOperation(options.with(name, priority, dependencies), body: body)
+        let operation = TaskOperation(name: name, priority: priority, dependencies: dependencies, options, body: body)
         buffer.add(operation, on: queue, hasRoom: false)
         return operation
     }
@@ -97,7 +97,7 @@ extension TaskOperationResults {
         body: @escaping TaskOperation<Success>.Body
     ) async throws(CancellationError) -> TaskOperation<Success> {
         try await buffer.waitForRoom(isProducer: false)
-        let operation = TaskOperation(options.with(name, priority, dependencies), body: body)
+        let operation = TaskOperation(name: name, priority: priority, dependencies: dependencies, options, body: body)
         buffer.add(operation, hasRoom: true)
         return operation
     }

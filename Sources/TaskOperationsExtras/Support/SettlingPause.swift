@@ -10,14 +10,19 @@ final class SettlingPause: Sendable {
     let end: TaskOperation<Void> = .placeholder(name: "settling")
     private let timer = Lock<TimeLimit?>(nil)
 
+    /// Creates a pause that has not begun. Returns nil if its duration is not positive.
+    init?(of duration: Duration) {
+        if duration <= .zero { return nil }
+    }
+
     /// Begins the pause, or begins it again. Has no effect after the end. Takes O(log *n*) time for *n* pauses.
     func begin(_ pause: Duration, clock: any Clock<Duration>) {
         if end.isFinished { return }
         let new = TimeLimit { [end] in end.finishExternally() }
         replaceTimer(by: new)
         new.start(pause, clock: clock)
-        // If the pause ended in the meantime, nothing else ends this timer.
-        if end.isFinished { new.end() }
+        // If the pause ended, or another thread began it again, before this timer started, nothing else ends the timer.
+        if end.isFinished || timer.withLock({ $0 !== new }) { new.end() }
     }
 
     /// Ends the pause, so that the operation can start.
@@ -32,5 +37,12 @@ final class SettlingPause: Sendable {
             return timer
         }
         former?.end()
+    }
+}
+
+extension OperationOptions {
+    /// The options of an operation that starts after a pause, if there is one.
+    func after(_ pause: SettlingPause?) -> OperationOptions {
+        pause.map { [self, .dependencies([$0.end])] } ?? self
     }
 }

@@ -32,7 +32,7 @@ struct GrammarTests {
         #expect(try await queue.runBarrier(name: "alone") { queue.operationCount } == 1)
     }
 
-    @Test("A group takes what a queue takes")
+    @Test("A group has each form of a queue that adds operations")
     func group() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
         let events = Recorder<String>()

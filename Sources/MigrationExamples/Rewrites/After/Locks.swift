@@ -5,6 +5,7 @@ public struct Empty: Error {}
 
 public final class LockedStock {
     private static let madeLock = Mutex(())
+    // Every access holds `madeLock`.
     nonisolated(unsafe) private static var made = 0
 
     private let lock = Mutex(())
@@ -82,6 +83,7 @@ public final class LockedStock {
 
 public func sumWithLock() -> Int {
     let lock = Mutex(())
+    // Every access holds `lock`, or follows all iterations.
     nonisolated(unsafe) var sum = 0
     DispatchQueue.concurrentPerform(iterations: 100) { number in
         lock.withLock { _ in

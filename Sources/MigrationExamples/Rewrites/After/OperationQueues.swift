@@ -15,6 +15,7 @@ public final class Loader {
 
     public func load(_ count: Int) -> [Int] {
         let lock = NSRecursiveLock()
+        // Every access holds `lock`, or follows all operations.
         nonisolated(unsafe) var loaded: [Int] = []
         for number in 0..<count {
             (number % 2 == 0 ? queue : slow).addOperation {

@@ -4,6 +4,7 @@ public struct Empty: Error {}
 
 public final class LockedStock {
     private static let madeLock = NSLock()
+    // Every access holds `madeLock`.
     nonisolated(unsafe) private static var made = 0
 
     private let lock = NSLock()
@@ -83,6 +84,7 @@ public final class LockedStock {
 
 public func sumWithLock() -> Int {
     let lock = NSLock()
+    // Every access holds `lock`, or follows all iterations.
     nonisolated(unsafe) var sum = 0
     DispatchQueue.concurrentPerform(iterations: 100) { number in
         lock.lock()
