@@ -210,7 +210,8 @@ extension AsyncLazyTests {
         circle.add("a") { try await $0[1].value }
         circle.add("b") { try await $0[0].value }
         let error = await #expect(throws: TaskOperationError.self) { try await circle[0].value }
-        #expect(names(error) == ["b", "a", "b"])
+        // Both computations execute at the same time. The one that awaits the other last closes the cycle.
+        #expect([["a", "b", "a"], ["b", "a", "b"]].contains(names(error)))
     }
 
     @Test("values that await each other are refused by name if each was begun from outside", arguments: [2, 3, 20])
