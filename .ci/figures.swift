@@ -60,9 +60,9 @@ func tableRow(_ name: String, _ title: String) -> String? {
 let optionTitles = [
     ("TaskOperationQueue", "none"), ("name", "`name`"), ("priority", "`priority`"),
     ("dependencies", "`dependencies`, one that has finished"), ("weight", "`weight`"),
-    ("retry", "`retry`, without a failure"), ("limited", "`limited`, by one semaphore"), ("timeLimit", "`timeLimit`"),
-    ("timeLimit-abandon", "`timeLimit` with `overrun(.abandon)`"), ("starting-within", "`starting(within:)`"),
-    ("ending-within", "`ending(within:)`"), ("attemptTimeLimit", "`attemptTimeLimit`"),
+    ("retry", "`retry`, without a failure"), ("limited", "`limit`, one semaphore"), ("timeout", "`timeout`"),
+    ("timeout-abandon", "`timeout` with `overrun(.abandon)`"), ("starting-within", "`timeout(untilStart:)`"),
+    ("ending-within", "`timeout(untilEnd:)`"), ("attemptTimeout", "`timeout(perAttempt:)`"),
     ("all-options", "all of these, without dependencies"),
 ]
 

@@ -17,7 +17,7 @@ public enum DeliveryEvent<ID: Hashable & Sendable>: Sendable {
     /// The operation or `onPoison` has failed, and the payload was returned to the engine.
     case rejected(ID, error: any Error, retryAfter: Duration)
     /// The operation was cancelled or the queue was shut down, and the payload was returned to the engine. A
-    /// cancellation by a time limit is a failure instead, for which `rejected` is reported.
+    /// cancellation by a timeout is a failure instead, for which `rejected` is reported.
     case givenBack(ID)
     /// The delivery was poison. `onPoison` has returned, and the engine has removed the payload.
     case poisoned(ID, error: any Error)

@@ -39,7 +39,7 @@ extension HeldDelivery {
 }
 
 extension AnyTaskOperation {
-    /// Whether the operation was cancelled for another reason than a time limit of its own, which also cancels it.
+    /// Whether the operation was cancelled for another reason than a timeout of its own, which also cancels it.
     ///
     /// - Parameter failure: The outcome of the operation.
     func wasCancelled(withFailure failure: any Error) -> Bool {

@@ -7,13 +7,13 @@ public import TaskOperations
 public struct DeliveryOptions: Sendable {
     /// The options of the operation that executes a delivery, such as the name, priority, weight and limits.
     ///
-    /// A time limit cancels the body. After the body has ended, the delivery is acknowledged if the body has succeeded.
+    /// A timeout cancels the body. After the body has ended, the delivery is acknowledged if the body has succeeded.
     /// Otherwise it has failed. `overrun(.abandon)` has the effect of `overrun(.wait)`, because the end of the body
     /// decides the answer to the engine.
     ///
     /// If the operation fails before its start, the delivery has failed, too. `redelivery` and `maxAttempts` apply to
     /// this failure as they apply to a failure of the body. Examples are a dependency that has failed, a cycle of
-    /// dependencies, a time limit that has passed, and a full queue.
+    /// dependencies, a timeout that has passed, and a full queue.
     public var operation: OperationOptions
 
     /// The key of a delivery. Deliveries with the same key execute one at a time in this process, in the order of

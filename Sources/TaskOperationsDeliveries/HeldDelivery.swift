@@ -70,7 +70,7 @@ final class HeldDelivery<Source: Delivery>: Sendable {
 
     /// Records the end of the operation, and settles the delivery. Later calls have no effect.
     ///
-    /// - Parameter isCancelled: Whether the operation was cancelled, and not by a time limit.
+    /// - Parameter isCancelled: Whether the operation was cancelled, and not by a timeout.
     func ended(_ result: Result<Void, any Error>, isCancelled: Bool, number: Int) {
         let (ended, renewal) = state.withLock { state in
             defer { state.hasEnded = true }

@@ -18,7 +18,7 @@ extension TaskOperationQueue {
     ///   waits for such a moment, the queue can contain an empty operation named "pull". It is an operation like any
     ///   other: it is part of `operationCount`, and `waitUntilAllOperationsAreFinished` waits for it.
     /// - A delivery is acknowledged after success. After a failure, it is rejected with the delay of
-    ///   `DeliveryOptions.redelivery`. The end of a time limit is a failure. After another cancellation of its
+    ///   `DeliveryOptions.redelivery`. The end of a timeout is a failure. After another cancellation of its
     ///   operation, a delivery is returned to the engine at once.
     /// - The lease is extended according to `DeliveryOptions.lease`. If the lease is lost, the body is cancelled.
     /// - If a call of the engine fails, the failure is reported, and the call is repeated. Acknowledgements and

@@ -65,8 +65,8 @@ public struct StallReports: AsyncSequence, Sendable {
 
 extension TaskOperationQueue {
     /// Returns a sequence of reports on stalls of the queue. A queue stalls if it has operations, but no operation ends
-    /// within the time limit. A report contains the holders of permits, their waits, and the cause of the stall. While
-    /// the stall continues, another report is sent after each further period of the time limit.
+    /// within the timeout. A report contains the holders of permits, their waits, and the cause of the stall. While
+    /// the stall continues, another report is sent after each further period of the timeout.
     ///
     /// ```swift
     /// for await report in queue.stalls(longerThan: .seconds(10)) { print(report) }

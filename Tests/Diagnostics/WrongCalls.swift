@@ -3,14 +3,12 @@
 import TaskOperations
 
 func options(queue: TaskOperationQueue, number: TaskOperation<Int>, limit: AsyncSemaphore, policy: RetryPolicy) {
-    // expected-error@+1 {{pass options: addOperation([.timeLimit(_:), .retry(_:), …]) { … }}}
-    queue.addOperation(timeLimit: .seconds(2)) { 1 }
-    // expected-error@+1 {{pass options: addOperation([.timeLimit(_:), .retry(_:), …]) { … }}}
+    // expected-error@+1 {{pass options: addOperation([.timeout(_:), .retry(_:), …]) { … }}}
+    queue.addOperation(timeout: .seconds(2)) { 1 }
+    // expected-error@+1 {{pass options: addOperation([.timeout(_:), .retry(_:), …]) { … }}}
     queue.addOperation(weight: 3, limits: [limit], retry: policy) { 1 }
     // expected-error@+1 {{combine options in an array: addOperation([.weight(2), .name("a")]) { … }}}
     queue.addOperation(.weight(3), .name("a")) { 1 }
-    // expected-error@+1 {{use .timeLimit(_:) for the body or .starting(within:)}}
-    queue.addOperation(.timeout(.seconds(3))) { 1 }
     // expected-error@+1 {{use .retry(.immediately(attempts:)) or .exponential(initial:attempts:)}}
     queue.addOperation(.retry(3)) { 1 }
     // expected-error@+1 {{contextual type for closure argument list expects 1 argument}}

@@ -37,7 +37,7 @@ struct SmallProgramTests {
     private static let smallest = [
         SmallPrograms.addAndCancel, SmallPrograms.addLimited, SmallPrograms.addTwice, SmallPrograms.suspended,
         SmallPrograms.released, SmallPrograms.givenUp, SmallPrograms.observed, SmallPrograms.callback,
-        SmallPrograms.shutDown, SmallPrograms.timeLimit, MainActorPrograms.cancelledThere,
+        SmallPrograms.shutDown, SmallPrograms.timeout, MainActorPrograms.cancelledThere,
     ]
 
     @Test("two and three interruptions, everywhere", .enabled(if: Amount.isDeep), arguments: smallest)

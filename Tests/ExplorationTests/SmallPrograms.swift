@@ -51,7 +51,7 @@ enum SmallPrograms {
         addAndCancel, addLimited, addTwo, addTwice, refusedAdd, removedEdge, raised, suspended, released, lent, awaited,
         givenUp,
         awaitedTwice, observed, limited, callback, scope, capacity, shutDown, key, lazyValue, group, semaphore, thread,
-        threads, timeLimit, crossing, awaitedBarrier, keptLimit, startedDependent, progress,
+        threads, timeout, crossing, awaitedBarrier, keptLimit, startedDependent, progress,
         refusedAndCancelled, seenEnd, givenUpPlace, joinedKey, cancelledKey, delivered, roomOrCancelled,
         shutDownDependent, refusedUnseen, lentInTurn, awaitedEnd, addedBeforeEnd, escalatedWait, movedWorker,
         movedWorkerOfReleased,
@@ -75,7 +75,7 @@ enum SmallPrograms {
     static let addLimited = ExploredProgram("add with a limit / cancel") { schedule in
         let (queue, semaphore) = (TaskOperationQueue(maxConcurrentOperationCount: 1), AsyncSemaphore(capacity: 1))
         let operation = TaskOperation(name: "a") {}
-        try? operation.addOptions(.limited(by: semaphore))
+        try? operation.addOptions(.limit(semaphore))
         schedule.thread("adder") { try? queue.addOperation(operation) }
         schedule.thread("canceller") { operation.cancel() }
         schedule.runToEnd()
@@ -361,8 +361,8 @@ enum SmallPrograms {
                 tally.leave()
             }
         }
-        try? operations[0].addOptions(.limited(by: one, two))
-        try? operations[1].addOptions(.limited(by: two, one))
+        try? operations[0].addOptions(.limits([one, two]))
+        try? operations[1].addOptions(.limits([two, one]))
         for number in 0..<2 { schedule.thread("adder") { try? queues[number].addOperation(operations[number]) } }
         schedule.runToEnd()
         for operation in operations { schedule.expectEnd(of: operation) }
@@ -538,10 +538,10 @@ enum SmallPrograms {
         schedule.expect(tally.counts == ["a": 1, "b": 1], "\(tally.counts)")
     }
 
-    static let timeLimit = ExploredProgram("time limit / end") { schedule in
+    static let timeout = ExploredProgram("timeout / end") { schedule in
         let (queue, tally) = (TaskOperationQueue(maxConcurrentOperationCount: 1), Tally())
         let operation = TaskOperation(name: "a") { tally.count("a") }
-        try? operation.addOptions(.timeLimit(.seconds(1)))
+        try? operation.addOptions(.timeout(.seconds(1)))
         operation.addCompletionHandler { _ in tally.count("handler") }
         schedule.thread("adder") { try? queue.addOperation(operation) }
         schedule.runToEnd()
@@ -582,7 +582,7 @@ extension SmallPrograms {
                 group.addTask { try? await withTaskOperationQueue { _ in tally.count("scope") } }
             }
         }
-        for operation in [needing, keeping] { try? operation.addOptions(.limited(by: semaphore)) }
+        for operation in [needing, keeping] { try? operation.addOptions(.limit(semaphore)) }
         schedule.thread("adder") {
             try? queue.addOperation(keeping)
             // If the body already awaits the operation, the addition would close the cycle. In that case the addition
@@ -712,7 +712,7 @@ extension SmallPrograms {
         let (semaphore, tally) = (AsyncSemaphore(capacity: 2), Tally())
         schedule.thread("waiters") {
             guard semaphore.tryAcquire() else { return schedule.fail("no permit is left") }
-            let first = Task { try await semaphore.acquire(2) }
+            let first = Task { try await semaphore.acquire(weight: 2) }
             Task {
                 try await semaphore.acquire()
                 tally.count("acquired")

@@ -57,11 +57,11 @@ enum TimePrograms {
     static let pause = ExploredProgram("pause between attempts / start with its limit / cancel") { schedule in
         let (queue, semaphore, clock) = (TaskOperationQueue(), AsyncSemaphore(capacity: 1), SetClock())
         let (tally, retry) = (Tally(), RetryPolicy { _, _ in .seconds(1) })
-        let retried = TaskOperation([.name("retried"), .limited(by: semaphore), .retry(retry), .clock(clock)]) {
+        let retried = TaskOperation([.name("retried"), .limit(semaphore), .retry(retry), .clock(clock)]) {
             tally.count("attempt")
             if tally["needing"] == 0 { throw Failure() }
         }
-        let needing = TaskOperation([.name("needing"), .limited(by: semaphore)]) { tally.count("needing") }
+        let needing = TaskOperation([.name("needing"), .limit(semaphore)]) { tally.count("needing") }
         try? queue.addOperation(retried)
         schedule.thread("adder") { try? queue.addOperation(needing) }
         schedule.thread("canceller") { retried.cancel() }
@@ -80,11 +80,11 @@ enum TimePrograms {
     static let cancelledReturn = ExploredProgram("return of lent limits / its cancellation / add") { schedule in
         let (queue, one, two) = (TaskOperationQueue(), AsyncSemaphore(capacity: 1), AsyncSemaphore(capacity: 1))
         let (clock, retry, end) = (SetClock(), RetryPolicy { _, _ in .seconds(1) }, AsyncGroup())
-        let retried = TaskOperation([.name("retried"), .limited(by: one, two), .retry(retry), .clock(clock)]) {
+        let retried = TaskOperation([.name("retried"), .limits([one, two]), .retry(retry), .clock(clock)]) {
             throw Failure()
         }
-        let keeping = TaskOperation([.name("keeping"), .limited(by: two)]) { await end.wait() }
-        let behind = TaskOperation([.name("behind"), .limited(by: one)]) {}
+        let keeping = TaskOperation([.name("keeping"), .limit(two)]) { await end.wait() }
+        let behind = TaskOperation([.name("behind"), .limit(one)]) {}
         end.enter()
         try? queue.addOperation(retried)
         schedule.runToEnd()

@@ -169,7 +169,7 @@ struct GuideStatementTests {
     @Test("The table of members names the members that the recipes use")
     func members() throws {
         let members = try MigrationDocument(MigrationDocument.article("Members")).text.split(separator: "\n")
-        #expect(try #require(members.first { $0.hasPrefix("| `setTarget") }).contains("`.limited(by:)`"))
+        #expect(try #require(members.first { $0.hasPrefix("| `setTarget") }).contains("`.limit(_:)`"))
         #expect(try #require(members.first { $0.hasPrefix("| `progress`") }).contains("`progressUpdates`"))
         #expect(try #require(members.first { $0.contains("flags: .barrier") }).contains("no effect"))
     }
@@ -253,7 +253,7 @@ struct NamedCall: CustomTestStringConvertible {
 
     static let all = [
         NamedCall(page: "Operations/BatchedOperations", name: "addOperationWaitingForRoom"),
-        NamedCall(page: "Dispatch/setTarget", name: ".limited(by:"),
+        NamedCall(page: "Dispatch/setTarget", name: ".limit("),
         NamedCall(page: "Advanced/CancelWithError", name: "cancel(throwing:"),
     ]
 }

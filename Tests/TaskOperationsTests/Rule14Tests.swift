@@ -11,7 +11,7 @@ struct Rule14Tests {
         let (operation, other) = (TaskOperation(name: "late") {}, TaskOperation {})
         let limit = AsyncSemaphore(capacity: 1)
         try operation.addOptions(.weight(2))
-        try operation.addOptions(.limited(by: limit))
+        try operation.addOptions(.limit(limit))
         try queue.addOperation(operation)
         #expect(refusal { try operation.addOptions(.weight(1)) }?.alreadyAdded == "late")
         #expect(refusal { try operation.addOptions([]) }?.alreadyAdded == "late")

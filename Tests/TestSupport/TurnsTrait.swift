@@ -7,7 +7,7 @@ package import Testing
 /// Hundreds of tests at once take a third more processor time than one after the other: they poll on the threads of the
 /// pool, and share its caches. Tests that compute on their own threads are limited there.
 ///
-/// The time limit of a test includes the wait for its turn, which can take minutes on a busy machine.
+/// The timeout of a test includes the wait for its turn, which can take minutes on a busy machine.
 package struct TurnsTrait: TestTrait, SuiteTrait, TestScoping {
     /// Enough that tests that wait leave no processor idle.
     private static let turns = AsyncSemaphore(capacity: 3 * ProcessInfo.processInfo.activeProcessorCount)

@@ -51,7 +51,7 @@ extension AnyTaskOperation {
     /// The error that caused the cancellation of the executing body. Nil if the body was not cancelled, or if no body
     /// is executing.
     ///
-    /// The cause is the argument of `cancel(throwing:)` or `cancelAllOperations(throwing:)`. If a time limit has
+    /// The cause is the argument of `cancel(throwing:)` or `cancelAllOperations(throwing:)`. If a timeout has
     /// passed, the cause is `TaskOperationError.timedOut`. Otherwise it is `CancellationError`.
     ///
     /// An awaited call may throw `CancellationError`, which contains no cause. The body can then throw the cause

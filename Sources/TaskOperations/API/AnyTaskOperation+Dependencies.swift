@@ -16,9 +16,20 @@ extension AnyTaskOperation {
     ///   `TaskOperationError.alreadyStarted` if this operation has started or finished. If the call throws, nothing
     ///   changes.
     public func addDependency(_ dependency: AnyTaskOperation) throws(TaskOperationError) {
+        try addDependency(dependency, asInput: false) {}
+    }
+
+    /// Adds a dependency.
+    ///
+    /// - Parameters:
+    ///   - isInput: Whether the body needs the value of the dependency.
+    ///   - insert: Called once under the lock of this operation, when the dependency is added.
+    func addDependency(
+        _ dependency: AnyTaskOperation, asInput isInput: Bool, insert: () -> Void
+    ) throws(TaskOperationError) {
         dependency.record.withLock { $0.isWaitedFor = true }
         var isSubmitted = false
-        while let cycle = try insertDependency(dependency, &isSubmitted) {
+        while let cycle = try insertDependency(dependency, isInput, insert, &isSubmitted) {
             if !Self.lendPermit(on: cycle) { throw .dependencyCycle(Self.labels(of: cycle)) }
         }
         if isSubmitted { linkDependency(dependency) }
@@ -49,9 +60,12 @@ extension AnyTaskOperation {
 
     /// Makes the edge to a dependency. If the edge would close a cycle, returns the cycle instead.
     ///
-    /// - Parameter isSubmitted: Set to true if the caller must link the edge.
+    /// - Parameters:
+    ///   - insert: Called under the lock of this operation if the edge is made.
+    ///   - isSubmitted: Set to true if the caller must link the edge.
     private func insertDependency(
-        _ dependency: AnyTaskOperation, _ isSubmitted: inout Bool
+        _ dependency: AnyTaskOperation, _ isInput: Bool, _ insert: () -> Void,
+        _ isSubmitted: inout Bool
     ) throws(TaskOperationError) -> [WaitNode]? {
         try riseAboveEdges()
         return try WaitOrder.insert(from: .operation(self), to: [.operation(dependency)]) {
@@ -59,7 +73,10 @@ extension AnyTaskOperation {
             try record.withLock { record throws(TaskOperationError) in
                 try checkNotStarted(record.phase)
                 if dependency.rank.value >= rank.value { return false }
-                isSubmitted = record.madeLinks().dependencies.insert(dependency) && record.phase == .submitted
+                let links = record.madeLinks()
+                let isNew = links.dependencies.insert(dependency, isInput: isInput)
+                insert()
+                isSubmitted = isNew && record.phase == .submitted
                 return true
             }
         }

@@ -219,28 +219,7 @@ extension AsyncSemaphore {
     ///   - weight: The number of permits; at least 1, and at most the largest capacity and the largest capacity for each
     ///     key that the semaphore has had.
     ///   - priority: The priority of the wait; nil for the priority of the calling task.
-    ///   - body: The work that needs the permits.
-    /// - Returns: The value that `body` returns.
-    /// - Throws: The error that `body` throws, or `CancellationError` if the task is cancelled before it receives the
-    ///   permits. `TaskOperationError.weightExceedsCapacity` if the semaphore has never had as many permits.
-    public func withPermit<Value>(
-        key: some Hashable & Sendable, weight: Int = 1, priority: TaskPriority? = nil, _ body: () async throws -> Value
-    ) async throws -> Value {
-        let key = interned(key)
-        try await acquire(SemaphoreRequest(weight: weight, key: key, priority: priority))
-        defer { release(weight, for: key) }
-        return try await body()
-    }
-
-    /// Waits for permits of a key, for at most `timeout`, and runs a body with them. Releases the permits when the body
-    /// returns or throws.
-    ///
-    /// - Parameters:
-    ///   - key: The key. Its permits also count as permits of the semaphore. Keys of different types are different.
-    ///   - weight: The number of permits; at least 1, and at most the largest capacity and the largest capacity for each
-    ///     key that the semaphore has had.
-    ///   - priority: The priority of the wait; nil for the priority of the calling task.
-    ///   - timeout: The longest duration of the wait for the permits.
+    ///   - timeout: The longest duration of the wait for the permits; nil for no limit.
     ///   - clock: The clock that measures the wait.
     ///   - body: The work that needs the permits.
     /// - Returns: The value that `body` returns.
@@ -248,7 +227,7 @@ extension AsyncSemaphore {
     ///   permits. `CancellationError` if the task is cancelled before it receives the permits.
     ///   `TaskOperationError.weightExceedsCapacity` if the semaphore has never had as many permits.
     public func withPermit<Value>(
-        key: some Hashable & Sendable, weight: Int = 1, priority: TaskPriority? = nil, timeout: Duration,
+        key: some Hashable & Sendable, weight: Int = 1, priority: TaskPriority? = nil, timeout: Duration? = nil,
         clock: any Clock<Duration> = ContinuousClock(),
         _ body: () async throws -> Value
     ) async throws -> Value {
@@ -267,25 +246,13 @@ extension AsyncSemaphore {
     /// - Parameters:
     ///   - weight: The number of permits; at least 1, and at most the largest capacity that the semaphore has had.
     ///   - priority: The priority of the wait; nil for the priority of the calling task.
-    /// - Throws: `CancellationError` if the task is cancelled before it receives the permits.
-    ///   `TaskOperationError.weightExceedsCapacity` if the semaphore has never had as many permits. In both cases, the
-    ///   task takes no permit.
-    public func acquire(_ weight: Int = 1, priority: TaskPriority? = nil) async throws {
-        try await acquire(SemaphoreRequest(weight: weight, priority: priority))
-    }
-
-    /// Waits for permits, for at most `timeout`, and takes the permits.
-    ///
-    /// - Parameters:
-    ///   - weight: The number of permits; at least 1, and at most the largest capacity that the semaphore has had.
-    ///   - priority: The priority of the wait; nil for the priority of the calling task.
-    ///   - timeout: The longest duration of the wait.
+    ///   - timeout: The longest duration of the wait; nil for no limit.
     ///   - clock: The clock that measures the wait.
     /// - Throws: `WaitTimeoutError` if the time is over before the task receives the permits. `CancellationError` if
     ///   the task is cancelled before it receives the permits. `TaskOperationError.weightExceedsCapacity` if the
     ///   semaphore has never had as many permits. In all cases, the task takes no permit.
     public func acquire(
-        _ weight: Int = 1, priority: TaskPriority? = nil, timeout: Duration,
+        weight: Int = 1, priority: TaskPriority? = nil, timeout: Duration? = nil,
         clock: any Clock<Duration> = ContinuousClock()
     ) async throws {
         try await acquire(SemaphoreRequest(weight: weight, priority: priority), timeout, clock)
@@ -295,7 +262,7 @@ extension AsyncSemaphore {
     ///
     /// - Parameter weight: The number of permits; at least 1.
     /// - Returns: True if the permits were taken; otherwise false.
-    public func tryAcquire(_ weight: Int = 1) -> Bool {
+    public func tryAcquire(weight: Int = 1) -> Bool {
         checkWeight(weight)
         let (isTaken, claims) = withStorage { ($0.state.tryAcquire(weight), $0.state.noteTask()) }
         stopKeeping(claims)
@@ -307,19 +274,16 @@ extension AsyncSemaphore {
         for case .claim(let claim) in claims { claim.stopKeeping() }
     }
 
-    private func acquire(_ request: SemaphoreRequest) async throws {
-        try Task.checkCancellation()
-        if try acquireAtOnce(request) { return }
-        let isAcquired = await suspend(SemaphoreWait(request))
-        if !isAcquired { throw CancellationError() }
-    }
-
     private func acquire(
-        _ request: SemaphoreRequest, _ timeout: Duration, _ clock: any Clock<Duration>
+        _ request: SemaphoreRequest, _ timeout: Duration?, _ clock: any Clock<Duration>
     ) async throws {
         try Task.checkCancellation()
         if try acquireAtOnce(request) { return }
         let wait = SemaphoreWait(request)
+        guard let timeout else {
+            if await suspend(wait) { return }
+            throw CancellationError()
+        }
         let isAcquired = await withTimeoutHandler(timeout, clock: clock) {
             await suspend(wait)
         } onTimeout: { [self] in
@@ -360,7 +324,7 @@ extension AsyncSemaphore {
     /// Releases permits, and resumes waiting tasks for which enough permits are then free.
     ///
     /// - Parameter weight: The number of permits; at least 1, and at most the number of taken permits.
-    public func release(_ weight: Int = 1) {
+    public func release(weight: Int = 1) {
         release(weight, for: nil)
     }
 
@@ -378,37 +342,19 @@ extension AsyncSemaphore {
     /// - Parameters:
     ///   - weight: The number of permits; at least 1, and at most the largest capacity that the semaphore has had.
     ///   - priority: The priority of the wait; nil for the priority of the calling task.
-    ///   - body: The work that needs the permits.
-    /// - Returns: The value that `body` returns.
-    /// - Throws: The error that `body` throws, or `CancellationError` if the task is cancelled before it receives the
-    ///   permits.
-    public func withPermit<Value>(
-        weight: Int = 1, priority: TaskPriority? = nil, _ body: () async throws -> Value
-    ) async throws -> Value {
-        try await acquire(weight, priority: priority)
-        defer { release(weight) }
-        return try await body()
-    }
-
-    /// Waits for permits, for at most `timeout`, and runs a body with them. Releases the permits when the body returns
-    /// or throws.
-    ///
-    /// - Parameters:
-    ///   - weight: The number of permits; at least 1, and at most the largest capacity that the semaphore has had.
-    ///   - priority: The priority of the wait; nil for the priority of the calling task.
-    ///   - timeout: The longest duration of the wait for the permits.
+    ///   - timeout: The longest duration of the wait for the permits; nil for no limit.
     ///   - clock: The clock that measures the wait.
     ///   - body: The work that needs the permits.
     /// - Returns: The value that `body` returns.
     /// - Throws: The error that `body` throws. `WaitTimeoutError` if the time is over before the task receives the
     ///   permits. `CancellationError` if the task is cancelled before it receives the permits.
     public func withPermit<Value>(
-        weight: Int = 1, priority: TaskPriority? = nil, timeout: Duration,
+        weight: Int = 1, priority: TaskPriority? = nil, timeout: Duration? = nil,
         clock: any Clock<Duration> = ContinuousClock(),
         _ body: () async throws -> Value
     ) async throws -> Value {
-        try await acquire(weight, priority: priority, timeout: timeout, clock: clock)
-        defer { release(weight) }
+        try await acquire(weight: weight, priority: priority, timeout: timeout, clock: clock)
+        defer { release(weight: weight) }
         return try await body()
     }
 

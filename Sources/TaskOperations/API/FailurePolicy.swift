@@ -3,7 +3,7 @@ import Synchronization
 /// The effect of an operation's failure on its scope or group.
 ///
 /// An operation that was cancelled, before or after its start, does not count as a failure. An operation that exceeded
-/// its time limit counts as a failure.
+/// its timeout counts as a failure.
 public enum FailurePolicy: Sendable {
     /// The first failure cancels the remaining operations, and is thrown at the end.
     case cancelRest

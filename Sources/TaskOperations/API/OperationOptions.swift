@@ -5,11 +5,11 @@
 ///
 /// ```swift
 /// let network: OperationOptions = [
-///     .limited(by: connections), .retry(.exponential(initial: .milliseconds(200), attempts: 5)),
-///     .timeLimit(.seconds(20)),
+///     .limit(connections), .retry(.exponential(initial: .milliseconds(200), attempts: 5)),
+///     .timeout(.seconds(20)),
 /// ]
 /// queue.addOperation([network, .name(url.path)]) { try await load(url) }
-/// queue.addOperation([.weight(3), .starting(within: .seconds(30))], after: data) { try decode($0) }
+/// queue.addOperation([.weight(3), .timeout(untilStart: .seconds(30))], after: data) { try decode($0) }
 /// ```
 ///
 /// A combination contains the limits and dependencies of all its elements. For every other option, the last value
@@ -19,15 +19,15 @@
 ///
 /// Policies apply in a fixed order, regardless of the order of the options. From the outermost to the innermost:
 ///
-/// 1. `ending(within:)` covers everything from the addition to the end of the body.
-/// 2. `starting(within:)` covers the time from the addition to the start.
+/// 1. `timeout(untilEnd:)` covers everything from the addition to the end of the body.
+/// 2. `timeout(untilStart:)` covers the time from the addition to the start.
 /// 3. `delay(_:)` and `dependencies(_:)` hold the operation back before it competes for permits.
-/// 4. When the operation has the permits of its limits (`limited(by:)`), it takes the permits of its queue
+/// 4. When the operation has the permits of its limits (`limit(_:)`), it takes the permits of its queue
 ///    (`weight(_:)`) and a token of the queue's rate in one step, and starts.
-/// 5. `timeLimit(_:)` covers the body with all attempts and pauses.
+/// 5. `timeout(_:)` covers the body with all attempts and pauses.
 /// 6. `retry(_:)` repeats the next step. Between attempts, the operation lends its permits. Each attempt takes a token
 ///    of the rate.
-/// 7. `attemptTimeLimit(_:)` covers one call of the body.
+/// 7. `timeout(perAttempt:)` covers one call of the body.
 public struct OperationOptions: Sendable {
     /// The options that are set, in the order in which they were set. An operation keeps this list. A value with a
     /// property for each option would need 300 bytes.
@@ -123,17 +123,29 @@ extension OperationOptions {
         return OperationOptions(.weight(weight))
     }
 
-    /// Adds semaphores that the operation shares with operations of any queue and with callers of `withPermit`.
+    /// Adds a limit: a semaphore that the operation shares with operations of any queue and with callers of
+    /// `withPermit`. Several limits are several options.
     ///
-    /// The operation starts when it has a permit of its queue and of each of these semaphores. When its body has ended,
+    /// The operation starts when it has a permit of its queue and the permits of each limit. When its body has ended,
     /// the operation releases the permits. A semaphore of capacity 1 gives mutual exclusion.
     ///
     /// ```swift
     /// let database = AsyncSemaphore(capacity: 1)
-    /// reads.addOperation(.limited(by: database, network)) { … }
-    /// writes.addOperation(.limited(by: database)) { … }
+    /// let hosts = AsyncSemaphore(capacity: 16, perKey: 2)
+    /// let memory = AsyncSemaphore(capacity: 512 << 20)  // bytes
+    /// reads.addOperation([.limit(database), .limit(memory, weight: size)]) { … }
+    /// loads.addOperation(.limit(hosts, key: url.host)) { … }
     /// try await database.withPermit { … }
     /// ```
+    ///
+    /// With a key, at most `capacityPerKey` permits are taken for the key. An operation whose key has no free permit
+    /// delays no operation of another key. Among operations of one priority, keys receive permits in proportion to their
+    /// shares; see `AsyncSemaphore.setShare(_:for:)`.
+    ///
+    /// With a weight, the operation takes several permits. If the semaphore has never had as many permits when the
+    /// operation is added, the operation fails with `TaskOperationError.weightExceedsCapacity`. To run heavy operations
+    /// alone instead, pass `min(size, memory.capacity)`. While an operation waits for many permits, operations of the
+    /// same or a lower priority do not overtake it. It therefore cannot starve.
     ///
     /// While an operation waits for a limit, later operations of its queue that do not need this limit can start.
     /// Operations and tasks receive permits by priority, then by arrival. If operations of several queues wait, the
@@ -156,58 +168,29 @@ extension OperationOptions {
     /// them may be taken when the operation needs one. The library does not know which task holds a permit by
     /// `withPermit`. If that task awaits an operation that needs the permit, both wait forever.
     ///
-    /// - Parameter limits: The semaphores. If a semaphore is given several times, its last option applies.
-    public static func limited(by limits: AsyncSemaphore...) -> OperationOptions { limited(by: limits) }
-
-    /// Adds an array of semaphores that the operation shares with others. See `limited(by:)` with a list of arguments.
-    public static func limited(by limits: [AsyncSemaphore]) -> OperationOptions {
-        OperationOptions(.limits(limits.map { LimitRequest(limit: $0, key: nil, weight: 1) }))
-    }
-
-    /// Adds a semaphore from which the operation takes several permits. See `limited(by:)` with a list of arguments.
-    ///
-    /// ```swift
-    /// let memory = AsyncSemaphore(capacity: 512 << 20)  // bytes
-    /// queue.addOperation(.limited(by: memory, weight: size)) { … }
-    /// ```
-    ///
-    /// If the semaphore has never had as many permits when the operation is added, the operation fails with
-    /// `TaskOperationError.weightExceedsCapacity`. To run heavy operations alone instead, pass
-    /// `min(size, memory.capacity)`. While an operation waits for many permits, operations of the same or a lower
-    /// priority do not overtake it. It therefore cannot starve.
-    ///
     /// - Parameters:
-    ///   - limit: The semaphore.
-    ///   - weight: The number of permits; at least 1. A smaller number stops the process with a message.
-    public static func limited(by limit: AsyncSemaphore, weight: Int = 1) -> OperationOptions {
-        limited(by: LimitRequest(limit: limit, key: nil, weight: weight))
-    }
-
-    /// Adds a semaphore from which the operation takes permits for a key. See `limited(by:)` with a list of arguments.
-    ///
-    /// ```swift
-    /// let hosts = AsyncSemaphore(capacity: 16, perKey: 2)
-    /// queue.addOperation(.limited(by: hosts, key: url.host)) { … }
-    /// ```
-    ///
-    /// At most `capacityPerKey` permits are taken for the key. An operation whose key has no free permit delays no
-    /// operation of another key. Among operations of one priority, keys receive permits in proportion to their shares;
-    /// see `AsyncSemaphore.setShare(_:for:)`.
-    ///
-    /// - Parameters:
-    ///   - limit: The semaphore.
+    ///   - semaphore: The semaphore. If it is given several times, its last option applies.
     ///   - key: The key. Keys of different types are different.
-    ///   - weight: The number of permits; at least 1. See `limited(by:weight:)`. A number below 1 stops the process
-    ///     with a message.
-    public static func limited(
-        by limit: AsyncSemaphore, key: some Hashable & Sendable, weight: Int = 1
+    ///   - weight: The number of permits; at least 1. A smaller number stops the process with a message.
+    public static func limit(
+        _ semaphore: AsyncSemaphore, key: some Hashable & Sendable, weight: Int = 1
     ) -> OperationOptions {
-        limited(by: LimitRequest(limit: limit, key: limit.interned(key), weight: weight))
+        limit(LimitRequest(limit: semaphore, key: semaphore.interned(key), weight: weight))
     }
 
-    private static func limited(by request: LimitRequest) -> OperationOptions {
+    /// Adds a limit without a key. See `limit(_:key:weight:)`.
+    public static func limit(_ semaphore: AsyncSemaphore, weight: Int = 1) -> OperationOptions {
+        limit(LimitRequest(limit: semaphore, key: nil, weight: weight))
+    }
+
+    private static func limit(_ request: LimitRequest) -> OperationOptions {
         require(request.weight > 0, "weight is \(request.weight); it must be at least 1.")
         return OperationOptions(.limits([request]))
+    }
+
+    /// One permit of each of several semaphores.
+    package static func limits(_ semaphores: [AsyncSemaphore]) -> OperationOptions {
+        OperationOptions(.limits(semaphores.map { LimitRequest(limit: $0, key: nil, weight: 1) }))
     }
 
     /// Adds operations that must finish before this one starts, with any outcome.
@@ -238,18 +221,18 @@ extension OperationOptions {
     }
 }
 
-// MARK: - Limits of time, and retries
+// MARK: - Timeouts and retries
 
 extension OperationOptions {
     /// Limits the time from the addition to the start.
     ///
-    /// When the time is over, an operation that has not started fails with `TaskOperationError.notStarted`. An
+    /// When the time is over, an operation that has not started fails with `TaskOperationError.startTimedOut`. An
     /// operation that has failed in this way never starts. The time includes delays, waits for dependencies, and waits
     /// for room.
     ///
     /// - Parameter limit: The time; not negative. If it is zero, the operation fails when it is added.
-    public static func starting(within limit: Duration) -> OperationOptions {
-        check(limit, "starting(within:)")
+    public static func timeout(untilStart limit: Duration) -> OperationOptions {
+        check(limit, "timeout(untilStart:)")
         return OperationOptions(.startLimit(.duration(limit)))
     }
 
@@ -260,12 +243,12 @@ extension OperationOptions {
     /// `TaskOperationError.timedOut`.
     ///
     /// - Parameter limit: The time; not negative. If it is zero, the operation fails when it is added.
-    public static func ending(within limit: Duration) -> OperationOptions {
-        check(limit, "ending(within:)")
+    public static func timeout(untilEnd limit: Duration) -> OperationOptions {
+        check(limit, "timeout(untilEnd:)")
         return OperationOptions(.endLimit(.duration(limit)))
     }
 
-    /// Sets the instant by which the operation must have ended. Like `ending(within:)`, but for an instant. If the
+    /// Sets the instant by which the operation must have ended. Like `timeout(untilEnd:)`, but for an instant. If the
     /// instant has passed when the operation is added, the operation fails at once, and its body never runs. Also sets
     /// the clock.
     public static func deadline<C: Clock>(
@@ -281,9 +264,9 @@ extension OperationOptions {
     /// effective.
     ///
     /// - Parameter limit: The time; not negative.
-    public static func timeLimit(_ limit: Duration) -> OperationOptions {
-        check(limit, "timeLimit(_:)")
-        return OperationOptions(.timeLimit(limit))
+    public static func timeout(_ limit: Duration) -> OperationOptions {
+        check(limit, "timeout(_:)")
+        return OperationOptions(.timeout(limit))
     }
 
     /// Limits the time of each attempt.
@@ -293,14 +276,14 @@ extension OperationOptions {
     /// body runs in a child task.
     ///
     /// - Parameter limit: The time; not negative.
-    public static func attemptTimeLimit(_ limit: Duration) -> OperationOptions {
-        check(limit, "attemptTimeLimit(_:)")
-        return OperationOptions(.attemptTimeLimit(limit))
+    public static func timeout(perAttempt limit: Duration) -> OperationOptions {
+        check(limit, "timeout(perAttempt:)")
+        return OperationOptions(.attemptTimeout(limit))
     }
 
-    /// Sets the rule for a body that ignores its cancellation after `timeLimit(_:)` or `ending(within:)`. The default
+    /// Sets the rule for a body that ignores its cancellation after `timeout(_:)` or `timeout(untilEnd:)`. The default
     /// is `.wait`.
-    public static func overrun(_ overrun: TimeLimitOverrun) -> OperationOptions {
+    public static func overrun(_ overrun: TimeoutOverrun) -> OperationOptions {
         OperationOptions(.overrun(overrun))
     }
 
@@ -322,11 +305,11 @@ extension OperationOptions {
     }
 }
 
-/// The rule for an operation whose body ignores its cancellation after a time limit has passed.
-public enum TimeLimitOverrun: Sendable {
+/// The rule for an operation whose body ignores its cancellation after a timeout has passed.
+public enum TimeoutOverrun: Sendable {
     /// The operation fails after its body has ended. Dependents, and tasks that await the operation, wait until then.
     ///
-    /// If the operation was cancelled before its time limit passed, its outcome is the result of its body.
+    /// If the operation was cancelled before its timeout passed, its outcome is the result of its body.
     case wait
 
     /// The operation fails at once, even if it was cancelled before, and its dependents can start. The result of the

@@ -15,7 +15,7 @@
 /// them back before the next attempt. The values and the error of a failed attempt are released before the pause.
 /// Cancelling the operation ends the pause and the operation at once, with `CancellationError`.
 ///
-/// No further attempt follows if the operation was cancelled or its time limit has passed. A failed input
+/// No further attempt follows if the operation was cancelled or its timeout has passed. A failed input
 /// (`TaskOperationError.dependencyFailed`) also ends the attempts, because the input would be missing in every attempt.
 ///
 /// This differs from the `RetryProcedure` of ProcedureKit, which creates a new operation for each attempt.
@@ -83,6 +83,15 @@ extension RetryPolicy {
     public func only(for isTransient: @escaping @Sendable (any Error) -> Bool) -> RetryPolicy {
         RetryPolicy(
             { [decision] error, attempt in isTransient(error) ? decision(error, attempt) : nil }, report: report)
+    }
+
+    /// Returns this policy with a condition for each attempt that this policy allows.
+    package func onlyWhile(_ isAllowed: @escaping @Sendable () -> Bool) -> RetryPolicy {
+        RetryPolicy(
+            { [decision] error, attempt in
+                guard let pause = decision(error, attempt), isAllowed() else { return nil }
+                return pause
+            }, report: report)
     }
 
     /// Returns the pause before the next attempt of work that is not an operation; nil if no attempt follows.

@@ -261,7 +261,8 @@ extension TaskOperation {
     }
 
     /// Adds a handler that is called once with the outcome. The rules for the time and the task of the call are those
-    /// for a handler without an outcome.
+    /// for a handler without an outcome, which also exists for operations whose type is not known. To stay on your
+    /// actor, call `whenFinished(_:)`.
     public func addCompletionHandler(_ handler: @escaping @Sendable (Result<Success, any Error>) -> Void) {
         addHandler { handler(($0 as! Self).outcome!) }
     }
@@ -329,6 +330,17 @@ extension TaskOperation where Success == Void {
                 }
             }
         }
+    }
+}
+
+/// The operations whose values are passed to a body.
+private final class InputList<Input: Sendable>: @unchecked Sendable {
+    // The list is accessed under the operation's lock before the start, and only by the operation's body after the
+    // start.
+    var operations: [TaskOperation<Input>]
+
+    init(_ operations: [TaskOperation<Input>]) {
+        self.operations = operations
     }
 }
 
@@ -426,7 +438,7 @@ extension TaskOperation {
     ///   - priority: See `OperationOptions.priority(_:)`.
     ///   - dependencies: More operations that must finish first, with any outcome.
     ///   - options: The other options. An option replaces the argument of the same name.
-    ///   - inputs: The operations whose values are passed to the body, in this order.
+    ///   - inputs: The operations whose values are passed to the body, in this order. `addInput(_:)` adds more.
     ///   - body: The work.
     public convenience init<Input>(
         name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
@@ -434,9 +446,43 @@ extension TaskOperation {
         after inputs: [TaskOperation<Input>],
         body: @escaping @Sendable ([Input]) async throws -> Success
     ) {
+        let list = InputList(inputs)
         self.init(options.with(name, priority, dependencies), after: inputs) {
-            try await body(inputs.map { try $0.requireValue() })
+            try await body(list.operations.map { try $0.requireValue() })
         }
+        record.withLock { $0.madeLinks().inputs = list }
+    }
+
+    /// Adds an operation whose value is passed to the body, behind the values of the other inputs. Use this method to
+    /// connect a graph after the creation of its operations, for example a graph that is read from a file:
+    ///
+    /// ```swift
+    /// for file in project.files {
+    ///     builds[file.name] = TaskOperation(name: file.name, after: [TaskOperation<Output>]()) { try await build(file, $0) }
+    /// }
+    /// for file in project.files {
+    ///     for name in file.imports { try builds[file.name]?.addInput(builds[name]!) }
+    /// }
+    /// try queue.addOperations(Array(builds.values))
+    /// ```
+    ///
+    /// The operation must have been created with `after:` and an array of operations with values of the type `Input`.
+    /// Any other operation stops the process with a message. The cost is that of `addDependency(_:)`.
+    ///
+    /// - Parameter input: The operation whose value is passed to the body. If it is an input already, its value is
+    ///   passed again.
+    /// - Throws: `TaskOperationError.dependencyCycle` if the input already waits for this operation.
+    ///   `TaskOperationError.alreadyStarted` if this operation has started or finished. If the call throws, nothing
+    ///   changes.
+    public func addInput<Input>(_ input: TaskOperation<Input>) throws(TaskOperationError) {
+        // The type of the list does not change, so it needs no lock until the input is added.
+        guard let list = record.withLock({ $0.links?.inputs }) as? InputList<Input> else {
+            if record.withLock({ $0.phase == .finished }) { throw .alreadyStarted(OperationLabel(self)) }
+            fatalError(
+                "\(OperationLabel(self)) takes no list of \(Input.self). Create it with after: [TaskOperation<\(Input.self)>]."
+            )
+        }
+        try addDependency(input, asInput: true) { list.operations.append(input) }
     }
 
     /// Returns the value of this operation for an operation that needs the value.

@@ -40,18 +40,18 @@ public enum TaskOperationError: Error, Sendable {
     case dropped(OperationLabel, queueName: String?)
 
     /// The queue refused the operation when it was added, because the operation was not expected to start within the
-    /// time that `OperationOptions.starting(within:)` allows. See `TaskOperationQueue.Configuration.shedsLoad`.
+    /// time that `OperationOptions.timeout(untilStart:)` allows. See `TaskOperationQueue.Configuration.shedsLoad`.
     case overloaded(OperationLabel, queueName: String?, expectedWait: Duration)
 
     /// A task or an operation needs more permits than a semaphore has ever had. `capacity` is the largest capacity so
     /// far.
     case weightExceedsCapacity(semaphoreName: String?, weight: Int, capacity: Int)
 
-    /// The operation did not start within the time that `OperationOptions.starting(within:)` allows. Its body never
+    /// The operation did not start within the time that `OperationOptions.timeout(untilStart:)` allows. Its body never
     /// runs.
-    case notStarted(OperationLabel, after: Duration)
+    case startTimedOut(OperationLabel, after: Duration)
 
-    /// The operation did not finish within its time limit. Its body was cancelled. With the overrun rule `.abandon`,
+    /// The operation did not finish within its timeout. Its body was cancelled. With the overrun rule `.abandon`,
     /// the body may still be executing.
     case timedOut(OperationLabel, after: Duration)
 }
@@ -100,17 +100,17 @@ extension TaskOperationError: CustomStringConvertible {
         case .overloaded(let operation, let queueName, let wait):
             """
             \(operation) was refused by \(Self.queue(queueName)), which has too much other work: the operation would \
-            probably start after \(wait), too late for its `starting(within:)`.
+            probably start after \(wait), too late for its `timeout(untilStart:)`.
             """
         case .weightExceedsCapacity(let name, let weight, let capacity):
             """
             The call or operation needs \(weight) permits of \(name.map { "semaphore \"\($0)\"" } ?? "a semaphore"), which has \
             never had more than \(capacity). Raise its capacity, or use a smaller weight.
             """
-        case .notStarted(let operation, let limit):
+        case .startTimedOut(let operation, let limit):
             "\(operation) did not start within \(limit). Its queue had too much other work, or its dependencies took too long."
         case .timedOut(let operation, let limit):
-            "\(operation) did not finish within its time limit of \(limit)."
+            "\(operation) did not finish within its timeout of \(limit)."
         }
     }
 
@@ -125,13 +125,13 @@ extension TaskOperationError: CustomStringConvertible {
     }
 }
 
-/// The error of a wait that took longer than its time limit. The awaited work continues. One exception is
-/// `withTimeLimit`, whose body has ended when it throws this error.
+/// The error of a wait that took longer than its timeout. The awaited work continues. One exception is
+/// `withTimeout`, whose body has ended when it throws this error.
 public struct WaitTimeoutError: Error, Hashable, Sendable {
     /// The description of the awaited object.
     public let awaited: String
 
-    /// The time limit of the wait, in words.
+    /// The timeout of the wait, in words.
     public let timeout: String
 
     package init(_ awaited: String, timeout: some DurationProtocol) {

@@ -50,7 +50,7 @@ extension TaskOperationQueue {
     /// Creates an operation with options and adds it.
     ///
     /// ```swift
-    /// queue.addOperation(name: "load", [.weight(2), .timeLimit(.seconds(30))]) { try await load(url) }
+    /// queue.addOperation(name: "load", [.weight(2), .timeout(.seconds(30))]) { try await load(url) }
     /// ```
     ///
     /// - Parameters:
@@ -233,7 +233,7 @@ extension TaskOperationQueue {
     /// the delay takes linear time in the number of operations if anything waits for the barrier.
     ///
     /// A barrier with `.retry(_:)` holds back later operations during each of its pauses. A barrier with
-    /// `.limited(by:)` holds back later operations while it waits for a permit of its limit.
+    /// `.limit(_:)` holds back later operations while it waits for a permit of its limit.
     ///
     /// - Throws: `TaskOperationError.alreadyAdded` if the operation was already added to a queue or started.
     ///   `TaskOperationError.dependencyCycle` if an earlier operation waits for the barrier. If the call throws,
@@ -335,7 +335,7 @@ extension TaskOperationQueue {
         let placeholder = options.ofPlaceholder(named: name)
         guard scheduler.defaults?.values.beginsAtAddition == true else { return placeholder }
         let forever = Duration.seconds(Int64.max)
-        return [placeholder, .delay(.zero), .starting(within: forever), .ending(within: forever)]
+        return [placeholder, .delay(.zero), .timeout(untilStart: forever), .timeout(untilEnd: forever)]
     }
 
     /// Whether this queue refuses operations.

@@ -5,7 +5,7 @@ extension TaskOperationQueue {
     /// let uploads = TaskOperationQueue(
     ///     .init(
     ///         name: "uploads", maxConcurrentOperationCount: 4, rate: .perSecond(10),
-    ///         defaults: [.timeLimit(.seconds(30)), .retry(.immediately(attempts: 3))]))
+    ///         defaults: [.timeout(.seconds(30)), .retry(.immediately(attempts: 3))]))
     /// ```
     public struct Configuration: Sendable {
         /// The name in messages, descriptions and events; nil if the queue has no name.
@@ -33,11 +33,11 @@ extension TaskOperationQueue {
         public var ageing: Ageing?
 
         /// Whether the queue refuses an operation at its addition if the operation would probably not start within the
-        /// time that `OperationOptions.starting(within:)` allows. It requires the order `firstInFirstOut`.
+        /// time that `OperationOptions.timeout(untilStart:)` allows. It requires the order `firstInFirstOut`.
         ///
         /// A refused operation fails at once with `TaskOperationError.overloaded`, so that the caller can respond while
         /// there is time. Without this setting, it would fail when its time is over. Operations without
-        /// `starting(within:)` are never refused, and neither are barriers, delayed operations, operations with
+        /// `timeout(untilStart:)` are never refused, and neither are barriers, delayed operations, operations with
         /// unfinished dependencies, and operations that are added to a suspended queue.
         ///
         /// The queue estimates the wait from the times for which recent operations of the same priority were ready

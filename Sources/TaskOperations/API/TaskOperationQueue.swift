@@ -138,7 +138,7 @@ extension AnyTaskOperation {
 extension Scheduler {
     /// The owner of the queue, or a view if the owner was released.
     fileprivate nonisolated var queue: TaskOperationQueue? {
-        if self === Scheduler.withoutQueue { return nil }
+        if isWithoutQueue { return nil }
         return owningQueue ?? TaskOperationQueue(viewOf: self)
     }
 

@@ -53,18 +53,15 @@ extension TaskOperationQueue {
         body: @escaping TaskOperation<Success>.Body
     ) -> TaskOperation<Success> { TaskOperation(body: body) }
 
-    @available(*, unavailable, message: "pass options: addOperation([.timeLimit(_:), .retry(_:), …]) { … }")
+    @available(*, unavailable, message: "pass options: addOperation([.timeout(_:), .retry(_:), …]) { … }")
     @discardableResult
     public func addOperation<Success>(
         weight: Int? = nil, limits: [AsyncSemaphore]? = nil, delay: Duration? = nil, deadline: Duration? = nil,
-        timeLimit: Duration? = nil, retry: RetryPolicy? = nil, body: @escaping TaskOperation<Success>.Body
+        timeout: Duration? = nil, retry: RetryPolicy? = nil, body: @escaping TaskOperation<Success>.Body
     ) -> TaskOperation<Success> { TaskOperation(body: body) }
 }
 
 extension OperationOptions {
-    @available(*, unavailable, message: "use .timeLimit(_:) for the body or .starting(within:)")
-    public static func timeout(_ limit: Duration) -> OperationOptions { OperationOptions() }
-
     @available(*, unavailable, message: "use .retry(.immediately(attempts:)) or .exponential(initial:attempts:)")
     public static func retry(_ attempts: Int) -> OperationOptions { OperationOptions() }
 }

@@ -7,7 +7,7 @@ extension AnyTaskOperation {
     /// Adds options to an existing operation. The option `name` has no effect.
     ///
     /// ```swift
-    /// try operation.addOptions([.weight(2), .limited(by: database)])
+    /// try operation.addOptions([.weight(2), .limit(database)])
     /// try queue.addOperation(operation)
     /// ```
     ///
@@ -31,7 +31,7 @@ extension AnyTaskOperation {
     public var weight: Int { record.withLock { Int($0.weight) } }
 
     /// The semaphores that limit the operation, in the order in which they were created. The operation takes permits
-    /// of each semaphore. See `OperationOptions.limited(by:)`.
+    /// of each semaphore. See `OperationOptions.limit(_:)`.
     public var limits: [AsyncSemaphore] { limitRequests.map(\.limit) }
 
     /// Whether the operation takes permits of a key of a semaphore. False if the operation has ended.
@@ -83,7 +83,7 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Ends the operation, because a time limit passed before it was added.
+    /// Ends the operation, because a timeout passed before it was added.
     func endLate() {
         record.withLock { $0.links?.timers }?.endPassed(self)
     }
@@ -144,9 +144,9 @@ enum OptionSetting: Sendable {
     case delay(TimeFromNow)
     case startLimit(TimeFromNow)
     case endLimit(TimeFromNow)
-    case timeLimit(Duration)
-    case attemptTimeLimit(Duration)
-    case overrun(TimeLimitOverrun)
+    case timeout(Duration)
+    case attemptTimeout(Duration)
+    case overrun(TimeoutOverrun)
     indirect case retry(RetryPolicy)
     indirect case clock(any Clock<Duration>)
 
@@ -169,9 +169,9 @@ package struct OptionValues: Sendable {
     package private(set) var delay: TimeFromNow?
     private(set) var startLimit: TimeFromNow?
     private(set) var endLimit: TimeFromNow?
-    private(set) var timeLimit: Duration?
-    private(set) var attemptTimeLimit: Duration?
-    package private(set) var overrun: TimeLimitOverrun?
+    private(set) var timeout: Duration?
+    private(set) var attemptTimeout: Duration?
+    package private(set) var overrun: TimeoutOverrun?
     private(set) var retry: RetryPolicy?
     private(set) var clock: (any Clock<Duration>)?
 
@@ -197,8 +197,8 @@ package struct OptionValues: Sendable {
         case .delay(let delay): self.delay = delay
         case .startLimit(let limit): startLimit = limit
         case .endLimit(let limit): endLimit = limit
-        case .timeLimit(let limit): timeLimit = limit
-        case .attemptTimeLimit(let limit): attemptTimeLimit = limit
+        case .timeout(let limit): timeout = limit
+        case .attemptTimeout(let limit): attemptTimeout = limit
         case .overrun(let overrun): self.overrun = overrun
         case .retry(let policy): retry = policy
         case .clock(let clock): self.clock = clock
@@ -214,7 +214,7 @@ package struct OptionValues: Sendable {
     var beginsAtAddition: Bool { delay != nil || startLimit != nil || endLimit != nil }
 
     /// Whether an option wraps the body.
-    var wrapsBody: Bool { retry != nil || timeLimit != nil || attemptTimeLimit != nil || endLimit != nil }
+    var wrapsBody: Bool { retry != nil || timeout != nil || attemptTimeout != nil || endLimit != nil }
 
     package var chosenClock: any Clock<Duration> { clock ?? ContinuousClock() }
 }

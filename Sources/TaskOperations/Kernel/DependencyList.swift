@@ -4,7 +4,7 @@
 struct DependencyList: Sendable {
     fileprivate struct Note: Sendable {
         /// Whether the body needs the value of the dependency.
-        let isInput: Bool
+        var isInput: Bool
         var isFinished = false
         /// Whether the dependency lists the operation as a dependent. Only a linked dependency notifies the operation
         /// when it has finished.
@@ -35,7 +35,10 @@ struct DependencyList: Sendable {
     ///
     /// - Parameter isInput: Whether the body needs the value of the dependency.
     mutating func insert(_ operation: AnyTaskOperation, isInput: Bool = false) -> Bool {
-        if list.contains(operation) { return false }
+        if list.contains(operation) {
+            if isInput { _ = list.update(operation) { $0.isInput = true } }
+            return false
+        }
         list.append(operation, Note(isInput: isInput))
         unfinishedCount += 1
         return true

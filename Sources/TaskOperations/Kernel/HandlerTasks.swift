@@ -1,3 +1,4 @@
+internal import CTaskOperations
 import Synchronization
 
 /// Calls completion handlers outside of bodies, in a limited number of tasks.
@@ -9,6 +10,8 @@ enum HandlerTasks {
         /// Nil for the cooperative pool.
         let executor: ObjectIdentifier?
         let level: PriorityLevel
+        /// A task of one run of an exploration must not make the calls of another.
+        let run = taskOperationsRunNumber()
     }
 
     fileprivate final class Call: @unchecked Sendable {

@@ -40,7 +40,7 @@ struct OperationRecord: ~Copyable, Sendable {
     var isPriorityGiven: Bool
     /// True after the body was wrapped in its policies.
     var isBodyWrapped = false
-    /// Whether a time limit passed before the operation was added. The operation must then end without a start.
+    /// Whether a timeout passed before the operation was added. The operation must then end without a start.
     var isLate = false
     /// The clock of the delay's deadline; `noClock` if the operation is not delayed.
     var deadlineClock = Self.noClock

@@ -115,7 +115,7 @@ package struct QueueCapture: Sendable {
 
 extension Scheduler {
     /// Whether this is the scheduler of operations that are started without a queue.
-    package nonisolated var isWithoutQueue: Bool { self === Scheduler.withoutQueue }
+    package nonisolated var isWithoutQueue: Bool { permit == nil }
 }
 
 /// The state of an operation and its waits, at one moment.

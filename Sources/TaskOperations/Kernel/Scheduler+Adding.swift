@@ -90,7 +90,7 @@ extension Scheduler {
         return true
     }
 
-    /// The expected wait of an operation if it exceeds the time that `starting(within:)` allows; otherwise nil.
+    /// The expected wait of an operation if it exceeds the time that `timeout(untilStart:)` allows; otherwise nil.
     private nonisolated func excessiveWait(
         of operation: AnyTaskOperation, isBarrier: Bool, in core: borrowing SchedulerCore
     ) -> Duration? {

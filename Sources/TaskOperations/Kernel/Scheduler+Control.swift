@@ -62,7 +62,7 @@ extension Scheduler {
         return !wait.isGivenUp
     }
 
-    /// Waits until the queue is empty. After a time limit, or when the waiting task is cancelled, cancels the remaining
+    /// Waits until the queue is empty. After a timeout, or when the waiting task is cancelled, cancels the remaining
     /// operations and waits for their ends.
     ///
     /// - Throws: The errors of the wait without a limit.

@@ -361,7 +361,7 @@ extension SchedulerState {
             case full
             /// The operation was dropped to make room for a newer one.
             case dropped
-            /// A time limit of the operation passed before the operation was added.
+            /// A timeout of the operation passed before the operation was added.
             case late
             /// The operation would have started too late.
             case overloaded(expectedWait: Duration)
@@ -470,7 +470,7 @@ struct Newcomer: Sendable {
     var isDelayed = false
     var weight = 1
     var hasEnded = false
-    /// Whether a time limit passed before the operation was added.
+    /// Whether a timeout passed before the operation was added.
     var isLate = false
     var hasDependencies = false
     var hasLimits = false

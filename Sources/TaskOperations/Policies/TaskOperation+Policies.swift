@@ -7,11 +7,11 @@ extension TaskOperation {
         let options = operation.completedOptions
         let clock = options.chosenClock
         let whole = operation.record.withLock { $0.links?.timers }?.endLimit
-        guard let limit = options.timeLimit else {
+        guard let limit = options.timeout else {
             guard let whole else { return try await attempts(body, options) }
             return try await whole.run { try await attempts(body, options) }
         }
-        let time = whole ?? OperationTimeLimit(options.overrun ?? .wait, clock: clock)
+        let time = whole ?? OperationTimeout(options.overrun ?? .wait, clock: clock)
         return try await withTimeoutHandler(limit, clock: clock) {
             try await time.run { try await attempts(body, options) }
         } onTimeout: {
@@ -21,9 +21,9 @@ extension TaskOperation {
 
     private static func attempts(_ body: @escaping Body, _ options: OptionValues) async throws -> Success {
         let clock = options.chosenClock
-        guard let policy = options.retry else { return try await attempt(body, options.attemptTimeLimit, clock) }
+        guard let policy = options.retry else { return try await attempt(body, options.attemptTimeout, clock) }
         return try await run(
-            { try await attempt(body, options.attemptTimeLimit, clock) }, retrying: policy, clock: clock)
+            { try await attempt(body, options.attemptTimeout, clock) }, retrying: policy, clock: clock)
     }
 
     private static func attempt(

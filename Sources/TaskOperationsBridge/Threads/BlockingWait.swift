@@ -12,7 +12,7 @@ final class BlockingWait: Sendable {
     /// Begins a wait.
     ///
     /// - Parameter isUnlimited: Whether the thread will block until the wait is over. If true, the task waits on behalf
-    ///   of the calling body, which lends its permit. With a time limit, the body could continue before the wait is
+    ///   of the calling body, which lends its permit. With a timeout, the body could continue before the wait is
     ///   over, without its permit.
     init(isUnlimited: Bool, _ wait: @escaping @Sendable () async throws(TaskOperationError) -> Void) {
         let body = isUnlimited ? AnyTaskOperation.callingBody : nil

@@ -11,7 +11,7 @@ public import TaskOperations
 ///
 /// let backend = AsyncSemaphore(capacity: 10, name: "backend")
 /// let capacity = backend.adaptCapacity(within: 2...100)
-/// capacity.measureBodies(of: reads)      // the bodies with the option .limited(by: backend)
+/// capacity.measureBodies(of: reads)      // the bodies with the option .limit(backend)
 /// capacity.measureBodies(of: writes)
 /// let page = try await backend.withPermit { try await capacity.measure { try await load(url) } }
 /// ```
@@ -73,7 +73,7 @@ public final class AdaptiveCapacity: Sendable {
         state.withLock { $0.meter.control.baseline }.map { .seconds(min($0, 1e18)) }
     }
 
-    /// Returns true for the errors of time limits, which are the refusals of a system that is too slow.
+    /// Returns true for the errors of timeouts, which are the refusals of a system that is too slow.
     public static func isTimeout(_ error: any Error) -> Bool {
         if case TaskOperationError.timedOut = error { return true }
         return error is WaitTimeoutError
@@ -148,7 +148,7 @@ extension TaskOperationQueue {
     ///   - rule: The rule that computes the width.
     ///   - clock: The clock that measures latencies and windows.
     ///   - isRefusal: Returns whether an error of a body means that the other system is overloaded. By default, only
-    ///     time limits do.
+    ///     timeouts do.
     /// - Returns: The object that adapts the width. The queue keeps it.
     @discardableResult
     public func adaptCapacity(
@@ -175,7 +175,7 @@ extension AsyncSemaphore {
     ///     first one.
     ///   - rule: The rule that computes the capacity.
     ///   - clock: The clock that measures latencies and windows.
-    ///   - isRefusal: Returns whether an error means that the other system is overloaded. By default, only time limits
+    ///   - isRefusal: Returns whether an error means that the other system is overloaded. By default, only timeouts
     ///     do.
     /// - Returns: The object that adapts the capacity.
     public func adaptCapacity(

@@ -15,7 +15,7 @@ import TaskOperations
 /// ```
 ///
 /// The thread is started when it is first needed. After the executor is released, the thread finishes all submitted
-/// work and ends. `shutdown()` ends the thread earlier.
+/// work and ends. `shutDown()` ends the thread earlier.
 public final class ThreadExecutor: SerialExecutor, TaskExecutor {
     private let threads: WorkerThreads
 
@@ -54,7 +54,7 @@ public final class ThreadExecutor: SerialExecutor, TaskExecutor {
     ///
     /// The function does not run in a task. It cannot read task locals, and it cannot notice a cancellation.
     ///
-    /// - Throws: The error that the function throws, or `ThreadExecutorError.shutDown` after `shutdown()`. If the task
+    /// - Throws: The error that the function throws, or `ThreadExecutorError.shutDown` after `shutDown()`. If the task
     ///   is cancelled before the function is called, throws `CancellationError` and does not call the function.
     public func run<Value: Sendable>(_ function: @escaping @Sendable () throws -> Value) async throws -> Value {
         if threads.isClosing { throw ThreadExecutorError.shutDown(name: name) }
@@ -69,10 +69,10 @@ public final class ThreadExecutor: SerialExecutor, TaskExecutor {
     /// Afterwards `run(_:)` throws. Before you call this method, wait for all tasks and actors that use the executor.
     /// If one of them needs the thread after its end, the process stops with a message. A call of this method on the
     /// thread itself also stops the process.
-    public func shutdown() async {
+    public func shutDown() async {
         require(
             !threads.containsCurrent,
-            "The ThreadExecutor \"\(name)\" cannot wait for its own end. Call shutdown() from another thread.")
+            "The ThreadExecutor \"\(name)\" cannot wait for its own end. Call shutDown() from another thread.")
         await withCheckedContinuation { continuation in
             threads.close { continuation.resume() }
         }

@@ -35,11 +35,11 @@ public struct KeptValues: Sendable {
     }
 }
 
-/// The finished operations whose values are kept. Each takes constant amortized time, and O(log *n*) with a time limit.
+/// The finished operations whose values are kept. Each takes constant amortized time, and O(log *n*) if they are kept for a time.
 final class KeptOperations: Sendable {
     private struct Entry: Sendable {
         let shared: SharedOperation
-        let timer: TimeLimit?
+        let timer: DeadlineTimer?
         /// The number of the last use.
         var lastUse: Int
     }
@@ -100,7 +100,8 @@ final class KeptOperations: Sendable {
     /// Keeps a finished operation. Returns false and does nothing if `removeAll` was called.
     func insert(_ shared: SharedOperation) -> Bool {
         let identity = ObjectIdentifier(shared)
-        let timer = values.time.map { _ in TimeLimit { [weak self, weak shared] in shared.map { self?.expire($0) } } }
+        let timer = values.time.map { _ in DeadlineTimer { [weak self, weak shared] in shared.map { self?.expire($0) } }
+        }
         let (isOpen, removed) = state.withLock { state -> (Bool, [Entry]) in
             if state.isClosed { return (false, []) }
             state.entries[identity] = Entry(shared: shared, timer: timer, lastUse: 0)

@@ -63,8 +63,10 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
     ///
     /// - Parameters:
     ///   - key: The key.
-    ///   - options: The options of a new operation. If the request joins an existing operation, only the priority of
-    ///     the options is used. It is the priority of the request.
+    ///   - name: The name of a new operation in messages and descriptions.
+    ///   - priority: The priority of the request. The default is the priority of the queue's defaults, or `.medium`.
+    ///   - dependencies: The operations that must finish before a new operation starts, with any outcome.
+    ///   - options: The other options of a new operation. An option replaces the argument of the same name.
     ///   - existing: The rule for a key that has an operation already.
     ///   - pause: The pause between the addition of a new operation and its start. If the request gives its body to an
     ///     existing operation that still pauses, that pause begins again. A duration that is not positive means no
@@ -74,9 +76,11 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
     /// - Returns: The request of this caller.
     @discardableResult
     public func request(
-        _ key: Key, _ options: OperationOptions = OperationOptions(), existing: ExistingOperation = .join,
+        _ key: Key, name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
+        _ options: OperationOptions = OperationOptions(), existing: ExistingOperation = .join,
         settling pause: Duration = .zero, body: @escaping TaskOperation<Value>.Body
     ) -> KeyedRequest<Value> {
+        let options = options.with(name, priority, dependencies)
         let values = options.values
         let settling = SettlingPause(of: pause)
         return request(key, priority: values.priority ?? defaultPriority, existing, settling, body) { box in
@@ -224,16 +228,21 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
     ///
     /// - Parameters:
     ///   - key: The key.
-    ///   - options: The options of a new operation. Their priority is the priority of the request.
+    ///   - name: The name of a new operation in messages and descriptions.
+    ///   - priority: The priority of the request. The default is the priority of the queue's defaults, or `.medium`.
+    ///   - dependencies: The operations that must finish before a new operation starts, with any outcome.
+    ///   - options: The other options of a new operation. An option replaces the argument of the same name.
     ///   - existing: The rule for a key that has an operation already.
     ///   - pause: The pause between the addition of a new operation and its start.
     ///   - body: The body of a new operation, or the new body of an existing one.
     /// - Returns: The value of the operation.
     /// - Throws: The errors of `KeyedRequest.value`.
     public func value(
-        for key: Key, _ options: OperationOptions = OperationOptions(), existing: ExistingOperation = .join,
+        for key: Key, name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
+        _ options: OperationOptions = OperationOptions(), existing: ExistingOperation = .join,
         settling pause: Duration = .zero, body: @escaping TaskOperation<Value>.Body
     ) async throws -> Value {
+        let options = options.with(name, priority, dependencies)
         let request = request(key, options, existing: existing, settling: pause, body: body)
         return try await withTaskCancellationHandler {
             try await request.result.get()

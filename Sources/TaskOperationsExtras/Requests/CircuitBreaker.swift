@@ -89,7 +89,7 @@ public final class CircuitBreaker: Sendable {
 
     /// Makes a call, unless the breaker refuses it.
     ///
-    /// - Parameter call: The call. A probe that never ends keeps the breaker half open, so give calls a time limit.
+    /// - Parameter call: The call. A probe that never ends keeps the breaker half open, so give calls a timeout.
     /// - Returns: The value that `call` returns.
     /// - Throws: The error that `call` throws; `CircuitOpenError` if the breaker refuses the call.
     public func run<Value>(_ call: () async throws -> Value) async throws -> Value {

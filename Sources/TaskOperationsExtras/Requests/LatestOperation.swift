@@ -66,7 +66,10 @@ public final class LatestOperation {
     /// Cancels the present operation, and starts another one after the pause.
     ///
     /// - Parameters:
-    ///   - options: The options of the operation.
+    ///   - name: The name of the operation in messages and descriptions.
+    ///   - priority: See `OperationOptions.priority(_:)`.
+    ///   - dependencies: The operations that must finish first, with any outcome.
+    ///   - options: The other options. An option replaces the argument of the same name.
     ///   - body: The work. It does not run on the main actor, unless the closure is isolated to it.
     ///   - deliver: Receives the outcome of the operation, on the main actor, unless a newer `start` or `cancel()` came
     ///     before. `isRunning` is then already false. The outcome is `CancellationError` only if the operation was
@@ -75,11 +78,12 @@ public final class LatestOperation {
     ///   older operation is delivered.
     @discardableResult
     public func start<Value: Sendable>(
+        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
         _ options: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Value>.Body,
         deliver: @escaping @MainActor (Result<Value, any Error>) -> Void
     ) -> TaskOperation<Value> {
         let pause = SettlingPause(of: pause)
-        let operation = TaskOperation<Value>(options.after(pause), body: body)
+        let operation = TaskOperation<Value>(options.with(name, priority, dependencies).after(pause), body: body)
         let identity = ObjectIdentifier(operation)
         operation.whenFinished { [weak self] result in self?.deliver(result, of: identity, to: deliver) }
         replaceCurrent(by: Run(operation: operation, pause: pause))?.cancel()

@@ -71,13 +71,8 @@ extension RetryPolicy {
     /// Returns this policy, limited by a budget. If the budget is used up, no attempt follows, and the error of the last
     /// attempt is the outcome.
     ///
-    /// Call `reporting(to:)` on the result, because the result does not call the handlers of this policy.
-    ///
     /// - Parameter budget: The budget from which each further attempt takes a token.
     public func limited(by budget: RetryBudget) -> RetryPolicy {
-        RetryPolicy { error, attempt in
-            guard let pause = delay(after: error, attempt: attempt), budget.takeToken() else { return nil }
-            return pause
-        }
+        onlyWhile { budget.takeToken() }
     }
 }

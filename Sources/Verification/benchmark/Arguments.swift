@@ -16,7 +16,7 @@ struct Arguments: Sendable {
     var scale = 1.0
     /// The number of rounds for each subject; nil for the default of the size.
     var rounds: Int?
-    /// The time limit for each subject, for a quick overview; nil for all rounds.
+    /// The timeout for each subject, for a quick overview; nil for all rounds.
     var secondsPerSubject: Double?
     var isMarkdown = false
     var jsonPath: String?

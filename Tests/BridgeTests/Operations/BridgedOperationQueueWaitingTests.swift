@@ -43,7 +43,7 @@ struct BridgedOperationQueueWaitingTests {
     }
 
     #if os(Linux) || os(macOS)
-        /// Runs in a separate process, because the time limit of a test cannot be reported while the pool is blocked.
+        /// Runs in a separate process, because the timeout of a test cannot be reported while the pool is blocked.
         @Test(
             "every thread of the cooperative pool can block until what was cancelled before its start has ended",
             .prompt)

@@ -214,7 +214,7 @@ extension BridgeWorld {
             }
     }
 
-    /// Runs available work until the condition is true. Returns false after a time limit.
+    /// Runs available work until the condition is true. Returns false after a timeout.
     private func waits(_ condition: () -> Bool) -> Bool {
         // Other tests of this process may occupy all threads of the pool for a long time.
         let isFoundations = program.queues.allSatisfy { $0.kind == .foundation }

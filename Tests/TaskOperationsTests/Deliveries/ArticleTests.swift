@@ -47,7 +47,7 @@ struct ArticleTests {
             engine.deliveries(),
             optionsFor: { kind in
                 var options = DeliveryOptions()
-                if kind == "mail" { options.operation = .limited(by: mail) }
+                if kind == "mail" { options.operation = .limit(mail) }
                 return options
             }
         ) { kind in

@@ -154,7 +154,7 @@ struct ConsumeTests {
             }
             await setup.queue.consume(deliveries, configuration: setup.configuration) { _ in
                 var options = setup.configuration.options
-                if place == .waiting { options.operation = .limited(by: limit) }
+                if place == .waiting { options.operation = .limit(limit) }
                 return options
             } body: { _ in
                 if place == .executing { await gate.pass() }
@@ -175,7 +175,7 @@ struct ConsumeTests {
     func noPull() async throws {
         var setup = Setup(payloads: 3)
         let limit = AsyncSemaphore(capacity: 1)
-        setup.configuration.options.operation = .limited(by: limit)
+        setup.configuration.options.operation = .limit(limit)
         let (queue, engine, configuration) = (setup.queue, setup.engine, setup.configuration)
         try await limit.acquire()
         queue.isSuspended = true
@@ -334,9 +334,9 @@ struct ConsumeTests {
     }
 
     @Test(
-        "time limits of the queue's defaults apply to deliveries, and do not end or delay the consumption",
-        arguments: [OperationOptions.starting(within: .seconds(1)), .ending(within: .seconds(1))])
-    func defaultTimeLimits(limit: OperationOptions) async {
+        "timeouts of the queue's defaults apply to deliveries, and do not end or delay the consumption",
+        arguments: [OperationOptions.timeout(untilStart: .seconds(1)), .timeout(untilEnd: .seconds(1))])
+    func defaultTimeouts(limit: OperationOptions) async {
         let setup = Setup(payloads: 3, configure: { queue, clock in queue.defaults = [limit, .clock(clock)] })
         setup.queue.isSuspended = true
         let consumption = Task { await setup.consume { _ in } }
@@ -351,7 +351,7 @@ struct ConsumeTests {
         let setup = Setup(
             width: 1, payloads: 2,
             configure: { queue, clock in
-                queue.defaults = [.delay(.seconds(10)), .clock(clock), .limited(by: AsyncSemaphore(capacity: 1))]
+                queue.defaults = [.delay(.seconds(10)), .clock(clock), .limit(AsyncSemaphore(capacity: 1))]
             })
         let starts = Recorder<Int>()
         await setup.advancing {
@@ -392,7 +392,7 @@ struct ConsumeTests {
         let setup = Setup(
             width: 2, payloads: 1,
             configure: { queue, _ in
-                queue.defaults = isWeight ? .weight(2) : .limited(by: limit)
+                queue.defaults = isWeight ? .weight(2) : .limit(limit)
             })
         let gate = Gate()
         if !isWeight { try await limit.acquire() }
@@ -495,9 +495,9 @@ struct DeliveryFailureTests {
     }
 
     @Test(
-        "a body that exceeds a time limit has failed: its delivery is rejected with the delay of the policy",
-        arguments: [OperationOptions.timeLimit(.seconds(1)), .ending(within: .seconds(1))])
-    func timeLimit(limit: OperationOptions) async {
+        "a body that exceeds a timeout has failed: its delivery is rejected with the delay of the policy",
+        arguments: [OperationOptions.timeout(.seconds(1)), .timeout(untilEnd: .seconds(1))])
+    func timeout(limit: OperationOptions) async {
         var setup = Setup(payloads: 1)
         setup.configuration.options.operation = [limit, .clock(setup.clock)]
         setup.configuration.options.maxAttempts = 3
@@ -510,10 +510,10 @@ struct DeliveryFailureTests {
     }
 
     @Test("a delivery whose time is over before its start is rejected with the delay of the policy")
-    func timeLimitBeforeStart() async {
+    func timeoutBeforeStart() async {
         var setup = Setup(payloads: 1)
         setup.configuration.prefetch = 1
-        setup.configuration.options.operation = [.ending(within: .seconds(1)), .clock(setup.clock)]
+        setup.configuration.options.operation = [.timeout(untilEnd: .seconds(1)), .clock(setup.clock)]
         setup.queue.isSuspended = true
         let consumption = Task { [setup] in await setup.consume { _ in } }
         await advance(setup, by: .seconds(1.5))
@@ -530,7 +530,7 @@ struct DeliveryFailureTests {
     func poisonBeforeStart(isLimitedByPolicy: Bool) async {
         var setup = Setup(payloads: 1)
         setup.configuration.prefetch = 1
-        setup.configuration.options.operation = [.ending(within: .seconds(1)), .clock(setup.clock)]
+        setup.configuration.options.operation = [.timeout(untilEnd: .seconds(1)), .clock(setup.clock)]
         if isLimitedByPolicy {
             setup.configuration.options.redelivery = RetryPolicy { _, attempt in attempt < 2 ? .seconds(1) : nil }
         } else {
@@ -563,7 +563,7 @@ struct DeliveryFailureTests {
         setup.configuration.options.key = "key"
         setup.configuration.options.lease = DeliveryLease(.seconds(30), renewal: .upTo(.seconds(1000)))
         setup.configuration.options.operation = [
-            .timeLimit(.seconds(1)), .overrun(.abandon), .clock(setup.clock),
+            .timeout(.seconds(1)), .overrun(.abandon), .clock(setup.clock),
         ]
         let meter = Recorder<OperationEvent>()
         await setup.advancing { [setup] in
@@ -596,7 +596,7 @@ struct DeliveryFailureTests {
             if calls.events.count == 1 { try? await clock.sleep(for: .seconds(2)) }
         }
         setup.configuration.options.operation = [
-            .retry(.immediately(attempts: 3)), .attemptTimeLimit(.seconds(1)), .clock(clock),
+            .retry(.immediately(attempts: 3)), .timeout(perAttempt: .seconds(1)), .clock(clock),
         ]
         let consumption = Task { [setup] in await setup.consume { _ in } }
         await clock.waitForSleepers(1)

@@ -70,8 +70,8 @@ struct DeliveryProgram: Sendable {
             options.maxAttempts = 1 + number(5)
             options.key = number(4) == 0 ? "key" : nil
             options.operation = [.priority([.low, .medium, .high][number(3)]), .weight(1 + number(5) / 4)]
-            if number(4) == 0 { options.operation = [options.operation, .timeLimit(.seconds(1 + number(12)))] }
-            if number(4) == 0 { options.operation = [options.operation, .ending(within: .seconds(1 + number(20)))] }
+            if number(4) == 0 { options.operation = [options.operation, .timeout(.seconds(1 + number(12)))] }
+            if number(4) == 0 { options.operation = [options.operation, .timeout(untilEnd: .seconds(1 + number(20)))] }
             if number(3) == 0 { options.operation = [options.operation, .overrun(.abandon)] }
             if number(4) == 0 { options.operation = [options.operation, .retry(.immediately(attempts: 2))] }
             if number(3) == 0 { limitedKinds.insert(kinds.count) }

@@ -175,7 +175,7 @@ extension DeliveryProgramRun {
         let kind = program.payloads[payload].kind
         var options = program.kinds[kind]
         options.operation = [options.operation, .clock(clock)]
-        if program.limitedKinds.contains(kind) { options.operation = [options.operation, .limited(by: limit)] }
+        if program.limitedKinds.contains(kind) { options.operation = [options.operation, .limit(limit)] }
         return options
     }
 

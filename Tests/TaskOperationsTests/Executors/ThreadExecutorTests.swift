@@ -45,7 +45,7 @@ struct ThreadExecutorTests {
             #expect(await Task(executorPreference: executor) { currentThreadIdentity() }.value == identity)
             #expect(try await executor.run { try threadName() } == "the one")
         }
-        await executor.shutdown()
+        await executor.shutDown()
     }
 
     #if canImport(Glibc)
@@ -127,7 +127,7 @@ struct ThreadExecutorTests {
 
 extension ThreadExecutorTests {
     @Test("shutdown finishes submitted work, ends the thread, and refuses later work")
-    func shutdown() async throws {
+    func shutDown() async throws {
         let executor = ThreadExecutor(name: "short")
         let hasBlocked = Gate()
         let semaphore = DispatchSemaphore(value: 0)
@@ -140,19 +140,19 @@ extension ThreadExecutorTests {
         }
         await hasBlocked.waitForArrivals(1)
         let tasks = (0..<10).map { number in Task.immediate { try await executor.run { order.record(number) } } }
-        let shutdown = Task.immediate { await executor.shutdown() }
+        let shutdown = Task.immediate { await executor.shutDown() }
         await #expect(throws: ThreadExecutorError.self) { try await executor.run { order.record(-1) } }
         semaphore.signal()
         await shutdown.value
         #expect(order.events == Array(0..<10))
         for task in tasks { try await task.value }
         try await blocker.value
-        await executor.shutdown()
+        await executor.shutDown()
     }
 
     @Test("an executor that was never used can be shut down")
     func shutdownUnused() async {
-        await ThreadExecutor().shutdown()
+        await ThreadExecutor().shutDown()
     }
 
     @Test("many functions racing a shutdown are each run or refused")
@@ -170,7 +170,7 @@ extension ThreadExecutorTests {
                     }
                 }
             }
-            await executor.shutdown()
+            await executor.shutDown()
             var succeeded = 0
             for task in tasks { succeeded += try await task.value }
             #expect(runs.total == succeeded)
@@ -181,7 +181,7 @@ extension ThreadExecutorTests {
     func usedAfterShutdown() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let executor = ThreadExecutor(name: "gone")
-            await executor.shutdown()
+            await executor.shutDown()
             await Task(executorPreference: executor) {}.value
         }
         #expect(result.errorText.contains("\"gone\" after its shutdown"))
@@ -191,7 +191,7 @@ extension ThreadExecutorTests {
     func shutdownFromWithin() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let executor = ThreadExecutor(name: "self")
-            await Task(executorPreference: executor) { await executor.shutdown() }.value
+            await Task(executorPreference: executor) { await executor.shutDown() }.value
         }
         #expect(result.errorText.contains("\"self\" cannot wait for its own end"))
     }

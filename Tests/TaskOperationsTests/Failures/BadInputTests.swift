@@ -96,11 +96,11 @@ struct BadValueTests {
     @Test("A weight of zero or less, in each call that takes one")
     func weightThatIsNotPositive() async {
         let acquired = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            try await AsyncSemaphore(capacity: 1).acquire(0)
+            try await AsyncSemaphore(capacity: 1).acquire(weight: 0)
         }
         #expect(acquired.errorText.contains("weight is 0; it must be at least 1"))
         let tried = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = AsyncSemaphore(capacity: 1).tryAcquire(-1)
+            _ = AsyncSemaphore(capacity: 1).tryAcquire(weight: -1)
         }
         #expect(tried.errorText.contains("weight is -1; it must be at least 1"))
         let held = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -108,7 +108,7 @@ struct BadValueTests {
         }
         #expect(held.errorText.contains("weight is -2; it must be at least 1"))
         let released = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            AsyncSemaphore(capacity: 1).release(0)
+            AsyncSemaphore(capacity: 1).release(weight: 0)
         }
         #expect(released.errorText.contains("weight is 0; it must be at least 1"))
     }
@@ -117,8 +117,8 @@ struct BadValueTests {
     func releasingTooMuch() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let semaphore = AsyncSemaphore(capacity: 3)
-            try await semaphore.acquire(1)
-            semaphore.release(2)
+            try await semaphore.acquire(weight: 1)
+            semaphore.release(weight: 2)
         }
         #expect(result.errorText.contains("gave back 2 permits, but only 1 are taken"))
     }

@@ -113,7 +113,7 @@ struct ExtremeValueTests {
             let operations = clocks.map { queue.addOperation([.delay(longDurations[2]), .clock($0)]) {} }
             for clock in clocks { await until { clock.sleeperCount == 1 } }
             for operation in operations { operation.cancel() }
-            let late = queue.addOperation([.timeLimit(longDurations[2]), .clock(ManualClock())]) { 1 }
+            let late = queue.addOperation([.timeout(longDurations[2]), .clock(ManualClock())]) { 1 }
             _ = try await late.value(timeout: longDurations[2], clock: ManualClock())
         }
     }
@@ -128,7 +128,7 @@ struct ExtremeValueTests {
             for long in longDurations {
                 let (clock, gate) = (CheckedClock(), Gate())
                 let limited = queue.addOperation([
-                    .starting(within: long), .ending(within: long), .timeLimit(long), .attemptTimeLimit(long),
+                    .timeout(untilStart: long), .timeout(untilEnd: long), .timeout(long), .timeout(perAttempt: long),
                     .clock(clock),
                 ]) { await gate.pass() }
                 let rated = TaskOperationQueue(.init(rate: .one(per: long), clock: clock))

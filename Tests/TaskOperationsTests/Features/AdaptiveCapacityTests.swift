@@ -47,13 +47,13 @@ struct AdaptiveCapacityTests {
         capacity.measureBodies(of: queue)
         try await queue.addOperation {}.value
         #expect(backend.capacity == 1)
-        try await queue.addOperation(.limited(by: backend)) {}.value
+        try await queue.addOperation(.limit(backend)) {}.value
         #expect(backend.capacity == 2)
         try await backend.withPermit { await capacity.measure {} }
         #expect(backend.capacity == 2)
     }
 
-    @Test("Time limits count as refusals, and cancellations and other errors are ignored", .schedules(20))
+    @Test("Timeouts count as refusals, and cancellations and other errors are ignored", .schedules(20))
     func errors() async throws {
         let clock = ManualClock()
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 8)
@@ -61,7 +61,7 @@ struct AdaptiveCapacityTests {
         _ = await queue.addOperation { throw Refusal() }.result
         _ = await queue.addOperation { throw CancellationError() }.result
         #expect(queue.maxConcurrentOperationCount == 8)
-        let late = queue.addOperation([.timeLimit(.seconds(1)), .clock(clock)]) {
+        let late = queue.addOperation([.timeout(.seconds(1)), .clock(clock)]) {
             try await clock.sleep(for: .seconds(9))
         }
         await clock.waitForSleepers(1)

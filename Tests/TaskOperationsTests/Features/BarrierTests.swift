@@ -44,9 +44,9 @@ struct BarrierTests {
         let (limit, gate, order) = (AsyncSemaphore(capacity: 1), Gate(), Recorder<String>())
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 3)
         let other = TaskOperationQueue()
-        let holder = other.addOperation(.limited(by: limit)) { await gate.pass() }
+        let holder = other.addOperation(.limit(limit)) { await gate.pass() }
         await gate.waitForArrivals(1)
-        queue.addBarrier(.limited(by: limit)) { order.record("barrier") }
+        queue.addBarrier(.limit(limit)) { order.record("barrier") }
         let behind = queue.addOperation { order.record("behind") }
         await letOthersRun()
         #expect(order.events == [])

@@ -49,9 +49,9 @@ struct CancellationCauseTests {
         #expect(causes[1] is Stopped)
     }
 
-    @Test("a body finds that its time limit has passed", arguments: [TimeLimitOverrun.wait, .abandon])
-    func timeLimit(overrun: TimeLimitOverrun) async throws {
-        let causes = try await cause([.timeLimit(.seconds(1)), .overrun(overrun), .clock(clock)]) { _ in
+    @Test("a body finds that its timeout has passed", arguments: [TimeoutOverrun.wait, .abandon])
+    func timeout(overrun: TimeoutOverrun) async throws {
+        let causes = try await cause([.timeout(.seconds(1)), .overrun(overrun), .clock(clock)]) { _ in
             clock.advance(by: .seconds(1))
         }
         guard case .timedOut = causes[1] as? TaskOperationError else {

@@ -50,7 +50,7 @@ struct CompletionHandlerTests {
     }
 
     private static let limits: [OperationOptions] = [
-        [], .limited(by: AsyncSemaphore(capacity: 1)), .ending(within: .seconds(3600)),
+        [], .limit(AsyncSemaphore(capacity: 1)), .timeout(untilEnd: .seconds(3600)),
     ]
 
     @Test("A loop that cancels operations creates few tasks for their handlers", arguments: limits)

@@ -11,8 +11,8 @@ struct GrammarTests {
     func queue() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: .unlimited, isSuspended: true))
         let first = queue.addOperation(name: "a", priority: .high, [.weight(2)]) { 1 }
-        let second = queue.addOperation(name: "b", dependencies: [first], .limited(by: limit)) { 2 }
-        let sum = queue.addOperation(name: "c", priority: .high, .timeLimit(.seconds(60)), after: first, second) {
+        let second = queue.addOperation(name: "b", dependencies: [first], .limit(limit)) { 2 }
+        let sum = queue.addOperation(name: "c", priority: .high, .timeout(.seconds(60)), after: first, second) {
             $0 + $1
         }
         let all = queue.addOperation(priority: .low, after: [first, second]) { $0 }
@@ -52,6 +52,24 @@ struct GrammarTests {
         #expect(group.name == "group" && group.priority == .high)
         #expect(try await group.value == 11)
         #expect(events.events == ["barrier", "after"])
+    }
+
+    @Test("Requests of keys and the latest operation take labels and options together", .schedules(20))
+    func keys() async throws {
+        let queue = TaskOperationQueue()
+        let keyed = KeyedOperations<Int, Int>(queue: queue)
+        let first = queue.addOperation { 1 }
+        let request = keyed.request(1, name: "a", priority: .high, dependencies: [first], .limit(limit)) { 2 }
+        #expect(request.operation.name == "a" && request.operation.priority == .high)
+        #expect(request.operation.limits.first === limit)
+        #expect(try await request.value == 2 && first.isFinished)
+        #expect(try await keyed.value(for: 2, name: "b", .weight(2)) { 3 } == 3)
+        let latest = await LatestOperation(queue: queue)
+            .start(name: "c", priority: .low, dependencies: [first], .weight(2)) {
+                4
+            } deliver: { _ in
+            }
+        #expect(latest.name == "c" && latest.priority == .low && latest.weight == 2)
     }
 
     @Test("An option replaces the argument of the same name, and dependencies add up")

@@ -34,14 +34,15 @@ struct HandOverTests {
     func limit() async throws {
         let (executor, semaphore, gate) = (PatientExecutor(), AsyncSemaphore(capacity: 1), Gate())
         let queues = (0..<2).map { _ in TaskOperationQueue(.init(executor: executor)) }
-        let holding = queues[0].addOperation(.limited(by: semaphore)) { await gate.pass() }
+        let holding = queues[0].addOperation(.limit(semaphore)) { await gate.pass() }
         await gate.waitForArrivals(1)
         let done = Gate()
-        let waiting = queues[1].addOperation(.limited(by: semaphore)) { done.open() }
+        let waiting = queues[1].addOperation(.limit(semaphore)) { done.open() }
         let count = executor.jobs.count
         gate.open()
         await done.pass()
-        #expect(executor.jobs.count == count + 1, "the first body continues, and its task runs the second one")
+        // The first body continues without a job if the gate opened before the body was suspended.
+        #expect((count...count + 1).contains(executor.jobs.count), "the task of the first body runs the second one")
         try await waiting.value
         #expect(holding.isFinished)
     }

@@ -53,7 +53,7 @@ struct InboxTests {
     private static let closings: [@Sendable (TaskOperationQueue) -> Void] = [
         { $0.addBarrier {} },
         { $0.addOperation(.weight(2)) {} },
-        { $0.addOperation(.limited(by: AsyncSemaphore(capacity: 1))) {} },
+        { $0.addOperation(.limit(AsyncSemaphore(capacity: 1))) {} },
         { $0.maxQueuedOperationCount = 10 },
         { $0.addObserver(EventJournal()) },
         { $0.scheduler.willBeAwaited() },
@@ -75,7 +75,7 @@ struct InboxTests {
     func besideLimits() async throws {
         let (gate, limitedGate) = (Gate(), Gate())
         let queue = await busyQueue(until: gate)
-        let limited = queue.addOperation(.limited(by: AsyncSemaphore(capacity: 1))) { await limitedGate.pass() }
+        let limited = queue.addOperation(.limit(AsyncSemaphore(capacity: 1))) { await limitedGate.pass() }
         gate.open()
         #expect(await eventually { limited.isExecuting })
         queue.maxConcurrentOperationCount = 2

@@ -1,4 +1,5 @@
 import TaskOperations
+import TaskOperationsExtras
 import TaskOperationsTesting
 import TestSupport
 import Testing
@@ -158,5 +159,135 @@ struct InputTests {
         }
         #expect(label.isLabel(of: operation))
         #expect(missing.map(\.name) == ["input"])
+    }
+}
+
+@Suite("Inputs that are added to an operation after its creation", .timeLimit(.minutes(30)))
+struct AddedInputTests {
+    private let queue = TaskOperationQueue(.init(isSuspended: true))
+
+    /// An operation that joins the values of its inputs.
+    private func joining(_ name: String) -> TaskOperation<String> {
+        TaskOperation(name: name, after: [TaskOperation<String>]()) { name + $0.joined() }
+    }
+
+    @Test("A graph in any order passes values to each operation in the order of the inputs", .schedules(50))
+    func graph() async throws {
+        let edges = ["a": "bcd", "b": "d", "c": "bd", "d": "", "e": "a"]
+        let operations = Dictionary(uniqueKeysWithValues: edges.keys.map { ($0, joining($0)) })
+        for (name, inputs) in edges {
+            for input in inputs { try operations[name]!.addInput(operations[String(input)]!) }
+        }
+        #expect(refusal { try operations["d"]!.addInput(operations["e"]!) }?.dependencyCycle?.first == "d")
+        try queue.addOperations(Array(operations.values))
+        queue.isSuspended = false
+        #expect(try await operations["e"]!.value == "eabdcbddd")
+    }
+
+    @Test("An input can be added until the start, also to an operation in a queue", .schedules(50))
+    func untilStart() async throws {
+        let (early, late) = (queue.addOperation { "1" }, TaskOperation { "2" })
+        let operation = joining("x")
+        try operation.addDependency(early)
+        try queue.addOperation(operation)
+        try operation.addInput(early)
+        try operation.addInput(late)
+        try operation.addInput(early)
+        #expect(operation.dependencies == [early, late])
+        queue.isSuspended = false
+        _ = try await early.value
+        #expect(operation.state == .waiting)
+        try late.start()
+        #expect(try await operation.value == "x121")
+        #expect(refusal { try operation.addInput(late) }?.alreadyStarted == "x")
+    }
+
+    @Test("An input that an executing operation refuses is not passed to the body", .schedules(20))
+    func whileExecuting() async throws {
+        let gate = Gate()
+        let operation = TaskOperation<Int>(
+            name: "x", [.retry(.immediately(attempts: 2))], after: [TaskOperation<Int>]()
+        ) { values in
+            await gate.pass()
+            if RetryPolicy.attempt == 1 { throw WorkFailed() }
+            return values.count
+        }
+        queue.isSuspended = false
+        try queue.addOperation(operation)
+        await gate.waitForArrivals(1)
+        #expect(refusal { try operation.addInput(TaskOperation { 1 }) }?.alreadyStarted == "x")
+        gate.open()
+        #expect(try await operation.value == 0)
+    }
+
+    @Test("If an added input fails, the body does not run", .schedules(20))
+    func failure() async throws {
+        let failing = queue.addOperation(name: "failing") { () -> String in throw WorkFailed() }
+        let operation = joining("x")
+        try operation.addInput(failing)
+        try queue.addOperation(operation)
+        queue.isSuspended = false
+        let error = await #expect(throws: TaskOperationError.self) { try await operation.value }
+        guard case .dependencyFailed(let dependency, _, _)? = error else {
+            Issue.record("the outcome differs")
+            return
+        }
+        #expect(dependency.name == "failing")
+    }
+
+    @Test("An input that nothing else needs is cancelled with its request", .schedules(20))
+    func unneeded() async throws {
+        let (keyed, input) = (KeyedOperations<Int, String>(queue: queue), queue.addOperation { "1" })
+        let request = try keyed.request(1) {
+            let operation = joining("x")
+            try! operation.addInput(input)
+            return operation
+        }
+        request.cancel()
+        #expect(input.isCancelled)
+        queue.isSuspended = false
+    }
+
+    @Test("Inputs are freed when the operation has finished, and when it is released")
+    func freed() async throws {
+        final class Value: Sendable {}
+        let operation = TaskOperation<Int>(after: [TaskOperation<Value>]()) { $0.count }
+        weak var (input, unused): (TaskOperation<Value>?, TaskOperation<Value>?)
+        do {
+            let (new, other) = (queue.addOperation { Value() }, TaskOperation { Value() })
+            (input, unused) = (new, other)
+            try operation.addInput(new)
+            let released = TaskOperation<Int>(after: [TaskOperation<Value>]()) { $0.count }
+            try released.addInput(other)
+        }
+        #expect(unused == nil)
+        queue.isSuspended = false
+        try queue.addOperation(operation)
+        #expect(try await operation.value == 1)
+        #expect(await eventually { input == nil })
+    }
+
+    @Test("A chain of 100,000 added inputs is freed without recursion")
+    func chain() {
+        var last = TaskOperation { 0 }
+        for _ in 0..<100_000 {
+            let next = TaskOperation<Int>(after: [TaskOperation<Int>]()) { $0[0] + 1 }
+            try! next.addInput(last)
+            last = next
+        }
+        #expect(last.dependencies.count == 1)
+    }
+
+    @Test("An input of another type stops the process with a message")
+    func wrongType() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let operation = TaskOperation<Int>(name: "sum", after: [TaskOperation<Int>]()) { $0.count }
+            try operation.addInput(TaskOperation { "text" })
+        }
+        #expect(result.errorText.contains("\"sum\" takes no list of String"))
+        let plain = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try TaskOperation(name: "plain") {}.addInput(TaskOperation { "text" })
+        }
+        #expect(plain.errorText.contains("\"plain\" takes no list of String"))
     }
 }

@@ -74,7 +74,7 @@ struct ScopeTests {
     func ignore() async throws {
         let failed = try await withTaskOperationQueue(failures: .ignore) { queue in
             let failing = queue.addOperation { throw WorkFailed(number: 1) }
-            queue.addOperation(.starting(within: .zero)) {}
+            queue.addOperation(.timeout(untilStart: .zero)) {}
             return failing
         }
         #expect(failed.failure as? WorkFailed == WorkFailed(number: 1))
@@ -91,7 +91,7 @@ struct ScopeTests {
         let clock = ManualClock()
         await #expect(throws: TaskOperationError.self) {
             try await withTaskOperationQueue(.init(isSuspended: true)) { queue in
-                let late = queue.addOperation([.starting(within: .seconds(1)), .clock(clock)]) {}
+                let late = queue.addOperation([.timeout(untilStart: .seconds(1)), .clock(clock)]) {}
                 clock.advance(by: .seconds(1))
                 try? await late.waitUntilFinished()
             }

@@ -8,7 +8,7 @@ extension ParityTests {
         private struct Held {
             weak var queue: (any AnyObject & Sendable)?
 
-            /// Returns after the object was deallocated. Only the time limit of the suite limits the wait.
+            /// Returns after the object was deallocated. Only the timeout of the suite limits the wait.
             func waitUntilDeallocated() async {
                 while queue != nil { await Task.yield() }
             }

@@ -12,10 +12,9 @@ struct AbandonedBodyTests {
 
     @Test("the operation ends, its dependents start on other queues, and the permit is returned when the body ends")
     func abandoned() async throws {
-        let (gate, order) = (Gate(), Recorder<String>())
-        let operation = queue.addOperation([.name("stuck"), .timeLimit(.seconds(1)), .overrun(.abandon), .clock(clock)])
-        {
-            await gate.pass()
+        let (gate, cancelled, order) = (Gate(), Gate(), Recorder<String>())
+        let operation = queue.addOperation([.name("stuck"), .timeout(.seconds(1)), .overrun(.abandon), .clock(clock)]) {
+            await withTaskCancellationHandler { await gate.pass() } onCancel: { cancelled.open() }
             order.record("body \(Task.isCancelled)")
             return 5
         }
@@ -31,6 +30,8 @@ struct AbandonedBodyTests {
         #expect(queue.operations == [next] || queue.operations == [operation, next])
         await letOthersRun()
         #expect(!next.isFinished)
+        // The dependents may start before the body is cancelled.
+        await cancelled.pass()
         gate.open()
         try await next.value
         #expect(order.events == ["handler", "dependent", "body true", "next"])
@@ -42,7 +43,7 @@ struct AbandonedBodyTests {
     func olderBodyWaits() async throws {
         let gate = Gate()
         let older = TaskOperation { [queue] in try await queue.waitUntilAllOperationsAreFinished() }
-        let operation = queue.addOperation([.timeLimit(.seconds(1)), .overrun(.abandon), .clock(clock)]) {
+        let operation = queue.addOperation([.timeout(.seconds(1)), .overrun(.abandon), .clock(clock)]) {
             await gate.pass()
         }
         await passLimit(gate)
@@ -58,7 +59,7 @@ struct AbandonedBodyTests {
         let (gate, order) = (Gate(), Recorder<String>())
         let scope = Task {
             _ = try await withTaskOperationQueue(failures: .ignore) { queue in
-                queue.addOperation([.timeLimit(.seconds(1)), .overrun(.abandon), .clock(clock)]) { await gate.pass() }
+                queue.addOperation([.timeout(.seconds(1)), .overrun(.abandon), .clock(clock)]) { await gate.pass() }
             }
             order.record("scope")
         }
@@ -74,7 +75,7 @@ struct AbandonedBodyTests {
     @Test("an operation that was cancelled before is abandoned too")
     func cancelledBefore() async throws {
         let gate = Gate()
-        let operation = queue.addOperation([.timeLimit(.seconds(1)), .overrun(.abandon), .clock(clock)]) {
+        let operation = queue.addOperation([.timeout(.seconds(1)), .overrun(.abandon), .clock(clock)]) {
             await gate.pass()
         }
         await gate.waitForArrivals(1)
@@ -89,7 +90,9 @@ struct AbandonedBodyTests {
     func deadline() async throws {
         let gate = Gate()
         let operations = (0..<2).map { _ in
-            queue.addOperation([.ending(within: .seconds(1)), .overrun(.abandon), .clock(clock)]) { await gate.pass() }
+            queue.addOperation([.timeout(untilEnd: .seconds(1)), .overrun(.abandon), .clock(clock)]) {
+                await gate.pass()
+            }
         }
         await passLimit(gate)
         for operation in operations { #expect(await timedOut(operation) == .seconds(1)) }
@@ -103,7 +106,7 @@ struct AbandonedBodyTests {
     func waitsAfterwards() async throws {
         let (gate, meter, last) = (Gate(), ConcurrencyMeter(), Gate())
         let queue = queue
-        queue.addOperation([.timeLimit(.seconds(1)), .overrun(.abandon), .clock(clock)]) {
+        queue.addOperation([.timeout(.seconds(1)), .overrun(.abandon), .clock(clock)]) {
             await gate.pass()
             let inner = queue.addOperation { await meter.measure { await Task.yield() } }
             _ = await inner.result
@@ -128,7 +131,7 @@ struct AbandonedBodyTests {
         let group = TaskOperation<Void>(.name("group")) { group in
             for _ in 0..<2 { group.addOperation { await meter.measure { await gate.pass() } } }
         }
-        try group.addOptions([.timeLimit(.seconds(1)), .overrun(.abandon), .clock(clock)])
+        try group.addOptions([.timeout(.seconds(1)), .overrun(.abandon), .clock(clock)])
         try queue.addOperation(group)
         await gate.waitForArrivals(2)
         let next = queue.addOperation { meter.now }
@@ -155,7 +158,7 @@ struct AbandonedBodyTests {
                     await meter.measure { await Task.yield() }
                 }
             }
-            try group.addOptions([.timeLimit(.seconds(1)), .overrun(.abandon), .clock(clock)])
+            try group.addOptions([.timeout(.seconds(1)), .overrun(.abandon), .clock(clock)])
             try queue.addOperation(group)
             await begun.waitForArrivals(1)
             await until { clock.sleeperCount == 1 }
@@ -174,7 +177,7 @@ struct AbandonedBodyTests {
     @Test("an abandoned body is still on its queue, for itself and for nothing else")
     func currentQueue() async throws {
         let (gate, found) = (Gate(), Recorder<TaskOperationQueue?>())
-        let operation = queue.addOperation([.timeLimit(.seconds(1)), .overrun(.abandon), .clock(clock)]) {
+        let operation = queue.addOperation([.timeout(.seconds(1)), .overrun(.abandon), .clock(clock)]) {
             await gate.pass()
             found.record(TaskOperationQueue.current)
             async let child = TaskOperationQueue.current
@@ -194,8 +197,7 @@ struct AbandonedBodyTests {
     func refusedWait() async throws {
         let (gate, errors) = (Gate(), Recorder<TaskOperationError>())
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, lending: .never))
-        let operation = queue.addOperation([.name("left"), .timeLimit(.seconds(1)), .overrun(.abandon), .clock(clock)])
-        {
+        let operation = queue.addOperation([.name("left"), .timeout(.seconds(1)), .overrun(.abandon), .clock(clock)]) {
             await gate.pass()
             let inner = queue.addOperation(name: "inner") {}
             do { try await inner.value } catch let error as TaskOperationError { errors.record(error) }
@@ -214,7 +216,7 @@ struct AbandonedBodyTests {
             let (queue, elsewhere) = (TaskOperationQueue(maxConcurrentOperationCount: 1), TaskOperationQueue())
             let need = TaskOperation {}
             let awaited = elsewhere.addOperation(dependencies: needsPermit ? [need] : []) { await gate.pass() }
-            let operation = queue.addOperation([.timeLimit(.seconds(1)), .overrun(.abandon), .clock(clock)]) {
+            let operation = queue.addOperation([.timeout(.seconds(1)), .overrun(.abandon), .clock(clock)]) {
                 begun.open()
                 _ = await awaited.result
                 await meter.measure { await Task.yield() }
@@ -243,7 +245,7 @@ struct AbandonedBodyTests {
     @Test("cancellation handlers of an abandoned body that take long hold nothing up", .prompt)
     func lateHandlers() async throws {
         let (gate, release) = (Gate(), DispatchSemaphore(value: 0))
-        let operation = queue.addOperation([.timeLimit(.seconds(1)), .overrun(.abandon), .clock(clock)]) {
+        let operation = queue.addOperation([.timeout(.seconds(1)), .overrun(.abandon), .clock(clock)]) {
             await withTaskCancellationHandler {
                 await gate.pass()
             } onCancel: {
@@ -266,7 +268,7 @@ struct AbandonedBodyTests {
             let witness = Witness(freed)
             let queue = TaskOperationQueue()
             weakQueue = queue
-            operation = queue.addOperation([.timeLimit(.seconds(1)), .overrun(.abandon), .clock(clock)]) {
+            operation = queue.addOperation([.timeout(.seconds(1)), .overrun(.abandon), .clock(clock)]) {
                 await gate.pass()
                 _ = witness
             }
@@ -285,7 +287,8 @@ struct AbandonedBodyTests {
         let (meter, ends) = (ConcurrencyMeter(), ConcurrencyMeter())
         let operations = (0..<600).map { [clock] number in
             let operation = queue.addOperation([
-                .timeLimit(.seconds(1 + number % 3)), .ending(within: .seconds(300)), .overrun(.abandon), .clock(clock),
+                .timeout(.seconds(1 + number % 3)), .timeout(untilEnd: .seconds(300)), .overrun(.abandon),
+                .clock(clock),
             ]) {
                 for step in 0..<4 {
                     await meter.measure { await Task.yield() }

@@ -121,7 +121,7 @@ struct GroupTests {
             let operation = TaskOperation(name: "slow") {
                 await gate.pass()
             }
-            try operation.addOptions([.timeLimit(.seconds(1)), .clock(clock)])
+            try operation.addOptions([.timeout(.seconds(1)), .clock(clock)])
             try group.addOperation(operation)
             await gate.waitForArrivals(1)
             await until { clock.sleeperCount == 1 }

@@ -183,7 +183,7 @@ struct KeyedOperationsTests {
                     await gate.pass()
                     return 1
                 }
-                try? operation.addOptions([.timeLimit(.seconds(1)), .clock(clock)])
+                try? operation.addOptions([.timeout(.seconds(1)), .clock(clock)])
                 return operation
             }
         }
@@ -320,7 +320,7 @@ struct KeyedOperationsTests {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let keyed = KeyedOperations<Int, Int>(queue: queue)
         let inputs = (0..<5).map { number in
-            queue.addOperation(.ending(within: .seconds(3600))) { number }
+            queue.addOperation(.timeout(untilEnd: .seconds(3600))) { number }
         }
         let other = keyed.request(100) { 100 }
         let handled = Gate()

@@ -20,7 +20,7 @@ struct LentLimitTests {
             if RetryPolicy.attempt == 1 { throw WorkFailed() }
             return RetryPolicy.attempt!
         }
-        try operation.addOptions(.limited(by: limits))
+        try operation.addOptions(.limits(limits))
         try operation.addOptions([.retry(policy), .clock(clock)])
         try (queue ?? self.queue).addOperation(operation)
         await clock.waitForSleepers(1)
@@ -35,7 +35,7 @@ struct LentLimitTests {
         #expect(limits.map(\.available) == [1, 1])
         let gate = Gate()
         let users = limits.map { limit in
-            other.addOperation(.limited(by: limit)) { await meter.measure { await gate.pass() } }
+            other.addOperation(.limit(limit)) { await meter.measure { await gate.pass() } }
         }
         await gate.waitForArrivals(2)
         clock.advance(by: .seconds(1))
@@ -56,7 +56,7 @@ struct LentLimitTests {
                 await meter.measure { await Task.yield() }
                 if RetryPolicy.attempt! < 3 { throw WorkFailed() }
             }
-            try! operation.addOptions(.limited(by: number % 2 == 0 ? limits : limits.reversed()))
+            try! operation.addOptions(.limits(number % 2 == 0 ? limits : limits.reversed()))
             try! operation.addOptions([.retry(.exponential(initial: .milliseconds(1), attempts: 3)), .clock(clock)])
             return operation
         }
@@ -103,7 +103,7 @@ struct LentLimitTests {
     func cycle() async throws {
         let limit = AsyncSemaphore(capacity: 1)
         let operation = try await pausing(limits: [limit])
-        let waiter = other.addOperation(.limited(by: limit)) { try await operation.value }
+        let waiter = other.addOperation(.limit(limit)) { try await operation.value }
         do {
             _ = try await waiter.value
             Issue.record("the waiter was not refused")
@@ -125,9 +125,9 @@ struct LentLimitTests {
                 throw WorkFailed()
             }
         }
-        try operation.addOptions(.limited(by: limit))
+        try operation.addOptions(.limit(limit))
         try operation.addOptions([.retry(policy), .clock(clock)])
-        let waiter = other.addOperation(.limited(by: limit)) {
+        let waiter = other.addOperation(.limit(limit)) {
             await started.pass()
             try? await operation.value
         }
@@ -164,7 +164,7 @@ struct LentLimitTests {
         let order = Recorder<String>()
         let operation = try await pausing(limits: [limit]) { if $0 == 2 { order.record("attempt") } }
         try await limit.acquire()
-        let medium = other.addOperation([.priority(.medium), .limited(by: limit)]) { order.record("medium") }
+        let medium = other.addOperation([.priority(.medium), .limit(limit)]) { order.record("medium") }
         clock.advance(by: .seconds(1))
         await letOthersRun()
         operation.priority = .high

@@ -17,7 +17,7 @@ struct LimitKeyTests {
             await all.measure { await perHost[host].measure { for _ in 0..<3 { await Task.yield() } } }
         }
         for number in 0..<80 {
-            queues[number / 4 % 2].addOperation(.limited(by: hosts, key: "host \(number % 4)")) {
+            queues[number / 4 % 2].addOperation(.limit(hosts, key: "host \(number % 4)")) {
                 await load(number % 4)
             }
         }
@@ -35,7 +35,7 @@ struct LimitKeyTests {
         let queues = (0..<2).map { _ in TaskOperationQueue(maxConcurrentOperationCount: 8) }
         for number in 0..<60 {
             let weight = number.isMultiple(of: 10) ? 100 : number % 7 + 1
-            queues[number % 2].addOperation(.limited(by: memory, weight: weight)) {
+            queues[number % 2].addOperation(.limit(memory, weight: weight)) {
                 most.record(100 - memory.available)
                 await Task.yield()
                 used.record(weight)
@@ -52,7 +52,7 @@ struct LimitKeyTests {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
         let operations = [3, 4, 2, 3].enumerated().map { number, weight in
             TaskOperation(
-                number < 2 ? .limited(by: memory, weight: weight) : .limited(by: hosts, key: "a", weight: weight)
+                number < 2 ? .limit(memory, weight: weight) : .limit(hosts, key: "a", weight: weight)
             ) { weight }
         }
         if isAddedInArray {
@@ -77,7 +77,7 @@ struct LimitKeyTests {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
         let meter = ConcurrencyMeter()
         for weight in [1, 5, 2] {
-            queue.addOperation(.limited(by: memory, weight: weight)) {
+            queue.addOperation(.limit(memory, weight: weight)) {
                 await meter.measure {
                     await Task.yield()
                     if weight == 5 { #expect(meter.now == 1) }
@@ -93,9 +93,9 @@ struct LimitKeyTests {
         let hosts = AsyncSemaphore(capacity: 4, perKey: 1)
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 3)
         let gate = Gate()
-        let holder = queue.addOperation(.limited(by: hosts, key: "a")) { await gate.pass() }
-        let waiting = (0..<20).map { _ in queue.addOperation(.limited(by: hosts, key: "a")) {} }
-        #expect(try await queue.addOperation(.limited(by: hosts, key: "b")) { 1 }.value == 1)
+        let holder = queue.addOperation(.limit(hosts, key: "a")) { await gate.pass() }
+        let waiting = (0..<20).map { _ in queue.addOperation(.limit(hosts, key: "a")) {} }
+        #expect(try await queue.addOperation(.limit(hosts, key: "b")) { 1 }.value == 1)
         #expect(!waiting[0].isFinished)
         gate.open()
         try await holder.value
@@ -109,9 +109,9 @@ struct LimitKeyTests {
         let order = Recorder<Int>()
         try await limit.acquire()
         for number in 0..<2 {
-            for _ in 0..<50 { queues[number].addOperation(.limited(by: limit)) { order.record(number) } }
+            for _ in 0..<50 { queues[number].addOperation(.limit(limit)) { order.record(number) } }
         }
-        queues[2].addOperation(.limited(by: limit)) { order.record(2) }
+        queues[2].addOperation(.limit(limit)) { order.record(2) }
         for _ in 0..<50 { await Task.yield() }
         limit.release()
         for queue in queues { try await queue.waitUntilAllOperationsAreFinished() }
@@ -134,7 +134,7 @@ struct LimitKeyTests {
         queue.addObserver(journal)
         for name in ["noisy", "quiet"] {
             for _ in 0..<(name == "noisy" ? 200 : 10) {
-                queue.addOperation(name: name, .limited(by: tenants, key: name)) { await Task.yield() }
+                queue.addOperation(name: name, .limit(tenants, key: name)) { await Task.yield() }
             }
         }
         queue.isSuspended = false
@@ -151,7 +151,7 @@ struct LimitKeyTests {
         let order = Recorder<String>()
         for name in ["early", "late"] {
             for number in 0..<100 {
-                queue.addOperation(.limited(by: tenants, key: name)) {
+                queue.addOperation(.limit(tenants, key: name)) {
                     order.record(name)
                     try await clock.sleep(for: .seconds(8 + number % 8))
                 }
@@ -173,7 +173,7 @@ struct LimitKeyTests {
         let (queue, gate) = (TaskOperationQueue(maxConcurrentOperationCount: 2), Gate())
         queue.addOperation { await gate.pass() }
         await gate.waitForArrivals(1)
-        let light = queue.addOperation(.limited(by: free, full)) {}
+        let light = queue.addOperation(.limits([free, full])) {}
         let heavy = queue.addOperation(.weight(2)) {}
         #expect(!light.isFinished && !heavy.isFinished)
         full.capacity = 1
@@ -186,16 +186,16 @@ struct LimitKeyTests {
     func urgentWithoutKeeping(isTimed: Bool) async throws {
         let rate = isTimed ? OperationRate.perSecond(1000, burst: 1000) : nil
         let limits = (0..<2).map { _ in AsyncSemaphore(capacity: 2, rate: rate) }
-        try await limits[0].acquire(1)
-        try await limits[1].acquire(2)
-        let urgent = TaskOperationQueue().addOperation([.limited(by: limits), .priority(.high)]) { 1 }
+        try await limits[0].acquire(weight: 1)
+        try await limits[1].acquire(weight: 2)
+        let urgent = TaskOperationQueue().addOperation([.limits(limits), .priority(.high)]) { 1 }
         let tasks = limits.map { limit in
             Task { try await limit.withPermit(weight: 2, priority: .low) {} }
         }
         await until { limits[0].available == 1 && limits.allSatisfy { $0.waitingCount == 1 } }
-        limits[1].release(1)
+        limits[1].release(weight: 1)
         #expect(try await urgent.value == 1)
-        for limit in limits { limit.release(1) }
+        for limit in limits { limit.release(weight: 1) }
         for task in tasks { try await task.value }
         #expect(await eventually { limits.allSatisfy { $0.available == 2 } })
     }
@@ -231,7 +231,7 @@ struct LimitKeyTests {
         let (limit, other) = (AsyncSemaphore(capacity: 9, perKey: 4), AsyncSemaphore(capacity: 1))
         let queue = TaskOperationQueue()
         let options: OperationOptions = [
-            .limited(by: limit, key: "a"), .limited(by: other), .limited(by: limit, key: "b", weight: 3),
+            .limit(limit, key: "a"), .limit(other), .limit(limit, key: "b", weight: 3),
         ]
         let operation = queue.addOperation(options) { (limit.takenCount(for: "a"), limit.takenCount(for: "b")) }
         #expect(operation.limits.count == 2)
@@ -244,9 +244,9 @@ struct LimitKeyTests {
         let hosts = AsyncSemaphore(capacity: 16, perKey: 2, name: "hosts")
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 8)
         let gate = Gate()
-        for _ in 0..<2 { queue.addOperation(.limited(by: hosts, key: "example.com")) { await gate.pass() } }
+        for _ in 0..<2 { queue.addOperation(.limit(hosts, key: "example.com")) { await gate.pass() } }
         await gate.waitForArrivals(2)
-        let waiting = queue.addOperation(.limited(by: hosts, key: "example.com")) {}
+        let waiting = queue.addOperation(.limit(hosts, key: "example.com")) {}
         for _ in 0..<20 { await Task.yield() }
         let texts = waiting.waitingReasons.map(\.description)
         #expect(texts == ["waits for semaphore \"hosts\", key example.com, 2 of 2 permits taken"])
@@ -261,14 +261,14 @@ struct LimitKeyTests {
         let hosts = AsyncSemaphore(capacity: 4, perKey: 1)
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
         let failing = queue.addOperation([
-            .limited(by: hosts, key: "a"), .clock(clock), .retry(.exponential(initial: .seconds(1), attempts: 2)),
+            .limit(hosts, key: "a"), .clock(clock), .retry(.exponential(initial: .seconds(1), attempts: 2)),
         ]) {
             if RetryPolicy.attempt == 1 { throw Failure() }
             return hosts.takenCount(for: "a")
         }
         await clock.waitForSleepers(1)
         #expect(hosts.takenCount(for: "a") == 0)
-        try await queue.addOperation(.limited(by: hosts, key: "a")) {}.value
+        try await queue.addOperation(.limit(hosts, key: "a")) {}.value
         clock.advance(by: .seconds(10))
         #expect(try await failing.value == 1)
         #expect(hosts.available == 4)
@@ -284,8 +284,8 @@ struct LimitKeyTests {
         for number in 0..<1000 {
             let key = random.number(below: 5)
             let operation = queues[number % 3].addOperation([
-                .priority(number.isMultiple(of: 7) ? .high : .medium), .limited(by: hosts, key: key),
-                .limited(by: memory, weight: random.number(below: 6) + 1),
+                .priority(number.isMultiple(of: 7) ? .high : .medium), .limit(hosts, key: key),
+                .limit(memory, weight: random.number(below: 6) + 1),
             ]) {
                 try Task.checkCancellation()
                 await Task.yield()
@@ -311,9 +311,9 @@ struct LimitKeyTests {
         hosts.setCapacity(0, for: "a")
         let (meter, gate) = (ConcurrencyMeter(), Gate())
         let suspended = (0..<6).map { _ in
-            queue.addOperation(.limited(by: hosts, key: "a")) { await meter.measure { await gate.pass() } }
+            queue.addOperation(.limit(hosts, key: "a")) { await meter.measure { await gate.pass() } }
         }
-        try await queue.addOperation(.limited(by: hosts, key: "b")) {}.value
+        try await queue.addOperation(.limit(hosts, key: "b")) {}.value
         await letOthersRun()
         #expect(meter.total == 0)
         hosts.setCapacity(3, for: "a")
@@ -330,7 +330,7 @@ struct LimitKeyTests {
     func cancelledKey() async throws {
         let hosts = AsyncSemaphore(capacity: 2)
         let queue = TaskOperationQueue(.init(isSuspended: true))
-        let operations = (0..<6).map { queue.addOperation(.limited(by: hosts, key: $0 % 2)) {} }
+        let operations = (0..<6).map { queue.addOperation(.limit(hosts, key: $0 % 2)) {} }
         for operation in queue.operations where operation.isLimited(by: hosts, key: 1) { operation.cancel() }
         queue.isSuspended = false
         try await queue.waitUntilAllOperationsAreFinished()
@@ -350,7 +350,7 @@ struct LimitKeyTests {
         do {
             let host = Host()
             released = host
-            try await queue.addOperation(.limited(by: hosts, key: host)) {}.value
+            try await queue.addOperation(.limit(hosts, key: host)) {}.value
         }
         #expect(await eventually { released == nil })
     }

@@ -92,8 +92,8 @@ private struct LimitProgram: Sendable {
                 }
                 let needs = work.needs.map { need -> OperationOptions in
                     let limit = limits[need.limit]
-                    if let key = need.key { return .limited(by: limit, key: key, weight: need.weight) }
-                    return .limited(by: limit, weight: need.weight)
+                    if let key = need.key { return .limit(limit, key: key, weight: need.weight) }
+                    return .limit(limit, weight: need.weight)
                 }
                 let operation = queues[work.queue].addOperation(
                     needs.reduce(.priority(work.priority)) { [$0, $1] }

@@ -11,7 +11,7 @@ struct LimitTests {
         let meter = ConcurrencyMeter()
         let queues = (0..<2).map { _ in TaskOperationQueue(maxConcurrentOperationCount: 3) }
         for number in 0..<40 {
-            queues[number % 2].addOperation(.limited(by: limit)) {
+            queues[number % 2].addOperation(.limit(limit)) {
                 await meter.measure { for _ in 0..<3 { await Task.yield() } }
             }
         }
@@ -33,7 +33,7 @@ struct LimitTests {
         let queues = (0..<2).map { _ in TaskOperationQueue(maxConcurrentOperationCount: 2) }
         for number in 0..<60 {
             let limits = [[one, other], [other, one], [one], [other]][number % 4]
-            queues[number / 4 % 2].addOperation(.limited(by: limits)) {
+            queues[number / 4 % 2].addOperation(.limits(limits)) {
                 if limits.count == 2 { await meter.measure { await Task.yield() } } else { await Task.yield() }
             }
         }
@@ -47,9 +47,9 @@ struct LimitTests {
         let (busy, free) = (AsyncSemaphore(capacity: 1), AsyncSemaphore(capacity: 1))
         try await busy.acquire()
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
-        let both = queue.addOperation(.limited(by: busy, free)) { 1 }
+        let both = queue.addOperation(.limits([busy, free])) { 1 }
         #expect(try await queue.addOperation { 2 }.value == 2)
-        #expect(try await queue.addOperation(.limited(by: free)) { 3 }.value == 3)
+        #expect(try await queue.addOperation(.limit(free)) { 3 }.value == 3)
         #expect(try await free.withPermit { 4 } == 4)
         #expect(free.available == 1 && both.isReady)
         busy.release()
@@ -65,7 +65,7 @@ struct LimitTests {
         let gates = [Gate(), Gate()]
         @Sendable func keepBusy(_ number: Int, _ count: Int) {
             let queue = queues[isOneQueue ? 0 : number]
-            queue.addOperation(.limited(by: limits[number])) {
+            queue.addOperation(.limit(limits[number])) {
                 if count == 0 { await gates[number].pass() }
                 if isDone.events.isEmpty {
                     if count < 20_000 { keepBusy(number, count + 1) } else { endless.record(number) }
@@ -77,7 +77,7 @@ struct LimitTests {
             keepBusy(number, 0)
             await gates[number].waitForArrivals(1)
         }
-        let needsBoth = queues[isOneQueue ? 0 : 2].addOperation(.limited(by: limits)) { isDone.record(true) }
+        let needsBoth = queues[isOneQueue ? 0 : 2].addOperation(.limits(limits)) { isDone.record(true) }
         for gate in gates { gate.open() }
         try await needsBoth.value
         for queue in queues { try await queue.waitUntilAllOperationsAreFinished() }
@@ -89,12 +89,12 @@ struct LimitTests {
         let (first, second) = (AsyncSemaphore(capacity: 1), AsyncSemaphore(capacity: 1))
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
         let gate = Gate()
-        let holder = queue.addOperation(.limited(by: first)) {
+        let holder = queue.addOperation(.limit(first)) {
             await gate.pass()
             return try await second.withPermit { 1 }
         }
         await gate.waitForArrivals(1)
-        let both = queue.addOperation(.limited(by: first, second)) { 2 }
+        let both = queue.addOperation(.limits([first, second])) { 2 }
         gate.open()
         #expect(try await holder.value == 1)
         #expect(try await both.value == 2)
@@ -111,15 +111,15 @@ struct LimitTests {
         if isTaskFirst {
             try await two.acquire()
         } else {
-            queue.addOperation(.limited(by: two)) { await holder.pass() }
+            queue.addOperation(.limit(two)) { await holder.pass() }
         }
-        let waiting = queue.addOperation(.limited(by: three)) {
+        let waiting = queue.addOperation(.limit(three)) {
             await body.pass()
-            return try await queue.addOperation(.limited(by: one)) { 1 }.value
+            return try await queue.addOperation(.limit(one)) { 1 }.value
         }
         await body.waitForArrivals(1)
         if !isTaskFirst { await holder.waitForArrivals(1) }
-        let both = queue.addOperation(.limited(by: one, two)) { 2 }
+        let both = queue.addOperation(.limits([one, two])) { 2 }
         await until { one.available == 0 || two.waitingCount > 0 || both.isReady }
         let task = Task {
             if !isTaskFirst { try await two.acquire() }
@@ -142,12 +142,12 @@ struct LimitTests {
         let queues = (0..<3).map { _ in TaskOperationQueue(maxConcurrentOperationCount: 1) }
         let recorder = Recorder<String>()
         try await limit.acquire()
-        queues[0].addOperation([.priority(.low), .limited(by: limit)]) { recorder.record("low") }
-        queues[1].addOperation(.limited(by: limit)) { recorder.record("first") }
+        queues[0].addOperation([.priority(.low), .limit(limit)]) { recorder.record("low") }
+        queues[1].addOperation(.limit(limit)) { recorder.record("first") }
         #expect(await eventually { queues[1].claimCount == 1 && queues[0].claimCount == 1 })
         let task = Task(priority: .medium) { try await limit.withPermit(priority: .medium) { recorder.record("task") } }
         #expect(await eventually { limit.waitingCount == 1 })
-        queues[2].addOperation([.priority(.high), .limited(by: limit)]) { recorder.record("high") }
+        queues[2].addOperation([.priority(.high), .limit(limit)]) { recorder.record("high") }
         #expect(await eventually { queues[2].claimCount == 1 })
         limit.release()
         try await task.value
@@ -160,7 +160,7 @@ struct LimitTests {
         let limit = AsyncSemaphore(capacity: 1)
         try await limit.acquire()
         let queues = (0..<3).map { _ in TaskOperationQueue(maxConcurrentOperationCount: 1) }
-        let operations = queues.map { $0.addOperation(.limited(by: limit)) { 1 } }
+        let operations = queues.map { $0.addOperation(.limit(limit)) { 1 } }
         #expect(await eventually { queues.allSatisfy { $0.claimCount == 1 } })
         queues[0].isSuspended = true
         let gate = Gate()
@@ -187,13 +187,13 @@ struct LimitTests {
         let limit = AsyncSemaphore(capacity: 1)
         try await limit.acquire()
         let gate = Gate()
-        let needed = other.addOperation(.limited(by: limit)) {}
+        let needed = other.addOperation(.limit(limit)) {}
         queue.addOperation(.weight(2)) {
             await gate.pass()
             try await needed.value
         }
         await gate.waitForArrivals(1)
-        queue.addOperation([.priority(.high), .limited(by: limit)]) {}
+        queue.addOperation([.priority(.high), .limit(limit)]) {}
         queue.addOperation([.priority(.high), .weight(3)]) {}
         queue.addOperation([.priority(TaskPriority(rawValue: 33)), .weight(3)]) {}
         limit.release()
@@ -220,7 +220,7 @@ struct LimitTests {
             await gate.pass()
         }
         await gate.waitForArrivals(1)
-        let claiming = queue.addOperation([.priority(.high), .limited(by: limit)]) {}
+        let claiming = queue.addOperation([.priority(.high), .limit(limit)]) {}
         for _ in 0..<20 { await Task.yield() }
         switch obstacle {
         case .heavyOperation: queue.addOperation([.priority(TaskPriority(rawValue: 33)), .weight(2)]) {}
@@ -229,7 +229,7 @@ struct LimitTests {
         case .suspension: queue.isSuspended = true
         }
         limit.release()
-        let taken = TaskOperationQueue().addOperation([.priority(.low), .limited(by: limit)]) {}
+        let taken = TaskOperationQueue().addOperation([.priority(.low), .limit(limit)]) {}
         try await taken.value
         #expect(!claiming.isFinished)
         gate.open()
@@ -246,8 +246,8 @@ struct LimitTests {
     func waitCycle(isThroughDependency: Bool) async throws {
         let (queue, other) = (TaskOperationQueue(), TaskOperationQueue())
         let limit = AsyncSemaphore(capacity: 1)
-        let body = queue.addOperation([.name("body"), .limited(by: limit)]) {
-            let needed = other.addOperation([.name("needed"), .limited(by: limit)]) {}
+        let body = queue.addOperation([.name("body"), .limit(limit)]) {
+            let needed = other.addOperation([.name("needed"), .limit(limit)]) {}
             if isThroughDependency {
                 try await other.addOperation(dependencies: [needed]) {}.value
             } else {
@@ -267,9 +267,9 @@ struct LimitTests {
     func scopeOfBody() async throws {
         let queue = TaskOperationQueue()
         let limit = AsyncSemaphore(capacity: 1)
-        let body = queue.addOperation([.name("body"), .limited(by: limit)]) {
+        let body = queue.addOperation([.name("body"), .limit(limit)]) {
             try await withTaskOperationQueue { scope in
-                let needed = scope.addOperation([.name("needed"), .limited(by: limit)]) {}
+                let needed = scope.addOperation([.name("needed"), .limit(limit)]) {}
                 let other = scope.addOperation { 3 }
                 #expect(needed.refusal?.dependencyCycle == ["needed", "body", "needed"])
                 return try await other.value
@@ -284,9 +284,9 @@ struct LimitTests {
         let limits = [AsyncSemaphore(capacity: 1), AsyncSemaphore(capacity: 1)]
         let gates = [Gate(), Gate()]
         let bodies = (0...1).map { number in
-            queue.addOperation(.limited(by: limits[number])) {
+            queue.addOperation(.limit(limits[number])) {
                 await gates[number].pass()
-                try await queue.addOperation(.limited(by: limits[1 - number])) {}.value
+                try await queue.addOperation(.limit(limits[1 - number])) {}.value
             }
         }
         for gate in gates { await gate.waitForArrivals(1) }
@@ -302,10 +302,10 @@ struct LimitTests {
     func waitWithLimit() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let limits = [AsyncSemaphore(capacity: 1), AsyncSemaphore(capacity: 1)]
-        let body = queue.addOperation(.limited(by: limits[0])) {
-            try await queue.addOperation(.limited(by: limits[1])) { 7 }.value
+        let body = queue.addOperation(.limit(limits[0])) {
+            try await queue.addOperation(.limit(limits[1])) { 7 }.value
         }
-        let next = queue.addOperation(.limited(by: limits[0])) { 8 }
+        let next = queue.addOperation(.limit(limits[0])) { 8 }
         #expect(try await body.value == 7)
         #expect(try await next.value == 8)
     }
@@ -321,7 +321,7 @@ struct LimitTests {
                 let all = AsyncSemaphore(capacity: 3)
                 for number in 0..<4000 {
                     let limit = limits[number % limitCount]
-                    queue.addOperation(.limited(by: number.isMultiple(of: 2) ? [limit] : [all, limit])) {
+                    queue.addOperation(.limits(number.isMultiple(of: 2) ? [limit] : [all, limit])) {
                         await Task.yield()
                     }
                 }
@@ -341,7 +341,7 @@ struct LimitTests {
         for number in 0..<1200 {
             let names = [0, 1, 2].filter { _ in random.happens(percent: 50) }
             let operation = queues[number % 3].addOperation([
-                .priority(number.isMultiple(of: 7) ? .high : .medium), .limited(by: names.map { limits[$0] }),
+                .priority(number.isMultiple(of: 7) ? .high : .medium), .limits(names.map { limits[$0] }),
             ]) {
                 try Task.checkCancellation()
                 await Task.yield()
@@ -362,12 +362,12 @@ struct LimitTests {
         struct Failure: Error {}
         let limit = AsyncSemaphore(capacity: 1)
         let queue = TaskOperationQueue()
-        let failing = queue.addOperation(.limited(by: limit)) { throw Failure() }
+        let failing = queue.addOperation(.limit(limit)) { throw Failure() }
         await #expect(throws: Failure.self) { try await failing.value }
         #expect(await eventually { limit.available == 1 })
         try await limit.acquire()
         let byHand = TaskOperation { 3 }
-        try byHand.addOptions(.limited(by: limit))
+        try byHand.addOptions(.limit(limit))
         try byHand.start()
         #expect(byHand.isReady)
         limit.release()
@@ -378,7 +378,7 @@ struct LimitTests {
     @Test("An operation with limits that was cancelled before it is added is accepted, and stays cancelled")
     func cancelledBefore() throws {
         let operation = TaskOperation {}
-        try operation.addOptions(.limited(by: AsyncSemaphore(capacity: 1)))
+        try operation.addOptions(.limit(AsyncSemaphore(capacity: 1)))
         operation.cancel()
         try TaskOperationQueue().addOperation(operation)
         #expect(operation.isCancelled && operation.isFinished)
@@ -392,7 +392,7 @@ struct LimitTests {
         do {
             let semaphore = AsyncSemaphore(capacity: 1)
             limit = semaphore
-            try await queue.addOperation(.limited(by: semaphore)) {}.value
+            try await queue.addOperation(.limit(semaphore)) {}.value
         }
         #expect(await eventually { limit == nil })
         pending.cancel()
@@ -401,7 +401,7 @@ struct LimitTests {
     @Test("A semaphore that is named twice counts once", .schedules(10))
     func namedTwice() async throws {
         let (limit, queue) = (AsyncSemaphore(capacity: 1), TaskOperationQueue())
-        let operation = queue.addOperation([.limited(by: limit, limit), .limited(by: limit)]) { 1 }
+        let operation = queue.addOperation([.limits([limit, limit]), .limit(limit)]) { 1 }
         #expect(operation.limits.count == 1)
         #expect(try await operation.value == 1)
         #expect(limit.tryAcquire())

@@ -28,7 +28,7 @@ struct LoadSheddingTests {
     @Test("An operation that would start too late is refused at once, and its body never runs")
     func refusal() async throws {
         let queue = try await busyQueue()
-        let refused = queue.addOperation([.name("late"), .starting(within: .milliseconds(100))]) {
+        let refused = queue.addOperation([.name("late"), .timeout(untilStart: .milliseconds(100))]) {
             Issue.record("The body has run.")
         }
         guard case .overloaded(let label, "busy", let wait)? = refused.failure as? TaskOperationError else {
@@ -39,16 +39,16 @@ struct LoadSheddingTests {
         #expect(wait > .milliseconds(500) && wait <= .seconds(1))
         #expect("\(refused.failure!)".contains("late"))
         let accepted = [
-            queue.addOperation([.starting(within: .seconds(2)), .clock(clock)]) {}, queue.addOperation {},
+            queue.addOperation([.timeout(untilStart: .seconds(2)), .clock(clock)]) {}, queue.addOperation {},
             queue.addOperation([
-                .starting(within: .milliseconds(1)), .clock(clock), .dependencies([queue.operations[0]]),
+                .timeout(untilStart: .milliseconds(1)), .clock(clock), .dependencies([queue.operations[0]]),
             ]) {},
         ]
         #expect(accepted.allSatisfy { !$0.isFinished })
         gates[1].open()
         try await queue.waitUntilAllOperationsAreFinished()
         #expect(accepted.allSatisfy { $0.failure == nil })
-        let idle = queue.addOperation([.starting(within: .milliseconds(100)), .clock(clock)]) {}
+        let idle = queue.addOperation([.timeout(untilStart: .milliseconds(100)), .clock(clock)]) {}
         try await idle.value
     }
 
@@ -56,14 +56,14 @@ struct LoadSheddingTests {
     func roomAndSuspension() async throws {
         let queue = try await busyQueue(maxQueuedOperationCount: 1)
         let waiting = queue.addOperation {}
-        let refused = queue.addOperation(.starting(within: .milliseconds(100))) {}
+        let refused = queue.addOperation(.timeout(untilStart: .milliseconds(100))) {}
         guard case .overloaded? = refused.failure as? TaskOperationError else {
             Issue.record("\(refused)")
             return
         }
         queue.maxQueuedOperationCount = .max
         queue.isSuspended = true
-        let accepted = queue.addOperation([.starting(within: .milliseconds(100)), .clock(clock)]) {}
+        let accepted = queue.addOperation([.timeout(untilStart: .milliseconds(100)), .clock(clock)]) {}
         #expect(!accepted.isFinished)
         queue.isSuspended = false
         gates[1].open()
@@ -77,7 +77,7 @@ struct LoadSheddingTests {
         let kinds = Recorder<String>()
         let observer = KindObserver(kinds)
         queue.addObserver(observer)
-        queue.addOperation([.name("late"), .starting(within: .milliseconds(100))]) {}
+        queue.addOperation([.name("late"), .timeout(untilStart: .milliseconds(100))]) {}
         await until { kinds.events.count == 3 }
         #expect(kinds.events == ["added", "ready", "failed"])
         gates[1].open()

@@ -34,8 +34,8 @@ struct OptionPairTests {
     func precedence() {
         let (first, second) = (AsyncSemaphore(capacity: 1), AsyncSemaphore(capacity: 1))
         let queue = TaskOperationQueue(
-            .init(isSuspended: true, defaults: [.weight(2), .priority(.low), .limited(by: first)]))
-        let own = queue.addOperation([.weight(3), .priority(.high), .limited(by: second)]) {}
+            .init(isSuspended: true, defaults: [.weight(2), .priority(.low), .limit(first)]))
+        let own = queue.addOperation([.weight(3), .priority(.high), .limit(second)]) {}
         let plain = queue.addOperation {}
         #expect((own.weight, own.priority, own.limits.count) == (3, .high, 2))
         #expect((plain.weight, plain.priority, plain.limits.count) == (2, .low, 1))
@@ -57,7 +57,7 @@ enum AddingWay: CaseIterable, Sendable {
 }
 
 enum CheckedOption: CaseIterable, Sendable {
-    case name, priority, weight, limit, dependency, delay, startLimit, endLimit, timeLimit, attemptTimeLimit, retry
+    case name, priority, weight, limit, dependency, delay, startLimit, endLimit, timeout, attemptTimeout, retry
 }
 
 /// Adds an operation with options in one way, lets it run twice, and checks the effect of each option.
@@ -86,13 +86,13 @@ private struct OptionCheck {
             case .name: all.append(.name("named"))
             case .priority: all.append(.priority(.high))
             case .weight: all.append(.weight(3))
-            case .limit: all.append(.limited(by: limit))
+            case .limit: all.append(.limit(limit))
             case .dependency: all.append(.dependencies([dependency]))
             case .delay: all.append(.delay(.seconds(1)))
-            case .startLimit: all.append(.starting(within: .seconds(50)))
-            case .endLimit: all.append(.ending(within: .seconds(60)))
-            case .timeLimit: all.append(.timeLimit(.seconds(40)))
-            case .attemptTimeLimit: all.append(.attemptTimeLimit(.seconds(10)))
+            case .startLimit: all.append(.timeout(untilStart: .seconds(50)))
+            case .endLimit: all.append(.timeout(untilEnd: .seconds(60)))
+            case .timeout: all.append(.timeout(.seconds(40)))
+            case .attemptTimeout: all.append(.timeout(perAttempt: .seconds(10)))
             case .retry: all.append(.retry(.immediately(attempts: 3)))
             }
         }
@@ -129,13 +129,13 @@ private struct OptionCheck {
         }
         // The body sleeps. Each attempt ends at its own limit, and the operation ends at the earliest of the other
         // limits.
-        let isLimited = has(.endLimit) || has(.timeLimit) || has(.attemptTimeLimit)
+        let isLimited = has(.endLimit) || has(.timeout) || has(.attemptTimeout)
         let attemptCount = has(.retry) ? 3 : 1
-        for number in 1...(has(.attemptTimeLimit) ? attemptCount : 1) {
+        for number in 1...(has(.attemptTimeout) ? attemptCount : 1) {
             await until { starts.events.count == number }
             if has(.limit) { #expect(!limit.tryAcquire(), "\(label)") }
             await clock.waitForSleepers(1)
-            if isLimited { clock.advance(by: .seconds(has(.attemptTimeLimit) ? 10 : 60)) }
+            if isLimited { clock.advance(by: .seconds(has(.attemptTimeout) ? 10 : 60)) }
         }
         if !isLimited {
             // Every attempt ends with the body's own error.
@@ -147,7 +147,7 @@ private struct OptionCheck {
             clock.advance(by: .seconds(1000))
         }
         let result = await adding.result
-        #expect(starts.events.count == (isLimited && !has(.attemptTimeLimit) ? 1 : attemptCount), "\(label)")
+        #expect(starts.events.count == (isLimited && !has(.attemptTimeout) ? 1 : attemptCount), "\(label)")
         #expect(throws: (any Error).self, "\(label)") { try result.get() }
         if has(.limit) { #expect(await eventually { limit.tryAcquire() }, "\(label)") }
     }

@@ -272,15 +272,15 @@ struct AgeingTests {
         let clock = ManualClock()
         let (limit, gate, recorder) = (AsyncSemaphore(capacity: 1), Gate(), Recorder<String>())
         let holder = TaskOperationQueue()
-        holder.addOperation(.limited(by: limit)) { await gate.pass() }
+        holder.addOperation(.limit(limit)) { await gate.pass() }
         await gate.waitForArrivals(1)
         let queue = TaskOperationQueue(
             .init(maxConcurrentOperationCount: 1, ageing: .raise(after: .seconds(5)), clock: clock))
         for (name, priority) in [("low, 20 s", TaskPriority.low), ("high, 20 s", .high)] {
-            queue.addOperation([.limited(by: limit), .priority(priority)]) { recorder.record(name) }
+            queue.addOperation([.limit(limit), .priority(priority)]) { recorder.record(name) }
         }
         clock.advance(by: .seconds(20))
-        queue.addOperation([.limited(by: limit), .priority(.high)]) { recorder.record("high, new") }
+        queue.addOperation([.limit(limit), .priority(.high)]) { recorder.record("high, new") }
         gate.open()
         try await queue.waitUntilAllOperationsAreFinished()
         #expect(recorder.events == ["low, 20 s", "high, 20 s", "high, new"])

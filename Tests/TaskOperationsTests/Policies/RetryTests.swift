@@ -135,7 +135,7 @@ struct RetryTests {
         _ = await operation.result
         #expect(operation.refusal?.failedDependency?.origin == "input")
         #expect(failures.events == [1])
-        #expect(refusal { try operation.addOptions(.timeLimit(.seconds(1))) }?.alreadyStarted == nil)
+        #expect(refusal { try operation.addOptions(.timeout(.seconds(1))) }?.alreadyStarted == nil)
     }
 
     @Test("pauses grow up to the longest, and the seed of the jitter repeats them")

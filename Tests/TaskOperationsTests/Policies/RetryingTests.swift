@@ -61,12 +61,12 @@ struct RetryingTests {
         #expect(meter.total == 1)
     }
 
-    @Test("each attempt may have a time limit", .schedules(20))
+    @Test("each attempt may have a timeout", .schedules(20))
     func limitedAttempts() async throws {
         let clock = ManualClock()
         let caller = Task {
             try await retrying(.immediately(attempts: 3), clock: clock) {
-                try await withTimeLimit(.seconds(1), clock: clock) {
+                try await withTimeout(.seconds(1), clock: clock) {
                     if RetryPolicy.attempt == 3 { return 3 }
                     while !Task.isCancelled { await Task.yield() }
                     return 0

@@ -17,7 +17,7 @@ private struct Crawler {
         let queue = TaskOperationQueue(
             .init(
                 maxConcurrentOperationCount: 8, rate: .perSecond(1000, burst: 8),
-                defaults: [.retry(.immediately(attempts: 3)), .attemptTimeLimit(.seconds(10))]))
+                defaults: [.retry(.immediately(attempts: 3)), .timeout(perAttempt: .seconds(10))]))
         let visits = TaskOperationResults<[Page]>(on: queue)
         var seen: Set<Page> = []
         var hosts: [String: AsyncSemaphore] = [:]
@@ -25,7 +25,7 @@ private struct Crawler {
             guard seen.insert(page).inserted else { return }
             let host = hosts[page.host] ?? AsyncSemaphore(capacity: 2, name: page.host)
             hosts[page.host] = host
-            visits.addOperation([.name(page.path), .limited(by: host)]) { try await fetch(page) }
+            visits.addOperation([.name(page.path), .limit(host)]) { try await fetch(page) }
         }
         visit(start)
         for try await (_, links) in visits { try? links.get().forEach(visit) }
@@ -33,7 +33,7 @@ private struct Crawler {
     }
 }
 
-/// The same program with task groups, but without the rate and the time limit of an attempt. The two widths need two
+/// The same program with task groups, but without the rate and the timeout of an attempt. The two widths need two
 /// semaphores that must be acquired in the same order everywhere. A page that waits for its host holds one of the eight
 /// permits.
 private struct PlainCrawler {

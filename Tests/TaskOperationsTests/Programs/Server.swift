@@ -20,7 +20,7 @@ private struct PageServer: Sendable {
         queue = TaskOperationQueue(
             .init(
                 name: "requests", maxConcurrentOperationCount: 2, maxQueuedOperationCount: 3, overflow: .reject,
-                defaults: [.starting(within: .milliseconds(100)), .ending(within: .seconds(1)), .clock(clock)]))
+                defaults: [.timeout(untilStart: .milliseconds(100)), .timeout(untilEnd: .seconds(1)), .clock(clock)]))
     }
 
     func answer(_ path: String, isUrgent: Bool = false) async -> Answer {
@@ -29,7 +29,7 @@ private struct PageServer: Sendable {
             return .page(page)
         } catch TaskOperationError.queueFull {
             return .busy
-        } catch TaskOperationError.notStarted, TaskOperationError.timedOut {
+        } catch TaskOperationError.startTimedOut, TaskOperationError.timedOut {
             return .late
         } catch {
             return .failed

@@ -182,7 +182,7 @@ struct CircuitBreakerTests {
         #expect(bodies.events.count == 2)
     }
 
-    @Test("Time limits and attempts of an operation are one call", .schedules(50))
+    @Test("Timeouts and attempts of an operation are one call", .schedules(50))
     func policies() async throws {
         let breaker = CircuitBreaker(failureRatio: 1, minCallCount: 2)
         let (queue, attempts) = (TaskOperationQueue(), Recorder<Int>())
@@ -193,8 +193,8 @@ struct CircuitBreakerTests {
         }.result
         #expect(attempts.events.count == 5)
         #expect(breaker.state == .closed)
-        _ = await queue.addOperation(.timeLimit(.seconds(1))) { try await Task.sleep(for: .seconds(9)) }.result
-        #expect(breaker.state == .open, "The time limit has passed, so the call failed.")
+        _ = await queue.addOperation(.timeout(.seconds(1))) { try await Task.sleep(for: .seconds(9)) }.result
+        #expect(breaker.state == .open, "The timeout has passed, so the call failed.")
     }
 
     @Test("Changes are reported in order, one at a time, and the handler may use the breaker", .schedules(200))

@@ -49,8 +49,8 @@ private final class WaitingScene: Sendable {
         var random = SeededGenerator(seed: seed)
         let (number, steps) = (random.number(below: queues.count), random.next())
         let priority = [TaskPriority.low, .medium, .high][random.number(below: 3)]
-        let timeLimit: Duration = random.happens(percent: 10) ? .microseconds(200) : .seconds(600)
-        let operation = queues[number].addOperation([.priority(priority), .timeLimit(timeLimit), .overrun(.abandon)]) {
+        let timeout: Duration = random.happens(percent: 10) ? .microseconds(200) : .seconds(600)
+        let operation = queues[number].addOperation([.priority(priority), .timeout(timeout), .overrun(.abandon)]) {
             [self] in
             var random = SeededGenerator(seed: steps)
             for _ in 0..<random.number(below: 4) {

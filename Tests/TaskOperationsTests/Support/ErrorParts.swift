@@ -35,7 +35,7 @@ extension TaskOperationError {
     }
 
     var notStarted: (name: String?, limit: Duration)? {
-        if case .notStarted(let label, let limit) = self { (label.name, limit) } else { nil }
+        if case .startTimedOut(let label, let limit) = self { (label.name, limit) } else { nil }
     }
 
     var queueShutDown: String? {

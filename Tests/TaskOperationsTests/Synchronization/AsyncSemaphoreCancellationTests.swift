@@ -43,8 +43,8 @@ struct AsyncSemaphoreCancellationTests {
     @Test("When the first task of the line is cancelled, tasks that only it held back continue")
     func headGivesUp() async throws {
         let semaphore = AsyncSemaphore(capacity: 3)
-        try await semaphore.acquire(1)
-        let heavy = Task { try await semaphore.acquire(3) }
+        try await semaphore.acquire(weight: 1)
+        let heavy = Task { try await semaphore.acquire(weight: 3) }
         await until { semaphore.waitingCount == 1 }
         let light = (0..<2).map { _ in Task { try await semaphore.acquire() } }
         await until { semaphore.waitingCount == 3 }
@@ -236,16 +236,16 @@ extension AsyncSemaphoreCancellationTests {
         }
         try await concurrentPerform(over: 0..<2000, width: 4) { _ in
             try await semaphore.withPermit(weight: 4) {}
-            if semaphore.tryAcquire(3) { semaphore.release(3) }
+            if semaphore.tryAcquire(weight: 3) { semaphore.release(weight: 3) }
         }
         isDone.open()
         await isDone.pass()
         await changes.value
         semaphore.capacity = 1
         try await semaphore.acquire()
-        let heavy = Task.immediate { try await semaphore.acquire(3) }
+        let heavy = Task.immediate { try await semaphore.acquire(weight: 3) }
         #expect(semaphore.waitingCount == 1)
-        #expect(!semaphore.tryAcquire(4))
+        #expect(!semaphore.tryAcquire(weight: 4))
         semaphore.capacity = 4
         try await heavy.value
     }

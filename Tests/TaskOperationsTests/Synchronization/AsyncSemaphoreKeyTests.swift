@@ -43,8 +43,8 @@ struct AsyncSemaphoreKeyTests {
         await until { semaphore.waitingCount == 1 }
         #expect(try await semaphore.withPermit(key: 2) { semaphore.available } == 2)
         #expect(try await semaphore.withPermit { semaphore.available } == 2)
-        #expect(semaphore.tryAcquire(3))
-        semaphore.release(3)
+        #expect(semaphore.tryAcquire(weight: 3))
+        semaphore.release(weight: 3)
         #expect(semaphore.waitingCount(for: 1) == 1)
         gate.open()
         try await first.value
@@ -177,7 +177,7 @@ struct AsyncSemaphoreKeyTests {
         final class Caller: Hashable, Sendable {
             let semaphore: AsyncSemaphore
             init(_ semaphore: AsyncSemaphore) { self.semaphore = semaphore }
-            static func == (one: Caller, other: Caller) -> Bool { one.semaphore.tryAcquire(100) == false }
+            static func == (one: Caller, other: Caller) -> Bool { one.semaphore.tryAcquire(weight: 100) == false }
             func hash(into hasher: inout Hasher) { hasher.combine(semaphore.takenCount(for: "other")) }
             deinit { _ = semaphore.takenCount(for: "other") }
         }

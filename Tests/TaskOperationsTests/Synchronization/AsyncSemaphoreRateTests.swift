@@ -53,11 +53,11 @@ struct AsyncSemaphoreRateTests {
         let queues = (0..<2).map { _ in TaskOperationQueue(maxConcurrentOperationCount: 4) }
         let starts = Recorder<Start>()
         for number in 0..<4 {
-            queues[number % 2].addOperation(.limited(by: hosts, key: "a")) {
+            queues[number % 2].addOperation(.limit(hosts, key: "a")) {
                 starts.record(Start(name: "a", second: second(clock)))
             }
         }
-        queues[0].addOperation([.limited(by: hosts, key: "b"), .retry(.immediately(attempts: 3)), .clock(clock)]) {
+        queues[0].addOperation([.limit(hosts, key: "b"), .retry(.immediately(attempts: 3)), .clock(clock)]) {
             starts.record(Start(name: "b", second: second(clock)))
             if RetryPolicy.attempt! < 3 { throw WorkFailed() }
         }
@@ -81,11 +81,11 @@ struct AsyncSemaphoreRateTests {
         do {
             let first = Host()
             host = first
-            try await queue.addOperation(.limited(by: hosts, key: first)) {}.value
+            try await queue.addOperation(.limit(hosts, key: first)) {}.value
             try await queue.waitUntilAllOperationsAreFinished()
         }
         #expect(host != nil)
-        let second = queue.addOperation(.limited(by: hosts, key: Host())) {}
+        let second = queue.addOperation(.limit(hosts, key: Host())) {}
         await advance(clock, seconds: 4)
         #expect(!second.isFinished)
         #expect(second.waitingReasons.first?.description.hasSuffix("without a token of its rate") == true)
@@ -103,13 +103,13 @@ struct AsyncSemaphoreRateTests {
         let (gate, queue) = (Gate(), TaskOperationQueue(maxConcurrentOperationCount: 1))
         let holder = queue.addOperation { await gate.pass() }
         await gate.waitForArrivals(1)
-        let cancelled = (0..<5).map { _ in queue.addOperation(.limited(by: limit)) {} }
+        let cancelled = (0..<5).map { _ in queue.addOperation(.limit(limit)) {} }
         await letOthersRun()
         for operation in cancelled { operation.cancel() }
         queue.isSuspended = true
         gate.open()
         try await holder.value
-        let pending = (0..<2).map { _ in queue.addOperation(.limited(by: limit)) {} }
+        let pending = (0..<2).map { _ in queue.addOperation(.limit(limit)) {} }
         await letOthersRun()
         queue.isSuspended = false
         for operation in pending { try await operation.value }

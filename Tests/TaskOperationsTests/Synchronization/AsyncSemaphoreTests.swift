@@ -67,27 +67,27 @@ struct AsyncSemaphoreTests {
     func headOfTheLineHoldsBack() async throws {
         let semaphore = AsyncSemaphore(capacity: 3)
         let order = Recorder<String>()
-        try await semaphore.acquire(2)
+        try await semaphore.acquire(weight: 2)
         let heavy = Task {
-            try await semaphore.acquire(3)
+            try await semaphore.acquire(weight: 3)
             order.record("heavy")
         }
         await until { semaphore.waitingCount == 1 }
         let light = Task {
-            try await semaphore.acquire(1)
+            try await semaphore.acquire(weight: 1)
             order.record("light")
         }
         await until { semaphore.waitingCount == 2 }
         await letOthersRun()
         #expect((order.events, semaphore.available) == ([], 1))
-        semaphore.release(1)
+        semaphore.release(weight: 1)
         await letOthersRun()
         #expect((order.events, semaphore.available) == ([], 2))
-        semaphore.release(1)
+        semaphore.release(weight: 1)
         try await heavy.value
         await letOthersRun()
         #expect((order.events, semaphore.available) == (["heavy"], 0))
-        semaphore.release(3)
+        semaphore.release(weight: 3)
         try await light.value
         #expect((order.events, semaphore.available) == (["heavy", "light"], 2))
     }
@@ -95,25 +95,25 @@ struct AsyncSemaphoreTests {
     @Test("One that is more urgent overtakes one that wants many permits")
     func urgentOvertakesHeavy() async throws {
         let semaphore = AsyncSemaphore(capacity: 3)
-        try await semaphore.acquire(2)
-        let heavy = Task { try await semaphore.acquire(3, priority: .low) }
+        try await semaphore.acquire(weight: 2)
+        let heavy = Task { try await semaphore.acquire(weight: 3, priority: .low) }
         await until { semaphore.waitingCount == 1 }
-        try await semaphore.acquire(1, priority: .high)
+        try await semaphore.acquire(weight: 1, priority: .high)
         #expect((semaphore.waitingCount, semaphore.available) == (1, 0))
-        semaphore.release(3)
+        semaphore.release(weight: 3)
         try await heavy.value
     }
 
     @Test("tryAcquire takes free permits, and overtakes no task")
     func tryAcquire() async throws {
         let semaphore = AsyncSemaphore(capacity: 3)
-        #expect(semaphore.tryAcquire(2))
-        #expect(!semaphore.tryAcquire(2))
+        #expect(semaphore.tryAcquire(weight: 2))
+        #expect(!semaphore.tryAcquire(weight: 2))
         #expect(semaphore.available == 1)
-        let waiting = Task { try await semaphore.acquire(2) }
+        let waiting = Task { try await semaphore.acquire(weight: 2) }
         await until { semaphore.waitingCount == 1 }
         #expect(!semaphore.tryAcquire())
-        semaphore.release(2)
+        semaphore.release(weight: 2)
         try await waiting.value
         #expect(semaphore.tryAcquire())
         #expect(!semaphore.tryAcquire())
@@ -141,7 +141,7 @@ struct AsyncSemaphoreTests {
     @Test("With a lowered capacity, permits given back are not handed out until there are as few as it says")
     func releasingAfterLowering() async throws {
         let semaphore = AsyncSemaphore(capacity: 3)
-        try await semaphore.acquire(3)
+        try await semaphore.acquire(weight: 3)
         let waiting = Task { try await semaphore.acquire() }
         await until { semaphore.waitingCount == 1 }
         semaphore.capacity = 1
@@ -157,8 +157,8 @@ struct AsyncSemaphoreTests {
     @Test("A task that waits for more than a lowered capacity is served alone")
     func heavierThanTheCapacity() async throws {
         let semaphore = AsyncSemaphore(capacity: 3)
-        try await semaphore.acquire(2)
-        let waiting = Task { try await semaphore.acquire(3) }
+        try await semaphore.acquire(weight: 2)
+        let waiting = Task { try await semaphore.acquire(weight: 3) }
         await until { semaphore.waitingCount == 1 }
         semaphore.capacity = 2
         semaphore.release()
@@ -167,16 +167,17 @@ struct AsyncSemaphoreTests {
         semaphore.release()
         try await waiting.value
         #expect(semaphore.available == 0)
-        semaphore.release(3)
+        semaphore.release(weight: 3)
         #expect(semaphore.available == 2)
     }
 
     @Test("A weight above every capacity so far throws an error that names the semaphore, and takes no permit")
     func excessiveWeight() async throws {
         let semaphore = AsyncSemaphore(capacity: 2, name: "memory")
-        #expect(!semaphore.tryAcquire(3))
+        #expect(!semaphore.tryAcquire(weight: 3))
         for acquire in [
-            { try await semaphore.acquire(3) }, { try await semaphore.acquire(3, timeout: .seconds(1)) },
+            { try await semaphore.acquire(weight: 3) },
+            { try await semaphore.acquire(weight: 3, timeout: .seconds(1)) },
             { try await semaphore.withPermit(weight: 3) {} },
         ] as [@Sendable () async throws -> Void] {
             let error = await #expect(throws: TaskOperationError.self) { try await acquire() }

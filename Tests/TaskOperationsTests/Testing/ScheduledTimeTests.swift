@@ -4,14 +4,14 @@ import Testing
 
 @Suite("Limits of time under schedules", .timeLimit(.minutes(30)))
 struct ScheduledTimeTests {
-    @Test("a time limit ends a body, and a deadline an operation that waits", .schedules(50))
+    @Test("a timeout ends a body, and a deadline an operation that waits", .schedules(50))
     func limits() async throws {
         let clock = ManualClock()
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
-        let limited = queue.addOperation([.name("limited"), .timeLimit(.seconds(5)), .clock(clock)]) {
+        let limited = queue.addOperation([.name("limited"), .timeout(.seconds(5)), .clock(clock)]) {
             try await clock.sleep(for: .seconds(60))
         }
-        let behind = queue.addOperation([.name("behind"), .ending(within: .seconds(1)), .clock(clock)]) {}
+        let behind = queue.addOperation([.name("behind"), .timeout(untilEnd: .seconds(1)), .clock(clock)]) {}
         await clock.waitForSleepers(1)
         clock.advance(by: .seconds(1))
         await #expect(throws: TaskOperationError.self) { try await behind.value }
@@ -24,7 +24,7 @@ struct ScheduledTimeTests {
     func abandoned() async throws {
         let (clock, gate) = (ManualClock(), Gate())
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
-        let operation = queue.addOperation([.timeLimit(.seconds(5)), .overrun(.abandon), .clock(clock)]) {
+        let operation = queue.addOperation([.timeout(.seconds(5)), .overrun(.abandon), .clock(clock)]) {
             await gate.pass()
         }
         await gate.waitForArrivals(1)

@@ -11,7 +11,7 @@
     /// The servers of these tests are threads of the test.
     @Suite("Connections to servers that misbehave", .inTurns, .timeLimit(.minutes(30)))
     struct RedisConnectionTests {
-        @Test("a command has one time limit for all parts of its reply")
+        @Test("a command has one timeout for all parts of its reply")
         func slowReply() async throws {
             let server = try FakeServer { command, connection in
                 if command[0] == "GET" {
@@ -31,7 +31,7 @@
             #expect(connection.isBroken)
         }
 
-        @Test("the time limit of a command includes the time until the server accepts the connection")
+        @Test("the timeout of a command includes the time until the server accepts the connection")
         func noGreeting() async throws {
             let server = try FakeServer { _, _ in "" }
             let connection = RedisConnection(to: server.address, password: nil, timeout: .milliseconds(300))

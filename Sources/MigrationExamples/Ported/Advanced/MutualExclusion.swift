@@ -13,7 +13,7 @@ extension Ported {
                 for (number, file) in input.sample.enumerated() {
                     let category = number % 4 < 2 ? "even" : "odd"
                     let queue = number.isMultiple(of: 2) ? first : second
-                    queue.addOperation(.limited(by: categories[category]!)) {
+                    queue.addOperation(.limit(categories[category]!)) {
                         meters[category]!.measure { lines.add(file.lineCount()) }
                     }
                 }

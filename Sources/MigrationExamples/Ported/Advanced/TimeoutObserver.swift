@@ -6,11 +6,11 @@ extension Ported {
     public static func timeoutObserver(_ input: RecipeInput) async throws -> RecipeResult {
         // region: timeout-observer
         try await withTaskOperationQueue(failures: .ignore) { queue in
-            let stuck = queue.addOperation([.name("stuck"), .timeLimit(.milliseconds(20))]) {
+            let stuck = queue.addOperation([.name("stuck"), .timeout(.milliseconds(20))]) {
                 try await answer(for: nil)
             }
             let answers = input.sample.map { file in
-                queue.addOperation(.timeLimit(.seconds(600))) { try await answer(for: file) }
+                queue.addOperation(.timeout(.seconds(600))) { try await answer(for: file) }
             }
             var (inTime, late) = (0, 0)
             for answer in answers + [stuck] {

@@ -11,8 +11,8 @@ extension Ported {
         try await withTaskOperationQueue(name: "names", maxConcurrentOperationCount: 1) { names in
             try await withTaskOperationQueue(name: "sizes", maxConcurrentOperationCount: 1) { sizes in
                 for file in input.files.prefix(5) {
-                    names.addOperation(.limited(by: disk)) { meter.measure { named.write(file.name) } }
-                    sizes.addOperation(.limited(by: disk)) { meter.measure { sized.write("\(file.size)") } }
+                    names.addOperation(.limit(disk)) { meter.measure { named.write(file.name) } }
+                    sizes.addOperation(.limit(disk)) { meter.measure { sized.write("\(file.size)") } }
                 }
             }
         }

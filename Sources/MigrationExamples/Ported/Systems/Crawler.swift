@@ -40,7 +40,7 @@ actor Crawler {
 
     private func visit(_ url: URL, on queue: TaskOperationQueue) {
         if visits[url] != nil { return }
-        visits[url] = queue.addOperation(.limited(by: hosts, key: url.host)) {
+        visits[url] = queue.addOperation(.limit(hosts, key: url.host)) {
             let page = try await self.load(url)
             for link in page.links { await self.visit(link, on: queue) }
             return page

@@ -39,7 +39,7 @@ struct TenantQueue: Sendable {
     func add<Success: Sendable>(
         for tenant: String, _ job: @escaping TaskOperation<Success>.Body
     ) -> TaskOperation<Success> {
-        queue.addOperation(.limited(by: workers, key: tenant), body: job)
+        queue.addOperation(.limit(workers, key: tenant), body: job)
     }
 }
 // endregion

@@ -19,7 +19,7 @@ extension Patterns {
             .leaves, ".retry(.exponential(…)).", .analysis),
         Pattern(
             "advanced-timeout", .operations, "Observer that limits the time of an operation",
-            recipe: "Advanced/TimeoutObserver", .rote, .leaves, ".timeLimit(_:) or .ending(within:).", .analysis),
+            recipe: "Advanced/TimeoutObserver", .rote, .leaves, ".timeout(_:) or .timeout(untilEnd:).", .analysis),
         Pattern(
             "advanced-observer", .operations, "Observer of operations", recipe: "Advanced/BlockObserver", .callers,
             .leaves, "The body, and addCompletionHandler.", .analysis),

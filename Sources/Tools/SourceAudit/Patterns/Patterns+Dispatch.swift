@@ -3,7 +3,7 @@ extension Patterns {
     static let dispatch: [Pattern] = [
         Pattern(
             "dispatch-queue-target", .dispatch, "Queue with a target queue", recipe: "Dispatch/setTarget", .thought,
-            .queues, "A queue for each order, and .limited(by:) for shared resources.",
+            .queues, "A queue for each order, and .limit(_:) for shared resources.",
             .made([.dispatchQueue], when: [.label("target"), .targetsQueue]),
             .member(["setTarget"], of: [.dispatchQueue], when: [.targetsQueue]),
             .function(["dispatch_set_target_queue", "dispatch_queue_create_with_target"], when: [.targetsQueue])),

@@ -31,7 +31,7 @@ extension Patterns {
         Pattern(
             "lock-distributed", .locks, "NSDistributedLock",
             recipe: "Documentation/Members#threads-locks-timers-and-run-loops", .kept, .state,
-            "It excludes other processes: keep it, and call it in a body. Within one process use .limited(by:).",
+            "It excludes other processes: keep it, and call it in a body. Within one process use .limit(_:).",
             .made([.distributedLock]),
             .member(["lock", "try", "unlock", "break", "tryLock"], of: [.distributedLock]),
             .named([.distributedLock]),
@@ -126,11 +126,11 @@ extension Patterns {
             .thought, .state, "An actor.", .analysis),
         Pattern(
             "system-queue-per-key", .systems, "A queue for each key", recipe: "Systems/Crawler", .thought, .queues,
-            "One queue, and .limited(by:key:) with a semaphore that has a capacity for each key.", .analysis),
+            "One queue, and .limit(_:key:) with a semaphore that has a capacity for each key.", .analysis),
         Pattern(
             "system-list-per-key", .systems, "A list of work for each key", recipe: "Systems/Tenants", .thought,
             .queues,
-            "One queue, and .limited(by:key:) with a semaphore that serves keys by their shares.", .analysis),
+            "One queue, and .limit(_:key:) with a semaphore that serves keys by their shares.", .analysis),
         Pattern(
             "system-home-made-queue", .systems, "Home-made queue: a list of work behind a lock or a queue",
             recipe: "Threads/ThreadWithList", .thought, .queues, "A TaskOperationQueue takes its place.", .analysis),

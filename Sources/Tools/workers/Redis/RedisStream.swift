@@ -42,7 +42,7 @@ package final class RedisStream: Sendable {
 
     /// Adds payloads.
     package func send(_ payloads: [(id: String, payload: String)]) async throws {
-        // A pipeline has a time limit as a whole.
+        // A pipeline has a timeout as a whole.
         for first in stride(from: 0, to: payloads.count, by: 1000) {
             let commands = payloads[first..<min(first + 1000, payloads.count)].map {
                 ["XADD", name, "*", "i", $0.id, "n", "0", "p", $0.payload]

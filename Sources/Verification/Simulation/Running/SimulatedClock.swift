@@ -1,7 +1,7 @@
 import TaskOperations
 
 /// A clock whose time changes only when the simulation advances it. The library waits for its deadlines on the executor
-/// of the simulation, so a program with rates, delays or time limits is repeatable, too.
+/// of the simulation, so a program with rates, delays or timeouts is repeatable, too.
 package final class SimulatedClock: Clock, ExecutorBoundClock {
     /// An instant, as the time since the clock's beginning.
     package struct Instant: InstantProtocol {

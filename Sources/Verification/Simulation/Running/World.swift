@@ -58,7 +58,7 @@ final class World: @unchecked Sendable {
     private func made(_ number: Int) -> TaskOperation<Int> {
         let made = madePlain(number)
         let limits = program.operations[number].limits.map { semaphores[$0] }
-        try! made.addOptions([.weight(program.operations[number].weight), .limited(by: limits)])
+        try! made.addOptions([.weight(program.operations[number].weight), .limits(limits)])
         return made
     }
 

@@ -10,28 +10,29 @@ extension Case {
             Subject(.named) { try await measureOption($0, .name("operation")) },
             Subject(.prioritised) { try await measureOption($0, .priority(.high)) },
             Subject(.weighted) { try await measureOption($0, .weight(2)) },
-            Subject(.limited) { try await measureOption($0, .limited(by: AsyncSemaphore(capacity: 2))) },
+            Subject(.limited) { try await measureOption($0, .limit(AsyncSemaphore(capacity: 2))) },
             Subject(.dependent) { count in
                 let dependency = TaskOperation {}
                 try dependency.start()
                 try await dependency.value
                 return try await measureOption(count, .dependencies([dependency]))
             },
-            Subject(.startingWithin) { try await measureOption($0, .starting(within: .seconds(1000))) },
-            Subject(.endingWithin) { try await measureOption($0, .ending(within: .seconds(1000))) },
-            Subject(.timeLimited) { try await measureOption($0, .timeLimit(.seconds(1000))) },
-            Subject(.attemptTimeLimited) { try await measureOption($0, .attemptTimeLimit(.seconds(1000))) },
+            Subject(.startingWithin) { try await measureOption($0, .timeout(untilStart: .seconds(1000))) },
+            Subject(.endingWithin) { try await measureOption($0, .timeout(untilEnd: .seconds(1000))) },
+            Subject(.bodyTimeout) { try await measureOption($0, .timeout(.seconds(1000))) },
+            Subject(.attemptTimeout) { try await measureOption($0, .timeout(perAttempt: .seconds(1000))) },
             Subject(.abandonable) {
-                try await measureOption($0, [.timeLimit(.seconds(1000)), .overrun(.abandon)])
+                try await measureOption($0, [.timeout(.seconds(1000)), .overrun(.abandon)])
             },
             Subject(.retried) { try await measureOption($0, .retry(.immediately(attempts: 3))) },
             Subject(.allOptions) { count in
                 try await measureOption(
                     count,
                     [
-                        .name("operation"), .priority(.high), .weight(2), .limited(by: AsyncSemaphore(capacity: 2)),
-                        .starting(within: .seconds(1000)), .ending(within: .seconds(1000)), .timeLimit(.seconds(1000)),
-                        .attemptTimeLimit(.seconds(1000)), .retry(.immediately(attempts: 3)),
+                        .name("operation"), .priority(.high), .weight(2), .limit(AsyncSemaphore(capacity: 2)),
+                        .timeout(untilStart: .seconds(1000)), .timeout(untilEnd: .seconds(1000)),
+                        .timeout(.seconds(1000)),
+                        .timeout(perAttempt: .seconds(1000)), .retry(.immediately(attempts: 3)),
                     ])
             },
         ])

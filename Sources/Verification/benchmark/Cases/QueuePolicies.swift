@@ -37,7 +37,7 @@ extension Case {
             Subject(.taskOperationQueue) { count in
                 let limit = AsyncSemaphore(capacity: 1)
                 return try await twoQueues(count) { queue in
-                    queue.addOperation(.limited(by: limit)) { await Task.yield() }
+                    queue.addOperation(.limit(limit)) { await Task.yield() }
                 }
             },
             Subject(.semaphoreInBody) { count in

@@ -89,7 +89,7 @@ struct SchedulesTests {
             }
             for operation in operations { try await operation.value }
             if ContinuousClock.now - start < .seconds(120) { throw Fault() }
-            let late = queue.addOperation(.timeLimit(.seconds(3600))) { try await Task.sleep(for: .seconds(7200)) }
+            let late = queue.addOperation(.timeout(.seconds(3600))) { try await Task.sleep(for: .seconds(7200)) }
             await #expect(throws: (any Error).self) { try await late.value }
         }
         #expect(foreign.events.isEmpty)

@@ -4,14 +4,14 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Bodies with a time limit, without a queue", .inTurns, .timeLimit(.minutes(30)))
-struct WithTimeLimitTests {
+@Suite("Bodies with a timeout, without a queue", .inTurns, .timeLimit(.minutes(30)))
+struct WithTimeoutTests {
     @Test("a body that ends in time gives its value, or its error", .schedules(20))
     func inTime() async throws {
         let clock = ManualClock()
-        #expect(try await withTimeLimit(.seconds(1), clock: clock) { 1 } == 1)
+        #expect(try await withTimeout(.seconds(1), clock: clock) { 1 } == 1)
         await #expect(throws: WorkFailed()) {
-            try await withTimeLimit(.seconds(1), clock: clock) { throw WorkFailed() }
+            try await withTimeout(.seconds(1), clock: clock) { throw WorkFailed() }
         }
         await until { clock.sleeperCount == 0 }
     }
@@ -21,7 +21,7 @@ struct WithTimeLimitTests {
         let (clock, gate, ended) = (ManualClock(), Gate(), Recorder<Bool>())
         let caller = Task {
             defer { #expect(!Task.isCancelled) }
-            try await withTimeLimit(.seconds(1), clock: clock) {
+            try await withTimeout(.seconds(1), clock: clock) {
                 while !Task.isCancelled { await Task.yield() }
                 await gate.pass()
                 ended.record(Task.isCancelled)
@@ -42,7 +42,7 @@ struct WithTimeLimitTests {
     func noTime() async throws {
         for limit in [Duration.zero, .seconds(-1)] {
             await #expect(throws: WaitTimeoutError.self) {
-                try await withTimeLimit(limit, clock: ManualClock()) {
+                try await withTimeout(limit, clock: ManualClock()) {
                     while !Task.isCancelled { await Task.yield() }
                 }
             }
@@ -53,7 +53,7 @@ struct WithTimeLimitTests {
     func cancelledCaller() async throws {
         let (clock, gate) = (ManualClock(), Gate())
         let caller = Task {
-            try await withTimeLimit(.seconds(1), clock: clock) {
+            try await withTimeout(.seconds(1), clock: clock) {
                 await gate.pass()
                 try Task.checkCancellation()
             }
@@ -70,9 +70,9 @@ struct WithTimeLimitTests {
     func nested() async throws {
         let clock = ManualClock()
         let caller = Task {
-            try await withTimeLimit(.seconds(2), clock: clock) {
+            try await withTimeout(.seconds(2), clock: clock) {
                 await #expect(throws: WaitTimeoutError.self) {
-                    try await withTimeLimit(.seconds(1), clock: clock) {
+                    try await withTimeout(.seconds(1), clock: clock) {
                         while !Task.isCancelled { await Task.yield() }
                     }
                 }
@@ -89,7 +89,7 @@ struct WithTimeLimitTests {
     func race() async throws {
         let clock = ManualClock()
         let caller = Task {
-            try await withTimeLimit(.seconds(1), clock: clock) { for _ in 0..<5 { await Task.yield() } }
+            try await withTimeout(.seconds(1), clock: clock) { for _ in 0..<5 { await Task.yield() } }
         }
         var generator = Schedules.generator()
         for _ in 0..<generator.number(below: 12) { await Task.yield() }
@@ -101,7 +101,7 @@ struct WithTimeLimitTests {
     func isolation() async throws {
         final class Counter { var count = 0 }
         let counter = Counter()
-        let same = try await withTimeLimit(.seconds(1000)) {
+        let same = try await withTimeout(.seconds(1000)) {
             MainActor.assertIsolated()
             counter.count += 1
             await Task.yield()
@@ -124,7 +124,7 @@ struct WithTimeLimitTests {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let clock = ManualClock()
         let operation = queue.addOperation {
-            try await withTimeLimit(.seconds(1), clock: clock) {
+            try await withTimeout(.seconds(1), clock: clock) {
                 try await queue.addOperation { AnyTaskOperation.current != nil }.value
             }
         }
@@ -134,7 +134,7 @@ struct WithTimeLimitTests {
     @Test("on the continuous clock, a body that is never done is ended")
     func realTime() async throws {
         await #expect(throws: WaitTimeoutError.self) {
-            try await withTimeLimit(.milliseconds(5)) { try await Task.sleep(for: .seconds(10_000)) }
+            try await withTimeout(.milliseconds(5)) { try await Task.sleep(for: .seconds(10_000)) }
         }
     }
 
@@ -142,7 +142,7 @@ struct WithTimeLimitTests {
     func many() async throws {
         try await (0..<tensOfThousands / 5).concurrentForEach { number in
             do {
-                try await withTimeLimit(.microseconds(number % 40)) { for _ in 0..<(number % 3) { await Task.yield() } }
+                try await withTimeout(.microseconds(number % 40)) { for _ in 0..<(number % 3) { await Task.yield() } }
             } catch is WaitTimeoutError {}
         }
     }

@@ -1,19 +1,19 @@
 import Synchronization
 
-/// The timers of `starting(within:)` and `ending(within:)`. They start when the operation is added to a queue.
+/// The timers of `timeout(untilStart:)` and `timeout(untilEnd:)`. They start when the operation is added to a queue.
 final class OperationTimers: Sendable {
-    /// Records whether the limit `ending(within:)` has passed; nil if the operation does not have this limit.
-    let endLimit: OperationTimeLimit?
+    /// Records whether the limit `timeout(untilEnd:)` has passed; nil if the operation does not have this limit.
+    let endLimit: OperationTimeout?
     private let options: OptionValues
     let timeToStart: Duration?
     private let timeToEnd: Duration?
-    private let timers = Lock<[TimeLimit]>([])
+    private let timers = Lock<[DeadlineTimer]>([])
 
     init(_ options: OptionValues) {
         self.options = options
         timeToStart = options.startLimit?.remaining
         timeToEnd = options.endLimit?.remaining
-        endLimit = options.endLimit.map { _ in OperationTimeLimit(options.overrun ?? .wait, clock: options.chosenClock)
+        endLimit = options.endLimit.map { _ in OperationTimeout(options.overrun ?? .wait, clock: options.chosenClock)
         }
     }
 
@@ -35,13 +35,13 @@ final class OperationTimers: Sendable {
         extendLifetime(replaced)
         // The queue ends the operation when the operation is inserted.
         if isLate { return }
-        var begun: [(timer: TimeLimit, time: Duration)] = []
+        var begun: [(timer: DeadlineTimer, time: Duration)] = []
         if let limit = timeToStart {
-            let timer = TimeLimit { [weak operation] in operation?.startTimePassed(limit) }
+            let timer = DeadlineTimer { [weak operation] in operation?.startTimePassed(limit) }
             begun.append((timer, limit))
         }
         if let limit = timeToEnd, let endLimit {
-            let timer = TimeLimit { [weak operation] in
+            let timer = DeadlineTimer { [weak operation] in
                 if let operation { endLimit.pass(limit, for: operation) }
             }
             begun.append((timer, limit))
@@ -59,15 +59,15 @@ final class OperationTimers: Sendable {
 }
 
 extension AnyTaskOperation {
-    /// Fails the operation with `TaskOperationError.notStarted`, unless it has started.
+    /// Fails the operation with `TaskOperationError.startTimedOut`, unless it has started.
     fileprivate func startTimePassed(_ limit: Duration) {
-        endUnlessStarted(TaskOperationError.notStarted(OperationLabel(self), after: limit), isCancellation: false)
+        endUnlessStarted(TaskOperationError.startTimedOut(OperationLabel(self), after: limit), isCancellation: false)
     }
 }
 
-/// Records whether a time limit of an operation has passed. `timeLimit(_:)` and `ending(within:)` of one operation
+/// Records whether a timeout of an operation has passed. `timeout(_:)` and `timeout(untilEnd:)` of one operation
 /// share this object, and the limit that passes first determines the error.
-final class OperationTimeLimit: Sendable {
+final class OperationTimeout: Sendable {
     private enum State: Sendable {
         case running
         case passed(after: Duration)
@@ -77,12 +77,12 @@ final class OperationTimeLimit: Sendable {
         var passed: Duration? { if case .passed(let limit) = self { limit } else { nil } }
     }
 
-    private let overrun: TimeLimitOverrun
+    private let overrun: TimeoutOverrun
     /// The executor of the task that ends the operation after a limit has passed.
     private let executor: (any TaskExecutor)?
     private let state = Lock(State.running)
 
-    init(_ overrun: TimeLimitOverrun, clock: some Clock) {
+    init(_ overrun: TimeoutOverrun, clock: some Clock) {
         self.overrun = overrun
         executor = clock.executorOfSleepers
     }

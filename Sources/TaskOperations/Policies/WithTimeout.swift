@@ -4,7 +4,7 @@ import Synchronization
 /// after the body has ended.
 ///
 /// ```swift
-/// let page = try await withTimeLimit(.seconds(5)) { try await load(url) }
+/// let page = try await withTimeout(.seconds(5)) { try await load(url) }
 /// ```
 ///
 /// The body runs in a child task, in the isolation of the caller. The child task inherits the caller's task locals and
@@ -21,12 +21,12 @@ import Synchronization
 ///   - body: The work.
 /// - Returns: The value that `body` returns.
 /// - Throws: `WaitTimeoutError` if the time is over before the body ends; otherwise the error that `body` throws.
-public func withTimeLimit<Value>(
+public func withTimeout<Value>(
     _ limit: Duration, clock: any Clock<Duration> = ContinuousClock(), isolation: isolated (any Actor)? = #isolation,
     _ body: () async throws -> Value
 ) async throws -> Value {
     try await withCancelledBody(after: limit, clock: clock, body) {
-        WaitTimeoutError("the body of withTimeLimit to end", timeout: limit)
+        WaitTimeoutError("the body of withTimeout to end", timeout: limit)
     }
 }
 
@@ -116,7 +116,7 @@ private final class LimitedTime: Sendable {
     }
 }
 
-/// Performs a wait. If a time limit passes first, calls a handler that ends the wait.
+/// Performs a wait. If a timeout passes first, calls a handler that ends the wait.
 ///
 /// Use this function like `withTaskCancellationHandler`. The handler only ends the wait, and `operation` returns the
 /// result. The handler is called at most once, with no lock held. No call of the handler begins after this function has
@@ -133,14 +133,14 @@ package func withTimeoutHandler<Result, Failure>(
     onTimeout: @escaping @Sendable () -> Void
 ) async throws(Failure) -> Result {
     guard let timeout else { return try await operation() }
-    let limit = TimeLimit(onTimeout)
+    let limit = DeadlineTimer(onTimeout)
     limit.start(timeout, clock: clock)
     defer { limit.end() }
     return try await operation()
 }
 
 /// A timer that calls a function once, after a given time.
-package final class TimeLimit: DeadlineTarget, @unchecked Sendable {
+package final class DeadlineTimer: DeadlineTarget, @unchecked Sendable {
     // Accessed only under the lock of `Deadlines`.
     var deadlinePlace: DeadlinePlace?
 

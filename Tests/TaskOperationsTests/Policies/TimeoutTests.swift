@@ -5,14 +5,14 @@ import TestSupport
 import Testing
 
 @Suite("Operations with limited time", .inTurns, .timeLimit(.minutes(30)))
-struct TimeLimitTests {
+struct TimeoutTests {
     private let clock = ManualClock()
     private let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
 
     @Test("the body is cancelled when its time is over, and the outcome names the operation and the limit")
-    func timeLimit() async throws {
+    func timeout() async throws {
         let never = Gate()
-        let operation = queue.addOperation([.name("slow"), .timeLimit(.seconds(5)), .clock(clock)]) {
+        let operation = queue.addOperation([.name("slow"), .timeout(.seconds(5)), .clock(clock)]) {
             try await clock.sleep(for: .seconds(60))
         }
         await clock.waitForSleepers(1)
@@ -21,7 +21,7 @@ struct TimeLimitTests {
         #expect(error?.timedOut?.name == "slow")
         #expect(error?.timedOut?.limit == .seconds(5))
         #expect(operation.isCancelled)
-        #expect("\(error!)".contains("\"slow\" did not finish within its time limit of 5.0 seconds"))
+        #expect("\(error!)".contains("\"slow\" did not finish within its timeout of 5.0 seconds"))
         #expect(never.arrivals == 0)
     }
 
@@ -29,8 +29,8 @@ struct TimeLimitTests {
     func beginnings() async throws {
         queue.isSuspended = true
         let (gate, other) = (Gate(), Gate())
-        let limited = queue.addOperation([.timeLimit(.seconds(5)), .clock(clock)]) { await gate.pass() }
-        let due = queue.addOperation([.ending(within: .seconds(5)), .clock(clock)]) { await other.pass() }
+        let limited = queue.addOperation([.timeout(.seconds(5)), .clock(clock)]) { await gate.pass() }
+        let due = queue.addOperation([.timeout(untilEnd: .seconds(5)), .clock(clock)]) { await other.pass() }
         clock.advance(by: .seconds(5))
         #expect(await timedOut(due) == .seconds(5))
         #expect(!limited.isFinished)
@@ -45,7 +45,7 @@ struct TimeLimitTests {
     @Test("the deadline finishes an operation with unfinished dependencies, and its dependents start")
     func pending() async throws {
         let need = TaskOperation {}
-        let operation = queue.addOperation([.ending(within: .seconds(1)), .clock(clock), .dependencies([need])]) {}
+        let operation = queue.addOperation([.timeout(untilEnd: .seconds(1)), .clock(clock), .dependencies([need])]) {}
         let dependent = queue.addOperation(dependencies: [operation]) { 1 }
         clock.advance(by: .seconds(1))
         #expect(await timedOut(operation) == .seconds(1))
@@ -55,9 +55,9 @@ struct TimeLimitTests {
     @Test("a body that ends in time, or fails, has its own outcome, and nothing sleeps on")
     func inTime() async throws {
         #expect(
-            try await queue.addOperation([.timeLimit(.seconds(1)), .ending(within: .seconds(2)), .clock(clock)]) { 1 }
+            try await queue.addOperation([.timeout(.seconds(1)), .timeout(untilEnd: .seconds(2)), .clock(clock)]) { 1 }
                 .value == 1)
-        let failing = queue.addOperation([.timeLimit(.seconds(1)), .clock(clock)]) { throw WorkFailed() }
+        let failing = queue.addOperation([.timeout(.seconds(1)), .clock(clock)]) { throw WorkFailed() }
         await #expect(throws: WorkFailed()) { try await failing.value }
         await until { clock.sleeperCount == 0 }
     }
@@ -65,7 +65,7 @@ struct TimeLimitTests {
     @Test("of several limits the earliest counts", arguments: [(3, 5, 3), (5, 3, 3)])
     func several(limit: Int, deadline: Int, earliest: Int) async throws {
         let operation = queue.addOperation([
-            .timeLimit(.seconds(limit)), .ending(within: .seconds(deadline)), .clock(clock),
+            .timeout(.seconds(limit)), .timeout(untilEnd: .seconds(deadline)), .clock(clock),
         ]) {
             try await clock.sleep(for: .seconds(60))
         }
@@ -78,7 +78,7 @@ struct TimeLimitTests {
     @Test("a body that ignores its cancellation is waited for, and its value is no longer the outcome")
     func ignoringWaitedFor() async throws {
         let gate = Gate()
-        let operation = queue.addOperation([.timeLimit(.seconds(1)), .clock(clock)]) {
+        let operation = queue.addOperation([.timeout(.seconds(1)), .clock(clock)]) {
             await gate.pass()
             return 5
         }
@@ -94,7 +94,7 @@ struct TimeLimitTests {
     @Test("an operation that was cancelled before its time is over is not timed out, as ProcedureKit has it")
     func cancelledBefore() async throws {
         let gate = Gate()
-        let operation = queue.addOperation([.timeLimit(.seconds(1)), .clock(clock)]) {
+        let operation = queue.addOperation([.timeout(.seconds(1)), .clock(clock)]) {
             await gate.pass()
             throw WorkFailed()
         }
@@ -110,7 +110,7 @@ struct TimeLimitTests {
     @Test("all attempts of a retried body share the limit, and a pause ends with it")
     func retried() async throws {
         let operation = queue.addOperation([
-            .retry(.exponential(initial: .seconds(1), factor: 1, attempts: 100)), .timeLimit(.seconds(3)),
+            .retry(.exponential(initial: .seconds(1), factor: 1, attempts: 100)), .timeout(.seconds(3)),
             .clock(clock),
         ]) {
             throw WorkFailed()
@@ -123,12 +123,12 @@ struct TimeLimitTests {
         #expect(await timedOut(operation) == .seconds(3))
     }
 
-    @Test("A time limit of each attempt cancels the attempt only, and the next one runs", .schedules(20))
+    @Test("A timeout of each attempt cancels the attempt only, and the next one runs", .schedules(20))
     func limitOfEachAttempt() async throws {
         let (clock, attempts) = (ManualClock(), Recorder<Duration>())
         let queue = TaskOperationQueue()
         let options: OperationOptions = [
-            .name("tried"), .attemptTimeLimit(.seconds(5)), .retry(.immediately(attempts: 3)), .clock(clock),
+            .name("tried"), .timeout(perAttempt: .seconds(5)), .retry(.immediately(attempts: 3)), .clock(clock),
         ]
         let operation = queue.addOperation(options) {
             attempts.record(clock.now.offset)
@@ -149,7 +149,7 @@ struct TimeLimitTests {
     func lastAttempt() async throws {
         let clock = ManualClock()
         let queue = TaskOperationQueue()
-        let options: OperationOptions = [.attemptTimeLimit(.seconds(5)), .clock(clock)]
+        let options: OperationOptions = [.timeout(perAttempt: .seconds(5)), .clock(clock)]
         let operation = queue.addOperation(options) { try await clock.sleep(for: .seconds(60)) }
         await clock.waitForSleepers(1)
         clock.advance(by: .seconds(5))
@@ -162,7 +162,7 @@ struct TimeLimitTests {
         let clock = ManualClock()
         let queue = TaskOperationQueue()
         let options: OperationOptions = [
-            .attemptTimeLimit(.seconds(5)), .retry(.immediately(attempts: 9)), .clock(clock),
+            .timeout(perAttempt: .seconds(5)), .retry(.immediately(attempts: 9)), .clock(clock),
         ]
         let operation = queue.addOperation(options) { try await clock.sleep(for: .seconds(60)) }
         await clock.waitForSleepers(1)
@@ -173,9 +173,9 @@ struct TimeLimitTests {
     @Test("an operation that was made before gets a deadline as it is added, once")
     func madeBefore() async throws {
         let operation = TaskOperation(name: "made") { try await clock.sleep(for: .seconds(60)) }
-        try operation.addOptions([.ending(within: .seconds(2)), .clock(clock)])
+        try operation.addOptions([.timeout(untilEnd: .seconds(2)), .clock(clock)])
         try queue.addOperation(operation)
-        #expect(refusal { try operation.addOptions(.ending(within: .seconds(1))) }?.alreadyAdded == "made")
+        #expect(refusal { try operation.addOptions(.timeout(untilEnd: .seconds(1))) }?.alreadyAdded == "made")
         await until { clock.sleeperCount == 2 }
         clock.advance(by: .seconds(2))
         #expect(await timedOut(operation) == .seconds(2))
@@ -184,7 +184,7 @@ struct TimeLimitTests {
     @Test("a clock that jumps far ahead, and a limit beyond all time, are limits like others")
     func jumps() async throws {
         let endless = queue.addOperation([
-            .timeLimit(.seconds(Int64.max)), .ending(within: .seconds(Int64.max) * 3), .clock(clock),
+            .timeout(.seconds(Int64.max)), .timeout(untilEnd: .seconds(Int64.max) * 3), .clock(clock),
         ]) {
             try await clock.sleep(for: .seconds(1))
             return 1
@@ -192,14 +192,14 @@ struct TimeLimitTests {
         await until { clock.sleeperCount == 2 }
         clock.advance(by: .seconds(1))
         #expect(try await endless.value == 1)
-        let late = queue.addOperation([.timeLimit(.seconds(1)), .clock(clock)]) {
+        let late = queue.addOperation([.timeout(.seconds(1)), .clock(clock)]) {
             try await clock.sleep(for: .seconds(9))
         }
         await until { clock.sleeperCount == 2 }
         clock.advance(by: .seconds(86_400 * 365 * 100))
         // The outcome depends on the order in which the clock ends the two sleeps.
         _ = await late.result
-        let none = queue.addOperation([.ending(within: .zero), .clock(clock)]) {
+        let none = queue.addOperation([.timeout(untilEnd: .zero), .clock(clock)]) {
             try await clock.sleep(for: .seconds(1))
         }
         #expect(await timedOut(none) == .zero)
@@ -208,7 +208,7 @@ struct TimeLimitTests {
     @Test(
         "an operation whose time is over at its addition fails without a start",
         arguments: [
-            .deadline(.now - .seconds(1)), .ending(within: .zero), .starting(within: .zero),
+            .deadline(.now - .seconds(1)), .timeout(untilEnd: .zero), .timeout(untilStart: .zero),
             [.deadline(.now - .seconds(1)), .overrun(.abandon), .delay(.seconds(1000))],
         ] as [OperationOptions])
     func overAtAddition(options: OperationOptions) async throws {
@@ -244,7 +244,7 @@ struct TimeLimitTests {
 
     @Test("a batch that is refused does not end an operation whose time is over")
     func overInRefusedBatch() throws {
-        let late = TaskOperation(.ending(within: .zero)) {}
+        let late = TaskOperation(.timeout(untilEnd: .zero)) {}
         let (first, second) = (TaskOperation(name: "first") {}, TaskOperation(name: "second") {})
         let queue = TaskOperationQueue(.init(isSuspended: true))
         try second.addDependency(first)
@@ -262,7 +262,8 @@ struct TimeLimitTests {
         let freed = Gate()
         do {
             let witness = Witness(freed)
-            let operation = queue.addOperation([.timeLimit(.seconds(1)), .ending(within: .seconds(5)), .clock(clock)]) {
+            let operation = queue.addOperation([.timeout(.seconds(1)), .timeout(untilEnd: .seconds(5)), .clock(clock)])
+            {
                 _ = witness
             }
             try await operation.value
@@ -277,7 +278,7 @@ struct TimeLimitTests {
         let ends = ConcurrencyMeter()
         await concurrentPerform(over: 0..<2000, width: 4, stride: 50) { [clock] number in
             let operation = queue.addOperation([
-                .timeLimit(.seconds(number % 5)), .ending(within: .seconds(number % 7)),
+                .timeout(.seconds(number % 5)), .timeout(untilEnd: .seconds(number % 7)),
                 .overrun(number % 2 == 0 ? .abandon : .wait), .clock(clock),
             ]) {
                 await Task.yield()
@@ -307,17 +308,17 @@ func timedOut<Success>(_ operation: TaskOperation<Success>) async -> Duration? {
     }
 }
 
-@Suite("Bad values of time limits stop with a message", .inTurns, .prompt, .timeLimit(.minutes(30)))
-struct TimeLimitBadValueTests {
+@Suite("Bad values of timeouts stop with a message", .inTurns, .prompt, .timeLimit(.minutes(30)))
+struct TimeoutBadValueTests {
     @Test("negative limits")
     func negative() async {
         let limit = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            TaskOperationQueue().addOperation(.timeLimit(.seconds(-1))) {}
+            TaskOperationQueue().addOperation(.timeout(.seconds(-1))) {}
         }
-        #expect(limit.errorText.contains("timeLimit(_:) is -1.0 seconds; it must not be negative"))
+        #expect(limit.errorText.contains("timeout(_:) is -1.0 seconds; it must not be negative"))
         let deadline = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            TaskOperationQueue().addOperation(.ending(within: .seconds(-2))) {}
+            TaskOperationQueue().addOperation(.timeout(untilEnd: .seconds(-2))) {}
         }
-        #expect(deadline.errorText.contains("ending(within:) is -2.0 seconds; it must not be negative"))
+        #expect(deadline.errorText.contains("timeout(untilEnd:) is -2.0 seconds; it must not be negative"))
     }
 }
