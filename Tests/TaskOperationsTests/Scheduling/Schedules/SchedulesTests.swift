@@ -145,3 +145,49 @@ final class OtherThreads: TaskExecutor {
         Thread.detachNewThread { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }
+
+// In separate processes: the other thread needs a thread of the pool, and tests with schedules block such threads.
+@Suite("Code beside a schedule", .inTurns, .enabled(if: isLinux), .timeLimit(.minutes(30)))
+struct CodeBesideSchedulesTests {
+    /// Calls a function on another thread, and blocks until the function calls its argument.
+    private static func onOtherThread(_ body: @escaping @Sendable (_ done: @escaping @Sendable () -> Void) -> Void) {
+        let semaphore = DispatchSemaphore(value: 0)
+        Thread { body { semaphore.signal() } }.start()
+        semaphore.wait()
+    }
+
+    @Test("a completion handler of a schedule does not run in a task beside the schedule")
+    func handlers() async {
+        await #expect(processExitsWith: .success) {
+            try Schedules(1).run {
+                let (own, ran) = (TaskOperation {}, Recorder<Bool>())
+                own.addCompletionHandler { ran.record(isOnExploringThread()) }
+                own.cancel()
+                // The task for the handler of the schedule cannot run now. That of the other thread can.
+                Self.onOtherThread { done in
+                    let other = TaskOperation {}
+                    other.addCompletionHandler { done() }
+                    other.cancel()
+                }
+                #expect(ran.events == [])
+                for _ in 0..<10 { await Task.yield() }
+                #expect(ran.events == [true])
+            }
+        }
+    }
+
+    @Test("an operation that a schedule starts without a queue does not run in a task beside the schedule")
+    func withoutQueue() async {
+        await #expect(processExitsWith: .success) {
+            try Schedules(1).run {
+                let own = TaskOperation { isOnExploringThread() }
+                try own.start()
+                Self.onOtherThread { done in
+                    try! TaskOperation { done() }.start()
+                }
+                #expect(own.queue == nil)
+                #expect(try await own.value)
+            }
+        }
+    }
+}
