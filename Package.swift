@@ -108,7 +108,7 @@ let deliveries: [Target] = [
 let recipes: [Target] = [
     .target(
         name: "MigrationExamplesLegacy", dependencies: ["MigrationExamplesSupport"],
-        path: "Sources/MigrationExamples", exclude: ["Ported", "Recipes", "Rewrites/After", "Support"],
+        path: "Sources/MigrationExamples", exclude: ["Ported", "Programs", "Recipes", "Rewrites/After", "Support"],
         sources: ["Legacy", "Rewrites/Before"], swiftSettings: [.swiftLanguageMode(.v5)]),
     .target(
         name: "MigrationExamplesPorted",
@@ -117,7 +117,7 @@ let recipes: [Target] = [
             "MigrationExamplesSupport",
         ],
         path: "Sources/MigrationExamples", exclude: ["Legacy", "Recipes", "Rewrites/Before", "Support"],
-        sources: ["Ported", "Rewrites/After"], swiftSettings: settings),
+        sources: ["Ported", "Programs", "Rewrites/After"], swiftSettings: settings),
     .executableTarget(
         name: "tour",
         dependencies: [

@@ -1,21 +1,12 @@
+import TaskOperationsExtras
+
 /// The state of a consumer. It lists the held deliveries, and decides when the consumer pulls.
 struct ConsumerState<Entry: Sendable>: Sendable {
-    /// A delivery with a key, whose operation or an earlier operation of the key has not ended.
-    private struct KeyedDelivery: Sendable {
-        let entry: Entry
-        var hasEnded = false
-        /// Whether all earlier operations of the key have ended.
-        var isFirst: Bool
-        /// The number of the next delivery with the key.
-        var next: Int?
-    }
-
     private var held: [Int: Entry] = [:]
     /// The number of held deliveries whose bodies have not started.
     private(set) var waitingCount = 0
-    private var keyed: [Int: KeyedDelivery] = [:]
-    /// The number of the latest delivery of each key in `keyed`.
-    private var lastOfKey: [String: Int] = [:]
+    /// The deliveries with keys whose operations, or earlier operations of the key, have not ended.
+    private var order = KeyedOrder<String, Entry>()
     private var lastNumber = 0
     /// The times of the first checks of leases.
     private var looks = Timeline()
@@ -50,7 +41,7 @@ struct ConsumerState<Entry: Sendable>: Sendable {
         if prefetch > 0 { return !isFull && waitingCount < prefetch ? .pull : .wait }
         // With keys, `couldStartAnother` is ignored. The queue may contain deliveries that wait for earlier deliveries
         // of their keys.
-        if hasWaited || couldStartAnother && lastOfKey.isEmpty { return isFull ? .wait : .pull }
+        if hasWaited || couldStartAnother && order.isEmpty { return isFull ? .wait : .pull }
         // A full consumer also waits for a start. So the queue orders the pulls of several consumers by priority.
         return waitingCount == 0 ? .waitForStart : .wait
     }
@@ -64,7 +55,7 @@ struct ConsumerState<Entry: Sendable>: Sendable {
         held[lastNumber] = entry
         looks[lastNumber] = firstLook
         waitingCount += 1
-        return (lastNumber, key.flatMap { append(entry, to: $0) }, plan(firstLook))
+        return (lastNumber, key.flatMap { order.append(entry, lastNumber, of: $0) }, plan(firstLook))
     }
 
     /// Records that the body of a held delivery has started, or will never start.
@@ -77,37 +68,11 @@ struct ConsumerState<Entry: Sendable>: Sendable {
     }
 }
 
-// MARK: - Keys
-
 extension ConsumerState {
-    /// Adds the last delivery to the deliveries of a key. Returns its predecessor.
-    private mutating func append(_ entry: Entry, to key: String) -> Entry? {
-        let last = lastOfKey[key]
-        keyed[lastNumber] = KeyedDelivery(entry: entry, isFirst: last == nil)
-        lastOfKey[key] = lastNumber
-        guard let last else { return nil }
-        keyed[last]!.next = lastNumber
-        return keyed[last]!.entry
-    }
-
-    /// Records that the operation of a delivery has ended.
-    ///
-    /// An operation can end before its predecessors, for example if it is cancelled before its start. Its successor
-    /// must still wait for these predecessors.
+    /// Records that the operation of a delivery with a key has ended.
     ///
     /// - Returns: The deliveries of the key whose operations and earlier operations have now all ended.
-    mutating func operationEnded(_ number: Int, key: String) -> [Entry] {
-        keyed[number]!.hasEnded = true
-        var passed: [Entry] = []
-        var first: Int? = number
-        while let number = first, keyed[number]!.isFirst, keyed[number]!.hasEnded {
-            let delivery = keyed.removeValue(forKey: number)!
-            passed.append(delivery.entry)
-            first = delivery.next
-            if let first { keyed[first]!.isFirst = true } else { lastOfKey[key] = nil }
-        }
-        return passed
-    }
+    mutating func operationEnded(_ number: Int) -> [Entry] { order.ended(number) }
 }
 
 // MARK: - Checks of leases

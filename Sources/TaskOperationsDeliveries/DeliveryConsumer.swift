@@ -219,9 +219,9 @@ extension DeliveryConsumer {
         pullSignal.wake()
     }
 
-    func operationEnded(_ number: Int, key: String?) {
-        guard let key else { return }
-        let passed = state.withLock { $0.operationEnded(number, key: key) }
+    /// - Parameter number: The number of a delivery, with a key or without one.
+    func operationEnded(_ number: Int) {
+        let passed = state.withLock { $0.operationEnded(number) }
         for entry in passed { entry.keyEnd?.finishExternally() }
     }
 

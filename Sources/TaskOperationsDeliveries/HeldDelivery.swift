@@ -80,7 +80,7 @@ final class HeldDelivery<Source: Delivery>: Sendable {
         if ended.hasEnded { return }
         renewal?.cancel()
         if !ended.hasStarted { consumer.stoppedWaiting() }
-        consumer.operationEnded(number, key: options.key)
+        consumer.operationEnded(number)
         if ended.isAcknowledged {
             report(.acknowledged(delivery.id))
             return consumer.settled(number)

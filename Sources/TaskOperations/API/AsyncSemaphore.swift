@@ -77,7 +77,8 @@ public final class AsyncSemaphore: Sendable {
     /// The number of all permits, both taken and free.
     ///
     /// Raising the capacity resumes waiting tasks at once. Lowering the capacity revokes no permit. If a task needs
-    /// more permits than the lowered capacity, the task receives them when no other permit is taken.
+    /// more permits than the lowered capacity, the task receives them when no other permit is taken. With a capacity of
+    /// 0, all tasks and operations wait, and so do further attempts of operations that have this limit.
     public var capacity: Int {
         get { storage.withLock { $0.state.permits.capacity } }
         set {
@@ -205,7 +206,7 @@ extension AsyncSemaphore {
         return storage.withLock { $0.state.takenCount(of: key.number) }
     }
 
-    /// The number of tasks that wait for permits of a key.
+    /// The number of tasks that wait for permits of a key. Takes linear time in the number of waiting tasks.
     public func waitingCount(for key: some Hashable & Sendable) -> Int {
         let key = interned(key)
         defer { extendLifetime(key) }

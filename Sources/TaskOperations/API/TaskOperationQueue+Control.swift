@@ -11,7 +11,9 @@ extension TaskOperationQueue {
         }
     }
 
-    /// Whether the queue is suspended. A suspended queue starts no operation. Operations that are executing continue.
+    /// Whether the queue is suspended. A suspended queue starts no operation. Operations that are executing continue, also
+    /// with further attempts of `OperationOptions.retry(_:)`. To hold back attempts, too, give the operations a limit with
+    /// a capacity of 0.
     ///
     /// A release of the queue's owner ends the suspension. By default, the queue then resumes and runs all operations
     /// that it holds, for example uploads after a logout. To cancel them instead, set `Configuration.whenReleased` to

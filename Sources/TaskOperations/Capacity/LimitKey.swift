@@ -4,11 +4,11 @@ import Synchronization
 /// that the semaphore identifies a key by its number.
 ///
 /// The functions of a user's key are user code. They are never called with a lock held.
-class LimitKey: AwaitedSubject, @unchecked Sendable {
+package class LimitKey: AwaitedSubject, @unchecked Sendable {
     // All properties are constant, except the weak reference, which is only set to nil by the runtime.
 
     /// The number of the key in the state of the semaphore.
-    let number: Int
+    package let number: Int
     fileprivate let hash: Int
     private weak var semaphore: AsyncSemaphore?
 
@@ -22,7 +22,7 @@ class LimitKey: AwaitedSubject, @unchecked Sendable {
     fileprivate var text: String { preconditionFailure("a subclass has the value") }
 
     /// The semaphore, the key and the use of its permits.
-    var waitDescription: String {
+    package var waitDescription: String {
         guard let semaphore else { return "key \(text)" }
         let (taken, capacity, hasToken) = semaphore.storage.withLock { storage in
             let capacity = min(storage.state.capacity(of: number), storage.state.permits.capacity)
@@ -105,7 +105,7 @@ struct LimitKeys: Sendable {
 
 extension AsyncSemaphore {
     /// The object of a key. Calls the functions of the key with no lock held.
-    func interned<Value: Hashable & Sendable>(_ value: Value) -> LimitKey {
+    package func interned<Value: Hashable & Sendable>(_ value: Value) -> LimitKey {
         let hash = value.hashValue
         var different: [LimitKey] = []
         while true {

@@ -66,7 +66,8 @@ struct LimitState<Waiter: Sendable>: Sendable {
 
     func takenCount(of key: Key) -> Int { keys[key].taken }
 
-    func waitingCount(of key: Key) -> Int { keys[key].line.count }
+    /// The number of tasks that wait for permits of a key. Takes linear time in the number of entries.
+    func waitingCount(of key: Key) -> Int { records.all.count { $0.key == key && !$0.isClaim } }
 }
 
 /// The entries with one key.

@@ -115,7 +115,8 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
     ///   - priority: The priority of the request. The default is the priority of the queue's defaults, or `.medium`.
     ///   - make: A closure that creates the operation. It is called at most once, and only if there is no operation to
     ///     join. This method then adds the new operation to the queue. If another thread has meanwhile added an
-    ///     operation for the key, this method joins that operation and discards the new operation.
+    ///     operation for the key, this method joins that operation. It cancels the new operation, and the inputs of
+    ///     the new operation that nothing else needs.
     /// - Returns: The request of this caller.
     /// - Throws: The errors of `TaskOperationQueue.addOperation(_:)`, such as `TaskOperationError.alreadyAdded`.
     @discardableResult
@@ -150,7 +151,10 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
             let chain = table.chain(hash)
             var former: SharedOperation?
             if let present = chain.shared(for: key) {
-                switch join(present, at: level, existing, body) {
+                let joining = join(present, at: level, existing, body)
+                // The inputs of a discarded operation may be on a queue already.
+                if joining == .joined { made?.operation.cancelWithUnneededInputs() }
+                switch joining {
                 case .joined: return KeyedRequest(present, at: level)
                 case .hasNewBody:
                     // The operation might follow one that still executes.
@@ -243,12 +247,23 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
         settling pause: Duration = .zero, body: @escaping TaskOperation<Value>.Body
     ) async throws -> Value {
         let options = options.with(name, priority, dependencies)
-        let request = request(key, options, existing: existing, settling: pause, body: body)
-        return try await withTaskCancellationHandler {
-            try await request.result.get()
-        } onCancel: {
-            request.cancel()
-        }
+        return try await request(key, options, existing: existing, settling: pause, body: body).valueOfCaller
+    }
+
+    /// Requests a key, creates the operation with a closure, and waits for the value. Cancelling the calling task
+    /// cancels its request. See `request(_:priority:operation:)`.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - priority: The priority of the request. The default is the priority of the queue's defaults, or `.medium`.
+    ///   - make: A closure that creates the operation.
+    /// - Returns: The value of the operation.
+    /// - Throws: The errors of `KeyedRequest.value` and of `request(_:priority:operation:)`.
+    public func value(
+        for key: Key, priority: TaskPriority? = nil, operation make: () -> TaskOperation<Value>
+    ) async throws -> Value {
+        let request = try request(key, priority: priority, operation: make)
+        return try await request.valueOfCaller
     }
 
     /// - Parameter former: The operation of the same key that must end before.

@@ -81,6 +81,17 @@ extension KeyedRequest {
         }
     }
 
+    /// Waits for the value. Cancelling the task cancels the request.
+    var valueOfCaller: Value {
+        get async throws {
+            try await withTaskCancellationHandler {
+                try await result.get()
+            } onCancel: {
+                cancel()
+            }
+        }
+    }
+
     private func wait(endsEarly: Bool) async throws {
         let (number, operation) = (AnyTaskOperation.nextWaitNumber(), shared.operation)
         let hasLeft = state.withLock { state in

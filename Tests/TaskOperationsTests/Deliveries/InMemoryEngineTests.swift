@@ -54,8 +54,8 @@ struct InMemoryEngineTests {
         expectNearlyLinear { count in
             var state = ConsumerState<Int>()
             for number in 1...count { _ = state.pulled(number, key: "key", firstLook: .zero) }
-            for number in (2...count).reversed() { _ = state.operationEnded(number, key: "key") }
-            #expect(state.operationEnded(1, key: "key") == Array(1...count))
+            for number in (2...count).reversed() { _ = state.operationEnded(number) }
+            #expect(state.operationEnded(1) == Array(1...count))
         }
     }
 

@@ -14,7 +14,11 @@ struct AbandonedBodyTests {
     func abandoned() async throws {
         let (gate, cancelled, order) = (Gate(), Gate(), Recorder<String>())
         let operation = queue.addOperation([.name("stuck"), .timeout(.seconds(1)), .overrun(.abandon), .clock(clock)]) {
-            await withTaskCancellationHandler { await gate.pass() } onCancel: { cancelled.open() }
+            await withTaskCancellationHandler {
+                await gate.pass()
+            } onCancel: {
+                cancelled.open()
+            }
             order.record("body \(Task.isCancelled)")
             return 5
         }

@@ -1,0 +1,117 @@
+import Synchronization
+public import TaskOperations
+
+/// Operations with keys. Operations of the same key execute one after the other, in the order of their addition.
+///
+/// Use it for changes whose order matters for each document, account or device, but not between them:
+///
+/// ```swift
+/// let uploads = SerialOperations<Document.ID>(queue: queue)
+/// uploads.addOperation(for: document.id, .retry(.exponential(initial: .seconds(1), attempts: 8))) {
+///     try await upload(change)
+/// }
+/// ```
+///
+/// An operation starts after all earlier operations of its key have ended, with any outcome. Neither a pause between
+/// attempts nor a priority changes the order, and a cancellation in the middle does not shorten it. Operations of
+/// different keys execute at the same time, as the width of the queue allows.
+///
+/// The earlier operations inherit the priority of a later one. A body that awaits a later operation of its key throws
+/// `TaskOperationError.waitCycle`. See <doc:OrderForEachKey>.
+public final class SerialOperations<Key: Hashable & Sendable>: Sendable {
+    /// An operation that has not passed.
+    private struct Entry: Sendable {
+        /// Ends when the operation and all earlier ones of the key have ended.
+        let end: TaskOperation<Void>
+        /// Keeps the number of the key.
+        let key: LimitKey
+    }
+
+    private struct State: Sendable {
+        var order = KeyedOrder<Int, Entry>()
+        var lastNumber = 0
+    }
+
+    private let queue: TaskOperationQueue
+    /// Numbers the keys, so that no function of a key is called under a lock. Nobody takes its permits.
+    private let keys = AsyncSemaphore(capacity: .max)
+    private let state = Lock(State())
+
+    /// Creates an object without operations.
+    ///
+    /// - Parameter queue: The queue that executes the operations. It can contain other operations, too.
+    public init(queue: TaskOperationQueue) {
+        self.queue = queue
+    }
+
+    /// Creates an operation from a closure, and adds it behind the earlier operations of its key.
+    ///
+    /// Takes constant amortised time for any number of operations, if the keys have different hash values.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - name: The name in messages and descriptions.
+    ///   - priority: See `OperationOptions.priority(_:)`.
+    ///   - dependencies: More operations that must finish first, with any outcome.
+    ///   - options: The other options. An option replaces the argument of the same name.
+    ///   - body: The work.
+    @discardableResult
+    public func addOperation<Success>(
+        for key: Key, name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
+        _ options: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Success>.Body
+    ) -> TaskOperation<Success> {
+        let operation = TaskOperation(name: name, priority: priority, dependencies: dependencies, options, body: body)
+        add(operation, for: keys.interned(key))
+        return operation
+    }
+
+    /// Creates an operation from a closure, adds it behind the earlier operations of its key, and waits for its value.
+    /// Cancelling the calling task cancels the operation.
+    ///
+    /// - Throws: The errors of `TaskOperationQueue.run(_:body:)`.
+    public func run<Success>(
+        for key: Key, name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
+        _ options: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Success>.Body
+    ) async throws -> Success {
+        try await addOperation(
+            for: key, name: name, priority: priority, dependencies: dependencies, options, body: body
+        ).valueOfCaller
+    }
+
+    private func add(_ operation: AnyTaskOperation, for key: LimitKey) {
+        while true {
+            let end = TaskOperation.placeholder(name: "turn")
+            // None of these edges can close a cycle: nothing else has a reference to `operation` and to `end` before
+            // both are complete.
+            try? end.addDependency(operation)
+            let (number, former) = state.withLock { state in
+                state.lastNumber += 1
+                let former = state.order.append(Entry(end: end, key: key), state.lastNumber, of: key.number)
+                return (state.lastNumber, former)
+            }
+            if let former {
+                try? operation.addDependency(former.end)
+                // The operation forgets its dependencies if it ends before them.
+                try? end.addDependency(former.end)
+            }
+            operation.addHandler { [self] _ in ended(number) }
+            do {
+                return try queue.addOperation(operation)
+            } catch {
+                // If another thread has added a later operation of the key and a barrier behind it, this operation would
+                // wait for the barrier, and the barrier for this operation. So it takes a place behind that operation.
+                if state.withLock({ $0.order.isLast(number) }) { return queue.addNew(operation) }
+                ended(number)
+                if let former { try? operation.removeDependency(former.end) }
+            }
+        }
+    }
+
+    private func ended(_ number: Int) {
+        let passed = state.withLock { $0.order.ended(number) }
+        for entry in passed { entry.end.finishExternally() }
+    }
+
+    /// The number of keys whose operations have not all ended is zero.
+    package var isEmpty: Bool { state.withLock { $0.order.isEmpty } }
+}
