@@ -10,6 +10,10 @@ import Testing
 private struct Transient: Error {}
 private struct Permanent: Error {}
 
+private func sleepUntilCancelled() {
+    while !Task.isCancelled { Thread.sleep(forTimeInterval: 0.005) }
+}
+
 @Suite("Programs", .timeLimit(.minutes(30)))
 struct ProgramTests {
     @Test(
@@ -219,8 +223,8 @@ struct ProgramTests {
             return connection.log.count
         }
         let failing = database.transaction("failing") { _ in throw Permanent() }
-        let slow = database.read("slow") { _ in Thread.sleep(forTimeInterval: 0.3) }
-        let slowTransaction = database.transaction("slow transaction") { _ in Thread.sleep(forTimeInterval: 0.2) }
+        let slow = database.read("slow") { _ in sleepUntilCancelled() }
+        let slowTransaction = database.transaction("slow transaction") { _ in sleepUntilCancelled() }
         for (number, value) in values.enumerated() { #expect(try await value.value == 7 * (number + 1)) }
         for write in writes { try await write.value }
         #expect(try await transaction.value == 8)

@@ -139,7 +139,7 @@ public final class AsyncSemaphore: Sendable {
     /// The number of free permits.
     public var available: Int { storage.withLock { $0.state.permits.available } }
 
-    /// The number of waiting tasks.
+    /// The number of waiting tasks, without the operations that wait.
     public var waitingCount: Int { storage.withLock { $0.state.waitingCount } }
 
     private static func checkCapacity(_ capacity: Int) {
@@ -206,7 +206,7 @@ extension AsyncSemaphore {
         return storage.withLock { $0.state.takenCount(of: key.number) }
     }
 
-    /// The number of tasks that wait for permits of a key. Takes linear time in the number of waiting tasks.
+    /// The number of tasks that wait for permits of a key, without the operations that wait. Takes linear time in the number of waiting tasks.
     public func waitingCount(for key: some Hashable & Sendable) -> Int {
         let key = interned(key)
         defer { extendLifetime(key) }

@@ -461,9 +461,9 @@ extension TaskOperation {
     ///     builds[file.name] = TaskOperation(name: file.name, after: [TaskOperation<Output>]()) { try await build(file, $0) }
     /// }
     /// for file in project.files {
-    ///     for name in file.imports { try builds[file.name]?.addInput(builds[name]!) }
+    ///     for name in file.imports { try builds[file.name]!.addInput(builds[name]!) }
     /// }
-    /// try queue.addOperations(Array(builds.values))
+    /// try queue.addOperations(project.files.map { builds[$0.name]! })
     /// ```
     ///
     /// The operation must have been created with `after:` and an array of operations with values of the type `Input`.
@@ -471,7 +471,7 @@ extension TaskOperation {
     ///
     /// - Parameter input: The operation whose value is passed to the body. If it is an input already, its value is
     ///   passed again.
-    /// - Throws: `TaskOperationError.dependencyCycle` if the input already waits for this operation.
+    /// - Throws: `TaskOperationError.dependencyCycle` if the input is this operation or waits for it.
     ///   `TaskOperationError.alreadyStarted` if this operation has started or finished. If the call throws, nothing
     ///   changes.
     public func addInput<Input>(_ input: TaskOperation<Input>) throws(TaskOperationError) {

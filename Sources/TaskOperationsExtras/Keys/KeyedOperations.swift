@@ -228,7 +228,8 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
         if case .success? = unsafeDowncast(operation, to: TaskOperation<Value>.self).outcome { true } else { false }
     }
 
-    /// Requests a key, and waits for the value. Cancelling the calling task cancels its request.
+    /// Requests a key, and waits for the value. Cancelling the calling task cancels its request. During the wait, the
+    /// operation has at least the priority of the calling task.
     ///
     /// - Parameters:
     ///   - key: The key.

@@ -1,52 +1,71 @@
 /// Entries with keys, in the order of their arrival. An entry passes when it and all earlier entries of its key have
 /// ended.
 ///
-/// An entry can end before earlier ones, for example if its operation is cancelled before the start. Later entries must
-/// still wait for the earlier ones. Each call takes constant amortised time.
+/// An entry can end before earlier ones, for example if its operation is cancelled before the start. It then leaves the
+/// line, and passes together with the entry before it. Takes constant amortised time for each entry, or O(log *n*) for
+/// *n* entries that end before earlier ones.
 package struct KeyedOrder<Key: Hashable & Sendable, Entry: Sendable>: Sendable {
     private struct Place: Sendable {
         let entry: Entry
         let key: Key
-        var hasEnded = false
-        /// Whether all earlier entries of the key have passed.
-        var isFirst: Bool
-        /// The number of the next entry of the key.
+        /// The numbers of the entries beside this one that have not ended.
+        var former: Int?
         var next: Int?
+        /// The entries that pass together with this one.
+        var ended: [(number: Int, entry: Entry)] = []
     }
 
     private var places: [Int: Place] = [:]
-    /// The number of the latest entry of each key.
+    /// The number of the latest entry of each key that has not ended.
     private var last: [Key: Int] = [:]
 
     package init() {}
 
     package var isEmpty: Bool { places.isEmpty }
 
-    /// Adds an entry with a new number. Returns its predecessor.
-    package mutating func append(_ entry: Entry, _ number: Int, of key: Key) -> Entry? {
+    /// Adds an entry with a number above all earlier numbers.
+    ///
+    /// - Parameter hasEnded: Returns whether an entry has ended for which `ended` is still to be called.
+    /// - Returns: The latest earlier entry of the key that has not ended.
+    package mutating func append(
+        _ entry: Entry, _ number: Int, of key: Key, hasEnded: (Entry) -> Bool = { _ in false }
+    ) -> Entry? {
+        while let former = last[key], let place = places[former], place.former != nil, hasEnded(place.entry) {
+            _ = ended(former)
+        }
         let former = last.updateValue(number, forKey: key)
-        places[number] = Place(entry: entry, key: key, isFirst: former == nil)
+        places[number] = Place(entry: entry, key: key, former: former)
         guard let former else { return nil }
         places[former]!.next = number
         return places[former]!.entry
     }
 
-    /// Whether no later entry of the same key was added. False for an entry that has passed.
+    /// Whether an entry has not ended, and no later entry of its key was added.
     package func isLast(_ number: Int) -> Bool { places[number].map { $0.next == nil } ?? false }
 
-    /// Records that an entry has ended. Has no effect if the entry has passed.
+    /// Records that an entry has ended. Has no effect if that was recorded before.
     ///
     /// - Returns: The entries of the key that have now passed, in their order.
     package mutating func ended(_ number: Int) -> [Entry] {
-        places[number]?.hasEnded = true
-        var passed: [Entry] = []
-        var first: Int? = number
-        while let number = first, let place = places[number], place.isFirst, place.hasEnded {
-            places[number] = nil
-            passed.append(place.entry)
-            first = place.next
-            if let first { places[first]!.isFirst = true } else { last[place.key] = nil }
+        guard let place = places.removeValue(forKey: number) else { return [] }
+        if let next = place.next { places[next]!.former = place.former } else { last[place.key] = place.former }
+        guard let former = place.former else {
+            return [place.entry] + place.ended.sorted { $0.number < $1.number }.map(\.entry)
         }
-        return passed
+        places[former]!.next = place.next
+        places[former]!.ended.add(place.ended)
+        places[former]!.ended.append((number, place.entry))
+        return []
+    }
+}
+
+extension Array {
+    /// Adds elements. The order of the elements may change, so that the longer list is not copied.
+    fileprivate mutating func add(_ others: [Element]) {
+        var (longer, shorter) = (self, others)
+        self = []
+        if longer.count < shorter.count { swap(&longer, &shorter) }
+        longer.append(contentsOf: shorter)
+        self = longer
     }
 }

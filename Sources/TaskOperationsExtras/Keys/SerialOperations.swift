@@ -21,6 +21,7 @@ public import TaskOperations
 public final class SerialOperations<Key: Hashable & Sendable>: Sendable {
     /// An operation that has not passed.
     private struct Entry: Sendable {
+        let operation: AnyTaskOperation
         /// Ends when the operation and all earlier ones of the key have ended.
         let end: TaskOperation<Void>
         /// Keeps the number of the key.
@@ -86,7 +87,9 @@ public final class SerialOperations<Key: Hashable & Sendable>: Sendable {
             try? end.addDependency(operation)
             let (number, former) = state.withLock { state in
                 state.lastNumber += 1
-                let former = state.order.append(Entry(end: end, key: key), state.lastNumber, of: key.number)
+                let entry = Entry(operation: operation, end: end, key: key)
+                // A long row of operations that have ended would make the chain of edges long.
+                let former = state.order.append(entry, state.lastNumber, of: key.number) { $0.operation.isFinished }
                 return (state.lastNumber, former)
             }
             if let former {
@@ -112,6 +115,6 @@ public final class SerialOperations<Key: Hashable & Sendable>: Sendable {
         for entry in passed { entry.end.finishExternally() }
     }
 
-    /// The number of keys whose operations have not all ended is zero.
+    /// Whether all operations have ended.
     package var isEmpty: Bool { state.withLock { $0.order.isEmpty } }
 }

@@ -133,12 +133,12 @@ struct SerialOperationsTests {
         #expect(meters.reduce(0) { $0 + $1.total } >= 4 * 454)
     }
 
-    @Test("100,000 operations of a key that end behind the first one need no deep recursion")
+    @Test("20,000 operations of a key that end behind the first one need no deep recursion")
     func many() async throws {
         let (queue, gate) = (TaskOperationQueue(), Gate())
         let serial = SerialOperations<Int>(queue: queue)
         let first = serial.addOperation(for: 1) { await gate.pass() }
-        for _ in 0..<100_000 { serial.addOperation(for: 1) {}.cancel() }
+        for _ in 0..<20_000 { serial.addOperation(for: 1) {}.cancel() }
         let last = serial.addOperation(for: 1) { 2 }
         gate.open()
         #expect(try await last.value == 2)
@@ -162,5 +162,34 @@ struct SerialOperationsTests {
             #expect(try await serial.run(for: key) { 5 } == 5)
         }
         #expect(await eventually { object == nil && token == nil })
+    }
+}
+
+@Suite("The order of entries with keys")
+struct KeyedOrderTests {
+    @Test("Entries pass as in a list of entries for each key", arguments: 0..<200)
+    func model(seed: Int) {
+        var random = SeededGenerator(seed: UInt64(seed))
+        var (order, lines, lastNumber) = (KeyedOrder<Int, Int>(), [Int: [(number: Int, hasEnded: Bool)]](), 0)
+        for _ in 0..<200 {
+            let key = Int.random(in: 0..<3, using: &random)
+            if Bool.random(using: &random) {
+                lastNumber += 1
+                let former = order.append(lastNumber, lastNumber, of: key)
+                #expect(former == lines[key]?.last { !$0.hasEnded }?.number)
+                lines[key, default: []].append((lastNumber, false))
+                continue
+            }
+            let line = lines[key, default: []]
+            guard let index = line.indices.filter({ !line[$0].hasEnded }).randomElement(using: &random) else {
+                continue
+            }
+            lines[key]![index].hasEnded = true
+            let passed = lines[key]!.prefix { $0.hasEnded }.map(\.number)
+            lines[key]!.removeFirst(passed.count)
+            #expect(order.ended(line[index].number) == passed)
+            #expect(order.ended(line[index].number) == [])
+            #expect(order.isEmpty == lines.values.allSatisfy(\.isEmpty))
+        }
     }
 }
