@@ -9,7 +9,8 @@ struct Page: Sendable {
 
 struct Crawl: Sendable {
     var pages: [URL: Page] = [:]
-    var failures: [URL: any Error] = [:]
+    /// The errors by the text of the URL.
+    var failures: [String: any Error] = [:]
 }
 
 /// Downloads each page that is reachable from `start` once. A cancelled crawl returns what it has found.
@@ -24,23 +25,21 @@ func crawl(
 
     return try await withTaskOperationQueue(configuration, failures: .ignore) { queue in
         let downloads = TaskOperationResults<Page>(on: queue)
-        var (crawl, seen, urls) = (Crawl(), Set<URL>(), [AnyTaskOperation: URL]())
+        var (crawl, seen) = (Crawl(), Set<URL>())
 
         func visit(_ url: URL) {
             guard seen.insert(url).inserted else { return }
-            let operation = downloads.addOperation(.limit(hosts, key: url.host)) { try await download(url) }
-            urls[operation] = url
+            downloads.addOperation(name: url.absoluteString, .limit(hosts, key: url.host)) { try await download(url) }
         }
 
         visit(start)
         for try await (operation, result) in downloads {
-            let url = urls.removeValue(forKey: operation)!
             switch result {
             case .success(let page):
-                crawl.pages[url] = page
+                crawl.pages[page.url] = page
                 page.links.forEach(visit)
-            case .failure(let error):
-                if !operation.isCancelled { crawl.failures[url] = error }
+            case .failure(is CancellationError): break
+            case .failure(let error): crawl.failures[operation.name!] = error
             }
             if crawl.pages.count == maxPageCount { break }
         }

@@ -18,7 +18,7 @@ final class OperationLinks: @unchecked Sendable {
     /// The limits of the operation, in the order in which they are taken. The operation needs permits of each limit.
     @exclusivity(unchecked) var limits: [LimitRequest] = []
     /// The inputs of an operation to which inputs can be added. The type of their values is known to `addInput` only.
-    @exclusivity(unchecked) var inputs: AnyObject?
+    @exclusivity(unchecked) var inputs: (any AnyObject & Sendable)?
     @exclusivity(unchecked) private var extras: Extras?
 
     /// The rare links. Like `OperationLinks`, they are accessed only under the record's lock.
