@@ -134,7 +134,7 @@ final class ThreadedWorld: @unchecked Sendable {
                 }
             }
         if made.weight != 1 { try? operation.addOptions(.weight(made.weight)) }
-        if !made.limits.isEmpty { try? operation.addOptions(.limit(made.limits.map { semaphores[$0] })) }
+        if !made.limits.isEmpty { try? operation.addOptions(.limits(made.limits.map { semaphores[$0] })) }
         if made.hasHandler { operation.addCompletionHandler { _ in self.handlers[number] += 1 } }
         return operation
     }
