@@ -105,6 +105,8 @@ public final class SerialOperations<Key: Hashable & Sendable>: Sendable {
                 // wait for the barrier, and the barrier for this operation. So it takes a place behind that operation.
                 if state.withLock({ $0.order.isLast(number) }) { return queue.addNew(operation) }
                 ended(number)
+                // `end` may wait for earlier operations, and later operations for `end`.
+                try? end.removeDependency(operation)
                 if let former { try? operation.removeDependency(former.end) }
             }
         }
