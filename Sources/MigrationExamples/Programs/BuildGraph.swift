@@ -24,7 +24,8 @@ func buildAll<Output: Sendable>(
 ) async throws -> BuildResult<Output> {
     let operations = targets.map { target in
         TaskOperation<Output>(name: target.name, after: [TaskOperation<Output>]()) { outputs in
-            try await build(target.name, Dictionary(uniqueKeysWithValues: zip(target.dependencies, outputs)))
+            let inputs = Dictionary(zip(target.dependencies, outputs)) { first, _ in first }
+            return try await build(target.name, inputs)
         }
     }
     let named = Dictionary(uniqueKeysWithValues: operations.map { ($0.name!, $0) })

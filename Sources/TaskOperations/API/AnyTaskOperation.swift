@@ -1,4 +1,3 @@
-internal import CTaskOperations
 import Synchronization
 
 /// An operation without the type of its value, for dependencies, queues and lists of operations.
@@ -316,36 +315,6 @@ extension AnyTaskOperation {
         } catch {
             preconditionFailure("a new operation could not be started: \(error)")
         }
-    }
-}
-
-extension Scheduler {
-    private struct OfRun: Sendable {
-        weak let scheduler: Scheduler?
-    }
-
-    private static let ofProcess = makeWithoutQueue()
-    private static let ofRuns = Lock<[UInt64: OfRun]>([:])
-
-    /// The scheduler of operations that are started without a queue. Each run of an exploration has one of its own,
-    /// because a worker of one run must not take an operation of another.
-    package static var withoutQueue: Scheduler {
-        let run = taskOperationsRunNumber()
-        if run == 0 { return ofProcess }
-        if let present = ofRuns.withLock({ $0[run]?.scheduler }) { return present }
-        let new = makeWithoutQueue()
-        // The living schedulers are returned, because a reference to one of them may have become the last.
-        let living = ofRuns.withLock { runs in
-            let living = runs.compactMapValues { $0.scheduler }
-            runs = runs.filter { living[$0.key] != nil }
-            if living[run] == nil { runs[run] = OfRun(scheduler: new) }
-            return living
-        }
-        return living[run] ?? new
-    }
-
-    private static func makeWithoutQueue() -> Scheduler {
-        Scheduler(queueName: nil, width: .max, place: .pool, isSuspended: false, taskLocals: [], permit: nil)
     }
 }
 

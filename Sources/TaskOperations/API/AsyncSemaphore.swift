@@ -206,7 +206,8 @@ extension AsyncSemaphore {
         return storage.withLock { $0.state.takenCount(of: key.number) }
     }
 
-    /// The number of tasks that wait for permits of a key, without the operations that wait. Takes linear time in the number of waiting tasks.
+    /// The number of tasks that wait for permits of a key, without the operations that wait. Takes linear time in the
+    /// number of waiting tasks.
     public func waitingCount(for key: some Hashable & Sendable) -> Int {
         let key = interned(key)
         defer { extendLifetime(key) }

@@ -8,7 +8,8 @@ public enum FailurePolicy: Sendable {
     /// The first failure cancels the remaining operations, and is thrown at the end.
     case cancelRest
 
-    /// All operations run, except those whose inputs have failed. If any failed, `OperationFailures` is thrown at the end.
+    /// All operations run, except those whose inputs have failed. If any failed, `OperationFailures` is thrown at the
+    /// end.
     case collect
 
     /// Failures have no effect on the scope or group. Only a task that awaits the value of the operation receives its

@@ -151,11 +151,11 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
             let chain = table.chain(hash)
             var former: SharedOperation?
             if let present = chain.shared(for: key) {
-                let joining = join(present, at: level, existing, body)
-                // The inputs of a discarded operation may be on a queue already.
-                if joining == .joined { made?.operation.cancelWithUnneededInputs() }
-                switch joining {
-                case .joined: return KeyedRequest(present, at: level)
+                switch join(present, at: level, existing, body) {
+                case .joined:
+                    // The inputs of a discarded operation may be on a queue already.
+                    made?.operation.cancelWithUnneededInputs()
+                    return KeyedRequest(present, at: level)
                 case .hasNewBody:
                     // The operation might follow one that still executes.
                     if existing == .replace { present.former?.cancelWithUnneededInputs() }

@@ -11,6 +11,8 @@ package struct KeyedOrder<Key: Hashable & Sendable, Entry: Sendable>: Sendable {
         /// The numbers of the entries beside this one that have not ended.
         var former: Int?
         var next: Int?
+        /// Whether another entry of the key was ever added directly behind this one.
+        var wasFollowed = false
         /// The entries that pass together with this one.
         var ended: [(number: Int, entry: Entry)] = []
     }
@@ -37,11 +39,12 @@ package struct KeyedOrder<Key: Hashable & Sendable, Entry: Sendable>: Sendable {
         places[number] = Place(entry: entry, key: key, former: former)
         guard let former else { return nil }
         places[former]!.next = number
+        places[former]!.wasFollowed = true
         return places[former]!.entry
     }
 
-    /// Whether an entry has not ended, and no later entry of its key was added.
-    package func isLast(_ number: Int) -> Bool { places[number].map { $0.next == nil } ?? false }
+    /// Whether another entry of the key was ever added directly behind an entry. False for an entry that has ended.
+    package func wasFollowed(_ number: Int) -> Bool { places[number]?.wasFollowed ?? false }
 
     /// Records that an entry has ended. Has no effect if that was recorded before.
     ///

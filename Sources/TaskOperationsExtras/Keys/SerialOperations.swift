@@ -34,7 +34,7 @@ public final class SerialOperations<Key: Hashable & Sendable>: Sendable {
     }
 
     private let queue: TaskOperationQueue
-    /// Numbers the keys, so that no function of a key is called under a lock. Nobody takes its permits.
+    /// This semaphore numbers the keys, so that no function of a key is called under a lock. Its permits are not used.
     private let keys = AsyncSemaphore(capacity: .max)
     private let state = Lock(State())
 
@@ -82,8 +82,7 @@ public final class SerialOperations<Key: Hashable & Sendable>: Sendable {
     private func add(_ operation: AnyTaskOperation, for key: LimitKey) {
         while true {
             let end = TaskOperation.placeholder(name: "turn")
-            // None of these edges can close a cycle: nothing else has a reference to `operation` and to `end` before
-            // both are complete.
+            // One of these edges can close a cycle only if the queue refuses the addition below for the same cycle.
             try? end.addDependency(operation)
             let (number, former) = state.withLock { state in
                 state.lastNumber += 1
@@ -102,8 +101,9 @@ public final class SerialOperations<Key: Hashable & Sendable>: Sendable {
                 return try queue.addOperation(operation)
             } catch {
                 // If another thread has added a later operation of the key and a barrier behind it, this operation would
-                // wait for the barrier, and the barrier for this operation. So it takes a place behind that operation.
-                if state.withLock({ $0.order.isLast(number) }) { return queue.addNew(operation) }
+                // wait for the barrier, and the barrier for this operation. So it takes a place behind that operation,
+                // even if that operation has ended meanwhile. No other refusal can become an acceptance.
+                if !state.withLock({ $0.order.wasFollowed(number) }) { return queue.addNew(operation) }
                 ended(number)
                 // `end` may wait for earlier operations, and later operations for `end`.
                 try? end.removeDependency(operation)
