@@ -213,8 +213,13 @@ static HOOK SchedulesExecutor mainExecutor(Main *original) {
     return previousMain ? previousMain(original) : original();
 }
 
-// Another module may have set a hook since the last exploration. Explorations follow one another.
-#define INSTALL(hook, ours, previous) if (&hook && hook != ours) { previous = hook; hook = ours; }
+// Another module may have set a hook since the last exploration. Two threads may begin an exploration at once, and a hook
+// that preceded itself would never return.
+#define INSTALL(hook, ours, previous) \
+    if (&hook) { \
+        __typeof__(previous) present = __atomic_exchange_n(&hook, ours, __ATOMIC_ACQ_REL); \
+        if (present != ours) __atomic_store_n(&previous, present, __ATOMIC_RELEASE); \
+    }
 
 int schedulesTakesTasks(void) {
     return &swift_task_enqueueGlobal_hook && &swift_task_getMainExecutor_hook && swift_task_getJobFlags &&

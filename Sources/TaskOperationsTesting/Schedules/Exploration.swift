@@ -7,6 +7,8 @@ package final class Exploration: Sendable {
     package typealias Outcome = Result<ScheduleSummary, ScheduleFailure>
 
     private struct State: Sendable {
+        /// The test; nil once the exploration runs.
+        var body: (@Sendable () async throws -> Void)?
         var outcome: Outcome?
         var run: ScheduleRun?
         /// The number of schedules that were run.
@@ -19,10 +21,9 @@ package final class Exploration: Sendable {
     }
 
     let settings: Schedules
-    let body: @Sendable () async throws -> Void
     let takeFailures: @Sendable () -> [String]
     let announce: @Sendable (ScheduleFailure) -> Void
-    private let state = Lock(State())
+    private let state: Lock<State>
 
     /// - Parameters:
     ///   - takeFailures: Returns the texts of the failures that the test library recorded since the last call.
@@ -35,21 +36,27 @@ package final class Exploration: Sendable {
         self.settings = settings.withEnvironment
         self.takeFailures = takeFailures
         self.announce = announce
-        self.body = body
+        state = Lock(State(body: body))
     }
 
     /// Starts the exploration. Its tasks have the task locals of the caller.
     package func start() {
         Task(executorPreference: ExplorationThread()) {
-            let thread = UnsafeMutablePointer<SchedulesThread>.allocate(capacity: 1)
-            thread.initialize(to: SchedulesThread())
-            schedulesEnter(thread)
-            var explorer = Explorer(self, on: thread)
-            let outcome = explorer.explore()
-            schedulesEnter(nil)
-            thread.deallocate()
+            let outcome = self.explore()
             self.state.withLock { $0.outcome = $0.outcome ?? outcome }
         }
+    }
+
+    /// The body is released before the return, because the trait's body may not outlive the test.
+    private func explore() -> Outcome {
+        let body = state.withLock { $0.body.take()! }
+        let thread = UnsafeMutablePointer<SchedulesThread>.allocate(capacity: 1)
+        defer { thread.deallocate() }
+        thread.initialize(to: SchedulesThread())
+        schedulesEnter(thread)
+        defer { schedulesEnter(nil) }
+        var explorer = Explorer(self, body, on: thread)
+        return explorer.explore()
     }
 
     /// Notes that a run begins. Returns false if the exploration was abandoned.

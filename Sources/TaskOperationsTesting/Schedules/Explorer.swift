@@ -20,15 +20,20 @@ struct Explorer {
 
     private let exploration: Exploration
     private let settings: Schedules
+    private let body: @Sendable () async throws -> Void
     private let thread: UnsafeMutablePointer<SchedulesThread>
     private var notes: [String] = []
     /// Whether another thread has resumed a task in any run.
     private var hasArrivals = false
     private var wasStuck = false
 
-    init(_ exploration: Exploration, on thread: UnsafeMutablePointer<SchedulesThread>) {
+    init(
+        _ exploration: Exploration, _ body: @escaping @Sendable () async throws -> Void,
+        on thread: UnsafeMutablePointer<SchedulesThread>
+    ) {
         self.exploration = exploration
         settings = exploration.settings
+        self.body = body
         self.thread = thread
     }
 
@@ -85,7 +90,7 @@ extension Explorer {
         taskOperationsSetRunNumber(Self.lastRun.add(1, ordering: .relaxed).newValue)
         if !exploration.begin(run) { run.abandon() }
         let result = BodyResult()
-        let task = Task(executorPreference: run) { [body = exploration.body] in
+        let task = Task(executorPreference: run) { [body] in
             do {
                 try await body()
                 result.value.withLock { $0 = .success(()) }

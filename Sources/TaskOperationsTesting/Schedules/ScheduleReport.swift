@@ -2,7 +2,7 @@ internal import Synchronization
 internal import TaskOperations
 
 #if canImport(Runtime) && os(Linux)
-    @_spi(Internal) internal import Runtime
+    @_spi(Internal) @_spi(MemoryReaders) internal import Runtime
 #endif
 
 /// The lines of a failing schedule.
@@ -104,7 +104,7 @@ struct RunningJob: Sendable, CustomStringConvertible {
 
 /// The functions and lines of addresses of code. They are known on Linux, for code with debug information. The first
 /// look-up reads the debug information of the program, which can take seconds.
-private struct Symbols {
+struct Symbols {
     struct Symbol: CustomStringConvertible, Sendable {
         let function: String
         /// The file and the line; nil if the compiler generated the code.
@@ -135,9 +135,13 @@ private struct Symbols {
     }
 
     #if canImport(Runtime) && os(Linux)
+        /// The programs and libraries in memory. The system copies the memory, because another thread may unmap a file
+        /// meanwhile, and a read of its memory would stop the process.
+        static func images() -> ImageMap { .capture(using: LocalMemoryReader()) }
+
         private static func lookUp(_ addresses: [UInt]) -> [UInt: Symbol] {
             let frames = addresses.map { RichFrame<UInt>.programCounter($0) }
-            let backtrace = Backtrace(architecture: "", frames: frames, images: ImageMap.capture())
+            let backtrace = Backtrace(architecture: "", frames: frames, images: images())
             let options: Backtrace.SymbolicationOptions = [.showSourceLocations, .useSymbolCache]
             guard let resolved = backtrace.symbolicated(options: options) else { return [:] }
             var symbols: [UInt: Symbol] = [:]

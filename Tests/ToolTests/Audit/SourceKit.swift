@@ -39,7 +39,7 @@ struct SourceKit {
         else { return nil }
         (self.parse, self.send, self.describe) = (parse, send, describe)
         (self.disposeRequest, self.disposeResponse) = (disposeRequest, disposeResponse)
-        begin()
+        keepingSignalHandlers(begin)
     }
 
     /// Returns the tokens of a source in order. They include comments, but not punctuation.
@@ -85,4 +85,17 @@ struct SourceKit {
         }
         return pieces
     }
+}
+
+/// The library replaces the handlers of fatal signals. The report of a crash of any test would then show the library's
+/// handler instead of the crash.
+private func keepingSignalHandlers(_ body: () -> Void) {
+    let signals = [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGQUIT, SIGSEGV, SIGTRAP]
+    let actions = signals.map { number in
+        var action = sigaction()
+        sigaction(number, nil, &action)
+        return action
+    }
+    body()
+    for (number, var action) in zip(signals, actions) { sigaction(number, &action, nil) }
 }

@@ -110,6 +110,22 @@ struct SchedulesLimitsTests {
         #expect(failure(of: schedules) {} == nil)
     }
 
+    @Test("The body is released before the outcome is visible")
+    func release() async throws {
+        for _ in 0..<100 {
+            weak var token: Counter?
+            let exploration = {
+                let counter = Counter()
+                token = counter
+                return TaskOperationsTesting.Exploration(Schedules(3)) { await counter.increment() }
+            }()
+            #expect(token != nil)
+            exploration.start()
+            while exploration.poll() == nil { await Task.yield() }
+            #expect(token == nil)
+        }
+    }
+
     @Test("A program without an end fails at the limit of steps")
     func endless() throws {
         var schedules = Schedules(10)
