@@ -17,7 +17,9 @@
             for file in files { try Data(count: 1 << 16).write(to: file) }
             let isDone = Atomic(false)
             let mapping = Thread {
-                while !isDone.load(ordering: .relaxed) { _ = files.map { try? Data(contentsOf: $0, options: .alwaysMapped) } }
+                while !isDone.load(ordering: .relaxed) {
+                    _ = files.map { try? Data(contentsOf: $0, options: .alwaysMapped) }
+                }
             }
             mapping.start()
             defer { isDone.store(true, ordering: .relaxed) }
