@@ -3,6 +3,7 @@
 
 #if defined(_WIN32) || defined(__wasi__)
 // No thread of these platforms explores.
+void schedulesPrepare(SchedulesThread *thread) {}
 void schedulesEnter(SchedulesThread *thread) {}
 SchedulesThread *schedulesCurrent(void) { return 0; }
 uint64_t schedulesTaskNumber(const void *job) { return 0; }
@@ -227,9 +228,7 @@ int schedulesTakesTasks(void) {
            dlsym(RTLD_DEFAULT, "swift_task_create") == (void *)swift_task_create;
 }
 
-void schedulesEnter(SchedulesThread *thread) {
-    current = 0;
-    if (!thread) return;
+void schedulesPrepare(SchedulesThread *thread) {
     INSTALL(swift_task_enqueueGlobal_hook, enqueue, previousEnqueue)
     INSTALL(swift_task_enqueueGlobalWithDelay_hook, enqueueAfter, previousEnqueueAfter)
     INSTALL(swift_task_enqueueGlobalWithDeadline_hook, enqueueAt, previousEnqueueAt)
@@ -240,8 +239,9 @@ void schedulesEnter(SchedulesThread *thread) {
         clock_gettime(clock, &now);
         thread->origins[clock] = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
     }
-    current = thread;
 }
+
+void schedulesEnter(SchedulesThread *thread) { current = thread; }
 
 const char *schedulesEnvironment(const char *name) { return getenv(name); }
 

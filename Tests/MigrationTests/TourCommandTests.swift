@@ -158,7 +158,7 @@ struct TourCommandTests {
                 try temporary.remove("vanishes")
                 return RecipeResult("")
             }, { _ in RecipeResult("") })
-        #expect(await run(temporary.path, recipes: [vanishing] + Recipe.catalogue) == 0)
+        #expect(await run(temporary.path, recipes: [vanishing] + Recipe.catalogue) == 0, "\(outputText)")
         #expect(
             errors.events == [
                 "tour: cannot read \(temporary / "dangling"): it is a link that leads nowhere\n",

@@ -65,7 +65,10 @@ typedef struct SchedulesThread {
     int64_t clockReads;
 } SchedulesThread;
 
-/// Makes the calling thread the thread of an exploration; null ends this.
+/// Prepares an exploration on the calling thread: installs the hooks of the runtime, and sets the origins of the clocks.
+void schedulesPrepare(SchedulesThread *_Nonnull thread);
+
+/// Begins a run of an exploration on the calling thread; null ends the run.
 void schedulesEnter(SchedulesThread *_Nullable thread);
 
 /// The exploration of the calling thread; null on other threads.

@@ -53,8 +53,7 @@ package final class Exploration: Sendable {
         let thread = UnsafeMutablePointer<SchedulesThread>.allocate(capacity: 1)
         defer { thread.deallocate() }
         thread.initialize(to: SchedulesThread())
-        schedulesEnter(thread)
-        defer { schedulesEnter(nil) }
+        schedulesPrepare(thread)
         var explorer = Explorer(self, body, on: thread)
         return explorer.explore()
     }

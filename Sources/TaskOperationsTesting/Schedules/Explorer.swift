@@ -86,10 +86,21 @@ struct Explorer {
 extension Explorer {
     private mutating func attempt(_ chooser: Chooser, _ seed: UInt64, isTraced: Bool = false) -> Attempt {
         let run = ScheduleRun(chooser, on: thread, isTraced: isTraced)
+        let result = BodyResult()
+        // The objects that a run leaves behind are released outside the run, because a `deinit` may create a task.
+        defer { extendLifetime(result) }
         (thread.pointee.seed, thread.pointee.usesSeed) = (seed, 0)
         taskOperationsSetRunNumber(Self.lastRun.add(1, ordering: .relaxed).newValue)
+        schedulesEnter(thread)
+        defer {
+            schedulesEnter(nil)
+            taskOperationsSetRunNumber(0)
+        }
+        return perform(run, result, seed)
+    }
+
+    private mutating func perform(_ run: ScheduleRun, _ result: BodyResult, _ seed: UInt64) -> Attempt {
         if !exploration.begin(run) { run.abandon() }
-        let result = BodyResult()
         let task = Task(executorPreference: run) { [body] in
             do {
                 try await body()

@@ -126,6 +126,18 @@ struct SchedulesLimitsTests {
         }
     }
 
+    @Test("An object that is released between two schedules can create a task")
+    func releaseBetweenSchedules() async throws {
+        let (stream, continuation) = AsyncStream.makeStream(of: Bool.self)
+        struct Failure: Error { let guest: Guest }
+        let found = failure(of: Schedules(3)) { throw Failure(guest: Guest(continuation)) }
+        #expect(found != nil)
+        for await wasTaken in stream {
+            #expect(!wasTaken)
+            break
+        }
+    }
+
     @Test("A program without an end fails at the limit of steps")
     func endless() throws {
         var schedules = Schedules(10)
@@ -165,6 +177,17 @@ struct SchedulesLimitsTests {
         never.signal()
         #expect(failure(of: schedules) {} == nil)
     }
+}
+
+/// Creates a task when it is released.
+private final class Guest: Sendable {
+    private let continuation: AsyncStream<Bool>.Continuation
+
+    init(_ continuation: AsyncStream<Bool>.Continuation) {
+        self.continuation = continuation
+    }
+
+    deinit { Task { [continuation] in continuation.yield(isOnExploringThread()) } }
 }
 
 private actor Blocker {
