@@ -1,4 +1,3 @@
-import Synchronization
 import TaskOperations
 import TaskOperationsTesting
 import TestSupport
@@ -325,10 +324,10 @@ struct AgeingTests {
 private final class EarlySleepClock: Clock {
     typealias Instant = ManualClock.Instant
 
-    private let state: Mutex<(now: Instant, earlyCount: Int)>
+    private let state: Lock<(now: Instant, earlyCount: Int)>
 
     init(earlyCount: Int) {
-        state = Mutex((Instant(), earlyCount))
+        state = Lock((Instant(), earlyCount))
     }
 
     var now: Instant { state.withLock { $0.now } }
@@ -350,7 +349,7 @@ private final class MovingClock: Clock {
 
     /// The ends of all sleeps.
     let ends = Recorder<Instant>()
-    private let state = Mutex((now: Instant(), step: Duration.zero))
+    private let state = Lock((now: Instant(), step: Duration.zero))
 
     var step: Duration {
         get { state.withLock { $0.step } }

@@ -1,6 +1,5 @@
 import Dispatch
 import Foundation
-import Synchronization
 import TaskOperations
 import TaskOperationsTesting
 import TestSupport
@@ -10,7 +9,7 @@ import Testing
 struct SchedulesLimitsTests {
     @Test("The tasks of other tests run on the cooperative pool meanwhile, and are not taken")
     func foreignTasks() async throws {
-        let state = Mutex((isDone: false, rounds: 0))
+        let state = Lock((isDone: false, rounds: 0))
         let ordinary = Task.detached {
             var wereTaken = false
             while !state.withLock({ $0.isDone }) {
@@ -82,7 +81,7 @@ struct SchedulesLimitsTests {
 
     @Test("State that a schedule leaves behind is noted")
     func determinism() throws {
-        let runs = Mutex(0)
+        let runs = Lock(0)
         let summary = try Schedules(100).run {
             let count = runs.withLock { runs in
                 runs += 1
@@ -95,7 +94,7 @@ struct SchedulesLimitsTests {
 
     @Test("A body that waits forever fails, and is cancelled")
     func stuck() throws {
-        let wasCancelled = Mutex(false)
+        let wasCancelled = Lock(false)
         var schedules = Schedules(10)
         schedules.patience = .milliseconds(20)
         let found = try #require(
@@ -149,7 +148,7 @@ struct SchedulesLimitsTests {
     @Test("A task that waits in a loop lets the other tasks run")
     func loop() throws {
         try Schedules(200).run {
-            let isDone = Mutex(false)
+            let isDone = Lock(false)
             let other = Task {
                 await Task.yield()
                 isDone.withLock { $0 = true }
