@@ -19,7 +19,7 @@ struct URLSessionCallbackTests {
     private func session(timeout: TimeInterval = 60) -> URLSession {
         let configuration = URLSessionConfiguration.patient
         configuration.timeoutIntervalForRequest = timeout
-        let handlers = BridgedOperationQueue(name: "handlers")
+        let handlers = BridgedOperationQueue(name: "handlers", maxConcurrentOperationCount: 1)
         return URLSession(configuration: configuration, delegate: nil, delegateQueue: handlers)
     }
 
@@ -32,7 +32,7 @@ struct URLSessionCallbackTests {
                 }
                 completion(data, error)
             }
-            completion.onCancel { _ in task.cancel() }
+            completion.onCancel { _ in session.cancel(task) }
             task.resume()
         }
     }

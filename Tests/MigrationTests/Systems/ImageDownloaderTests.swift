@@ -236,8 +236,7 @@ struct ImageDownloaderTests {
                     }
                 }
             }
-            // On Linux, the process may stop if an answer meets the cancellation of its request. The count waits for the
-            // cancellations of the old downloader, and the server then loses the cancelled clients.
+            // The count waits for the cancellations of the old downloader. The server then loses the cancelled clients.
             _ = await downloader.runningCount
             #expect(await eventually(within: patience) { server.requests.count - server.departures - answered == 4 })
             server.isPaused = false

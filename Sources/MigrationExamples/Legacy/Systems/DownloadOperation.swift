@@ -90,7 +90,7 @@ final class PictureDownloadOperation: Operation, @unchecked Sendable {
 
     override func cancel() {
         super.cancel()
-        lock.withLock { task }?.cancel()
+        if let task = lock.withLock({ task }) { session.cancel(task) }
     }
 
     private func begin(_ step: Step) throws {
@@ -110,7 +110,7 @@ final class PictureDownloadOperation: Operation, @unchecked Sendable {
         }
         lock.withLock { self.task = task }
         task.resume()
-        if isCancelled { task.cancel() }  // it may have come before there was a task
+        if isCancelled { session.cancel(task) }  // it may have come before there was a task
         isDone.wait()
         lock.withLock { self.task = nil }  // it has ended, and is not to be cancelled any more
         defer { received = .failure(CancellationError()) }

@@ -42,12 +42,12 @@ class ImageDownloadOperation: Operation, @unchecked Sendable {
         let task = session.start(self)
         lock.withLock { self.task = task }
         task.resume()
-        if isCancelled { task.cancel() }  // it may have come before there was a task
+        if isCancelled { session.cancel(task) }  // it may have come before there was a task
     }
 
     override func cancel() {
         super.cancel()
-        lock.withLock { task }?.cancel()
+        if let task = lock.withLock({ task }) { session.cancel(task) }
     }
 
     func receive(_ response: URLResponse) {
@@ -99,6 +99,10 @@ final class ImageDownloadSession: NSObject, URLSessionDataDelegate, @unchecked S
         let task = session.dataTask(with: operation.request)
         lock.withLock { operations[task.taskIdentifier] = operation }
         return task
+    }
+
+    func cancel(_ task: URLSessionTask) {
+        session.cancel(task)
     }
 
     /// The session keeps its delegate until then.

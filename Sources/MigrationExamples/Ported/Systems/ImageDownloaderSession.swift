@@ -43,7 +43,9 @@ final class TransferSession: Sendable {
         AsyncThrowingStream { continuation in
             let task = session.dataTask(with: request)
             delegate.add(continuation, for: task)
-            continuation.onTermination = { if case .cancelled = $0 { task.cancel() } }  // not after its end
+            continuation.onTermination = { [session] in
+                if case .cancelled = $0 { session.cancel(task) }  // not after its end
+            }
             task.resume()
         }
     }
