@@ -29,7 +29,7 @@ class CountedProgress: Progress, @unchecked Sendable {  // `counts` is a lock.
     }
 
     override var totalUnitCount: Int64 {
-        get { counts.withLock { $0.total } }
+        get { currentCounts.total }
         set {
             change { counts in
                 counts.total = newValue
@@ -39,13 +39,25 @@ class CountedProgress: Progress, @unchecked Sendable {  // `counts` is a lock.
     }
 
     override var completedUnitCount: Int64 {
-        get { counts.withLock { $0.completed } }
+        get { currentCounts.completed }
         set { change { $0.completed = newValue } }
     }
 
-    override var isFinished: Bool { counts.withLock { $0.isComplete } }
+    override var isFinished: Bool { currentCounts.isComplete }
 
-    override var isIndeterminate: Bool { counts.withLock { $0.total <= 0 } }
+    override var isIndeterminate: Bool { currentCounts.total <= 0 }
+
+    /// The counts of the work itself, if it knows them. They may be newer than the last call of `setCounts`.
+    var newestCounts: (total: Int64, completed: Int64)? { nil }
+
+    private var currentCounts: Counts {
+        let newest = newestCounts
+        return counts.withLock { counts in
+            var counts = counts
+            if let newest { counts.set(total: newest.total, completed: newest.completed, canOvertake: true) }
+            return counts
+        }
+    }
 
     /// Changes the counts. Keeps a total that was set through `totalUnitCount`.
     ///
@@ -54,8 +66,7 @@ class CountedProgress: Progress, @unchecked Sendable {  // `counts` is a lock.
     ///   - canEnd: Whether the work is over if the progress is complete. If false, the progress may change again.
     func setCounts(total: Int64, completed: Int64, canOvertake: Bool, canEnd: Bool) {
         change { counts in
-            if !counts.isTotalSet { counts.total = canOvertake ? max(counts.total, total) : total }
-            counts.completed = canOvertake ? max(counts.completed, completed) : completed
+            counts.set(total: total, completed: completed, canOvertake: canOvertake)
             counts.canEnd = canEnd
         }
     }
@@ -93,6 +104,11 @@ class CountedProgress: Progress, @unchecked Sendable {  // `counts` is a lock.
 
 extension CountedProgress.Counts {
     fileprivate var isComplete: Bool { total > 0 && completed >= total }
+
+    fileprivate mutating func set(total: Int64, completed: Int64, canOvertake: Bool) {
+        if !isTotalSet { self.total = canOvertake ? max(self.total, total) : total }
+        self.completed = canOvertake ? max(self.completed, completed) : completed
+    }
 }
 
 /// A line of changed progresses. One thread at a time passes their counts to Foundation, in the order of the changes.

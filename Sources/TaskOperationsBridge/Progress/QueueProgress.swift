@@ -13,7 +13,8 @@ extension TaskOperationQueue {
     /// added. A parent counts the progress as a whole at the first time, and ignores later operations. If you know the
     /// final number, set `totalUnitCount`. Afterwards it does not change automatically.
     ///
-    /// The counts may be late. A task that waits for an operation may continue before the operation is counted.
+    /// After the end of an operation, the counts contain it. Observers of the progress and its parent may learn of it
+    /// later.
     ///
     /// Any thread can read the counts, `isFinished` and `isIndeterminate`. Several progresses of this library can have
     /// the same parent.
@@ -33,6 +34,11 @@ final class QueueProgress: CountedProgress, OperationCountObserver, @unchecked S
     init(of queue: TaskOperationQueue) {
         self.queue = queue
         super.init()
+    }
+
+    override var newestCounts: (total: Int64, completed: Int64)? {
+        guard let counts = queue?.scheduler.counts else { return nil }
+        return (Int64(counts.added), Int64(counts.added - counts.unfinished))
     }
 
     override func cancel() {

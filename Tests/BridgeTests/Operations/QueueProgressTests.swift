@@ -23,8 +23,20 @@ struct QueueProgressTests {
         #expect(progress.totalUnitCount == 2)
         queue.isSuspended = false
         try await queue.waitUntilAllOperationsAreFinished()
-        await until { progress.completedUnitCount == 2 && progress.fractionCompleted == 1 }
-        #expect(progress.isFinished)
+        #expect(progress.completedUnitCount == 2 && progress.isFinished)
+        await until { progress.fractionCompleted == 1 }
+    }
+
+    @Test("An ended operation is counted, even if the progress has not learned of it yet")
+    func ended() async throws {
+        let queue = TaskOperationQueue()
+        let observer = LateObserver()
+        defer { observer.mayContinue.signal() }
+        queue.addObserver(observer)
+        let progress = queue.progress
+        let operation = queue.addOperation {}
+        try await operation.value
+        #expect(progress.completedUnitCount == 1 && progress.isFinished)
     }
 
     @Test("every end completes its unit, that of a cancelled operation too")
@@ -192,5 +204,14 @@ struct QueueProgressTests {
         queue.addOperation(BlockOperation {})
         await queue.finished()
         await until { queue.progress.completedUnitCount == 2 }
+    }
+}
+
+/// Keeps the observers after it from learning of an end.
+private final class LateObserver: TaskOperationObserver {
+    let mayContinue = DispatchSemaphore(value: 0)
+
+    func operationChanged(_ event: TaskOperationEvent) {
+        if case .finished = event.kind { mayContinue.wait() }
     }
 }
