@@ -30,13 +30,11 @@ struct QueueProgressTests {
     @Test("An ended operation is counted, even if the progress has not learned of it yet")
     func ended() async throws {
         let queue = TaskOperationQueue()
-        let observer = LateObserver()
-        defer { observer.mayContinue.signal() }
+        let observer = EarlyObserver(of: queue)
         queue.addObserver(observer)
-        let progress = queue.progress
-        let operation = queue.addOperation {}
-        try await operation.value
-        #expect(progress.completedUnitCount == 1 && progress.isFinished)
+        _ = queue.progress
+        try await queue.addOperation {}.value
+        await until { observer.completed.events == [1] }
     }
 
     @Test("every end completes its unit, that of a cancelled operation too")
@@ -207,11 +205,14 @@ struct QueueProgressTests {
     }
 }
 
-/// Keeps the observers after it from learning of an end.
-private final class LateObserver: TaskOperationObserver {
-    let mayContinue = DispatchSemaphore(value: 0)
+/// Reads the progress of a queue at each end, before the progress learns of the end: later observers are told later.
+private final class EarlyObserver: TaskOperationObserver {
+    let completed = Recorder<Int64>()
+    private weak let queue: TaskOperationQueue?
+
+    init(of queue: TaskOperationQueue) { self.queue = queue }
 
     func operationChanged(_ event: TaskOperationEvent) {
-        if case .finished = event.kind { mayContinue.wait() }
+        if case .finished = event.kind, let queue { completed.record(queue.progress.completedUnitCount) }
     }
 }
