@@ -42,7 +42,7 @@ struct FailureTestsWaiting {
             }
         }
         await gate.waitForArrivals(100)
-        await until { awaited.record.withLock { $0.links?.waiters.count } == 100 }
+        await until { awaited.waiterCount == 100 }
         #expect(try await TaskOperationQueue().run { 1 } == 1)
         #expect(await Task.detached { 2 }.value == 2)
         gate.open()

@@ -98,8 +98,9 @@ struct TraceRecorderTests {
                 })
             others.append(queue.addOperation(name: "other \(number)") {})
         }
-        // On a busy machine, these operations might end last.
+        // On a busy machine, the other operations might end last, and a target might begin after the one it needs.
         for other in others { try await other.value }
+        for target in targets.dropLast() { await until { target.waiterCount > 0 } }
         for (gate, target) in zip(gates, targets) {
             await gate.waitForArrivals(1)
             gate.open()
