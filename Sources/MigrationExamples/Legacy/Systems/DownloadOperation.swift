@@ -90,7 +90,7 @@ final class PictureDownloadOperation: Operation, @unchecked Sendable {
 
     override func cancel() {
         super.cancel()
-        if let task = lock.withLock({ task }) { session.cancel(task) }
+        lock.withLock { task }.map(session.cancel)
     }
 
     private func begin(_ step: Step) throws {

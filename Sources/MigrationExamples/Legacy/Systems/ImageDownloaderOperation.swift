@@ -47,7 +47,7 @@ class ImageDownloadOperation: Operation, @unchecked Sendable {
 
     override func cancel() {
         super.cancel()
-        if let task = lock.withLock({ task }) { session.cancel(task) }
+        lock.withLock { task }.map(session.cancel)
     }
 
     func receive(_ response: URLResponse) {

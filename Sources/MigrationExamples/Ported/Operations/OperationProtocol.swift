@@ -10,6 +10,7 @@ extension Ported {
             let unwanted = TaskOperation(name: "unwanted") {}
             unwanted.cancel()
             let lines = try await count.value
+            try Task.checkCancellation()
             let reporting: [any Reporting] = [count, unwanted]
             return RecipeResult((reporting.map(\.report) + ["\(lines) lines"]).joined(separator: ", "))
         }
