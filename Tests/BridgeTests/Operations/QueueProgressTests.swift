@@ -34,7 +34,8 @@ struct QueueProgressTests {
         queue.addObserver(observer)
         _ = queue.progress
         try await queue.addOperation {}.value
-        await until { observer.completed.events == [1] }
+        await until { !observer.completed.events.isEmpty }
+        #expect(observer.completed.events == [1])
     }
 
     @Test("every end completes its unit, that of a cancelled operation too")
