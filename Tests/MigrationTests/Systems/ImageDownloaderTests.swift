@@ -198,13 +198,12 @@ struct ImageDownloaderTests {
                 }
             })
         downloader.isSuspended = true
-        let pictures = urls.map { url in
-            (0..<3).map { _ in Task { try await downloader.image(at: url) } }
-        }
+        let pictures = urls.map { url in Task { try await downloader.image(at: url) } }
         #expect(await eventually(within: patience) { downloader.runningCount == urls.count })
-        try downloader.request(urls[0]) { _ in }
+        let others = try (urls + urls).map { url in try downloader.request(url) { _ in } }
         downloader.isSuspended = false
-        for task in pictures.joined() { #expect(try await task.value.size == 1000) }
+        for picture in pictures { #expect(try await picture.value.size == 1000) }
+        for other in others { try await other.result.get() }
         #expect(decoded.events == Array(repeating: 1000, count: urls.count))
         #expect(meter.most <= 2)
     }
