@@ -13,8 +13,8 @@ extension TaskOperationQueue {
     /// added. A parent counts the progress as a whole at the first time, and ignores later operations. If you know the
     /// final number, set `totalUnitCount`. Afterwards it does not change automatically.
     ///
-    /// After the end of an operation, the counts contain it. Observers of the progress and its parent may learn of it
-    /// later.
+    /// The counts include each operation that has ended. The observers and the parent of the progress may learn of an
+    /// end later.
     ///
     /// Any thread can read the counts, `isFinished` and `isIndeterminate`. Several progresses of this library can have
     /// the same parent.

@@ -27,7 +27,7 @@ struct QueueProgressTests {
         await until { progress.fractionCompleted == 1 }
     }
 
-    @Test("An ended operation is counted, even if the progress has not learned of it yet")
+    @Test("The counts include an operation that has ended, before the progress learns of its end")
     func ended() async throws {
         let queue = TaskOperationQueue()
         let observer = EarlyObserver(of: queue)
@@ -206,7 +206,7 @@ struct QueueProgressTests {
     }
 }
 
-/// Reads the progress of a queue at each end, before the progress learns of the end: later observers are told later.
+/// Reads the count of ended operations at each end. The queue tells the progress after this observer.
 private final class EarlyObserver: TaskOperationObserver {
     let completed = Recorder<Int64>()
     private weak let queue: TaskOperationQueue?
