@@ -59,7 +59,7 @@ struct GuideStatementTests {
         let (hasBegun, isOver) = (DispatchSemaphore(value: 0), DispatchGroup())
         isOver.enter()
         DispatchQueue.global().async {
-            #expect(hasBegun.wait(timeout: .now() + 60) == .success)
+            #expect(hasBegun.wait(timeout: .now() + 1200) == .success)
             isOver.leave()
         }
         DispatchQueue.global().async(flags: .barrier) { hasBegun.signal() }

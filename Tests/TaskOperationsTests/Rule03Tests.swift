@@ -69,8 +69,10 @@ struct Rule03Tests {
             }
         }
         for operation in held.reversed() {
+            let end = Task.immediate { try await operation.value }
             try operation.start()
-            try await operation.value
+            // A task that began to wait before the start continues after the dependent operations are ready.
+            try await end.value
         }
         queue.isSuspended = false
         try await queue.waitUntilAllOperationsAreFinished()

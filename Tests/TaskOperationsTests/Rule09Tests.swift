@@ -35,7 +35,10 @@ struct Rule09Tests {
     func runsAlone() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
         let everything = ConcurrencyMeter()
-        let alone = Recorder<Int>()
+        let (alone, meeting) = (Recorder<Int>(), Gate())
+        for _ in 0..<2 { queue.addOperation { await everything.measure { await meeting.pass() } } }
+        await meeting.waitForArrivals(2)
+        meeting.open()
         for number in 0..<500 {
             if number.isMultiple(of: 20) {
                 queue.addBarrier {

@@ -62,8 +62,10 @@ struct Rule11Tests {
         await letOthersRun()
         #expect(returned.events == [])
         queue.isSuspended = true
+        let end = Task.immediate { try await dependency.value }
         try dependency.start()
-        try await dependency.value
+        // A task that began to wait before the start continues after the dependent operations are ready.
+        try await end.value
         await letOthersRun()
         #expect(returned.events == [])
         #expect(pending.state == .ready)

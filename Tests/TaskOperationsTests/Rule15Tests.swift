@@ -11,8 +11,9 @@ struct Rule15Tests {
         let starts = Recorder<String>()
         queue.addOperation { starts.record("first") }
         let awaited = queue.addOperation(priority: .low) { starts.record("awaited") }
-        let waiting = Task(priority: .high) { try await awaited.value }
-        await until { awaited.effectivePriority == .high }
+        // When the wait has begun, the queue knows of the higher priority.
+        let waiting = Task.immediate(priority: .high) { try await awaited.value }
+        #expect(awaited.effectivePriority == .high)
         #expect(awaited.priority == .low)
         queue.isSuspended = false
         try await waiting.value

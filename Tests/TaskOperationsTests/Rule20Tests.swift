@@ -46,9 +46,11 @@ struct Rule20Tests {
         #expect(AnyTaskOperation.current == nil)
         #expect(TaskOperationQueue.current == nil)
         let handled = Recorder<Seen>()
-        let operation = TaskOperationQueue().addOperation { await Task.detached { Seen() }.value }
+        let operation = TaskOperation { await Task.detached { Seen() }.value }
         operation.addCompletionHandler { handled.record(Seen()) }
+        try TaskOperationQueue().addOperation(operation)
         let detached = try await operation.value
+        await until { !handled.events.isEmpty }
         for seen in [detached] + handled.events {
             #expect(seen.operation == nil)
             #expect(seen.queue == nil)

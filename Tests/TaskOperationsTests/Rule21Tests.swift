@@ -31,8 +31,10 @@ struct Rule21Tests {
         waiting.priority = .high
         notAdded.priority = TaskPriority(rawValue: 33)
         try queue.addOperation(notAdded)
+        let end = Task.immediate { try await dependency.value }
         try dependency.start()
-        try await dependency.value
+        // A task that began to wait before the start continues after the dependent operations are ready.
+        try await end.value
         queue.isSuspended = false
         try await queue.waitUntilAllOperationsAreFinished()
         #expect(starts.events == ["not added", "waiting", "medium"])

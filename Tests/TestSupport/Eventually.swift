@@ -5,7 +5,10 @@ package import Testing
 ///
 /// Checks the condition at each turn of the executor at first, then after a millisecond, and then after growing pauses
 /// of up to 16 milliseconds. A loop that only yields would occupy the threads of the pool.
-package func eventually(within limit: Duration = .seconds(300), _ condition: () async -> Bool) async -> Bool {
+///
+/// - Parameter limit: The default only ends tests that hang. On a busy machine, a task of low priority may wait for its
+///   start for many minutes.
+package func eventually(within limit: Duration = .seconds(1200), _ condition: () async -> Bool) async -> Bool {
     let end = ContinuousClock.now + limit
     var looks = 0
     while await !condition() {

@@ -26,7 +26,7 @@ public struct Schedules: Sendable {
     public var stepLimit = 100_000
 
     /// The real time after which a job that does not end counts as blocked.
-    public var blockLimit = Duration.seconds(10)
+    public var blockLimit = Duration.seconds(60)
 
     /// The real time to wait for other threads when no job is left and the body has not finished.
     public var patience = Duration.seconds(1)

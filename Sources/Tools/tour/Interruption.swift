@@ -7,7 +7,7 @@ package enum Interruption {
     package static let exitCode: Int32 = 130
 
     /// The time that cancelled work may take to end, in seconds.
-    private static let grace: UInt32 = 2
+    private static let grace: UInt32 = 10
 
     /// Blocks the signal, so that only `watch` receives it. Call it before a second thread exists, because threads
     /// inherit the mask.

@@ -32,7 +32,9 @@ struct DispatchTimerTests {
             while DispatchTime.now() < start + .milliseconds(10 * round) { await Task.yield() }
             // All deadlines up to now have passed, so the next tick reports all of them.
             let passed = Int(DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds) / interval
-            let tick = await ticks.next()
+            var tick = await ticks.next()
+            // Dispatch may have counted one more deadline before the timer was suspended, and then reports it first.
+            if let first = tick, first.index < passed { tick = await ticks.next() }
             #expect(tick.map { $0.index >= passed } == true)
         }
     }

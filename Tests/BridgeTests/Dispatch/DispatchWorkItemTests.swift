@@ -50,10 +50,13 @@ struct DispatchWorkItemTests {
     func operationCancelled() async throws {
         let runs = ConcurrencyMeter()
         queue.suspend()
-        let operation = TaskOperation(DispatchWorkItem { @Sendable in runs.enter() }, on: queue)
+        let item = DispatchWorkItem { @Sendable in runs.enter() }
+        let operation = TaskOperation(item, on: queue)
         try operation.start()
         await until { operation.isExecuting }
         operation.cancel()
+        // The body may only now submit the item, and learn of the cancellation.
+        await until { item.isCancelled }
         queue.resume()
         await #expect(throws: CancellationError.self) { try await operation.value }
         #expect(runs.total == 0)

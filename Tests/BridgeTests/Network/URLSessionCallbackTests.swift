@@ -16,7 +16,7 @@ struct URLSessionCallbackTests {
     private let body = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 17) })
 
     /// - Parameter timeout: The timeout of the session in seconds. On Linux, the timeout of a request has no effect.
-    private func session(timeout: TimeInterval = 60) -> URLSession {
+    private func session(timeout: TimeInterval = 3600) -> URLSession {
         let configuration = URLSessionConfiguration.patient
         configuration.timeoutIntervalForRequest = timeout
         let handlers = BridgedOperationQueue(name: "handlers", maxConcurrentOperationCount: 1)

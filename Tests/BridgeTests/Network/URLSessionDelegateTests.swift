@@ -19,7 +19,7 @@ struct URLSessionDelegateTests {
     ///
     ///
     /// - Parameter timeout: The timeout of the session in seconds. On Linux, the timeout of a request has no effect.
-    private func load(_ url: URL, delegate: SessionDelegate, timeout: TimeInterval = 60) async -> URLResponse? {
+    private func load(_ url: URL, delegate: SessionDelegate, timeout: TimeInterval = 3600) async -> URLResponse? {
         let configuration = URLSessionConfiguration.patient
         configuration.timeoutIntervalForRequest = timeout
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
@@ -78,6 +78,5 @@ struct URLSessionDelegateTests {
         let delegate = SessionDelegate(on: queue)
         _ = await load(server.url("/silence"), delegate: delegate, timeout: 1)
         #expect(delegate.error == .timedOut)
-        await until { server.events.events.contains(.clientLeft("/silence")) }
     }
 }

@@ -37,6 +37,8 @@ struct OperationQueueAsyncTests {
         let name = try await queue.run { OperationQueue.current?.name }
         #expect(name == "runs")
         await #expect(throws: Failure.self) { try await queue.run { () -> Int in throw Failure() } }
+        // The value is passed on before Foundation has noted the end.
+        await queue.finished()
         #expect(queue.operationCount == 0 || queue.operations.allSatisfy { $0.isFinished })
     }
 

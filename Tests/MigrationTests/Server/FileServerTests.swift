@@ -134,10 +134,10 @@ struct FileServerTests {
         patient.send("GET /file HTTP/1.1\r\n\r\n")
         var impatient: RawClient? = try RawClient(server.url(path: "/"))
         impatient?.send("GET /file HTTP/1.1\r\n\r\n")
-        #expect(await eventually(within: patience) { server.requests.count == 2 })
+        #expect(await eventually { server.requests.count == 2 })
         #expect(server.departures == 0)
         impatient = nil
-        #expect(await eventually(within: patience) { server.departures == 1 })
+        #expect(await eventually { server.departures == 1 })
         server.isPaused = false
         #expect(patient.received().body == Data("file".utf8))
     }
@@ -165,7 +165,7 @@ struct FileServerTests {
                 task.resume()
                 task.cancel()
             }
-            #expect(await eventually(within: patience) { ends.total == 2000 })
+            #expect(await eventually { ends.total == 2000 })
         }
     }
 

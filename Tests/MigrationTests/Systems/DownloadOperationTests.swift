@@ -48,7 +48,7 @@ struct DownloadOperationTests {
     }
 
     private func isFinished(_ operation: Foundation.Operation) async -> Bool {
-        await eventually(within: patience) { operation.isFinished }
+        await eventually { operation.isFinished }
     }
 
     @Test("The delegate gets the picture, and nothing is held then")
@@ -71,18 +71,18 @@ struct DownloadOperationTests {
         let queue = OperationQueue()
         let (legacy, legacyGallery) = legacyOperation()
         queue.addOperation(legacy)
-        #expect(await eventually(within: patience) { server.requests.count == 1 })
+        #expect(await eventually { server.requests.count == 1 })
         legacy.cancel()
         #expect(await isFinished(legacy))
-        #expect(await eventually(within: patience) { server.departures == 1 })
+        #expect(await eventually { server.departures == 1 })
         #expect(await shown(legacyGallery).text.hasPrefix("0 files"))
 
         let ported = portedOperation()
         try ported.start()
-        #expect(await eventually(within: patience) { server.requests.count == 2 })
+        #expect(await eventually { server.requests.count == 2 })
         ported.cancel()
         await #expect(throws: CancellationError.self) { try await ported.value }
-        #expect(await eventually(within: patience) { server.departures == 2 })
+        #expect(await eventually { server.departures == 2 })
         #expect(buffers.live == 0)
     }
 

@@ -5,9 +5,6 @@ import TaskOperationsTesting
 @testable import MigrationExamplesLegacy
 @testable import MigrationExamplesPorted
 
-/// The time that a test waits before it fails. On a busy machine, everything may take long.
-let patience = Duration.seconds(300)
-
 /// A side of the recipes whose claims are tested.
 enum Side: CaseIterable, Sendable {
     case legacy, ported

@@ -28,10 +28,10 @@ struct ImageDownloaderTests {
         downloader.setSuspended(true)
         for number in 0..<20 { _ = await downloader.request(urls[0], as: "\(number)") }
         downloader.setSuspended(false)
-        #expect(await eventually(within: patience) { downloader.answers.events.count == 20 })
+        #expect(await eventually { downloader.answers.events.count == 20 })
         #expect(downloader.answers.events == (0..<20).map { Answer("\($0)", "1000 bytes") })
         #expect(server.requests.count == 1)
-        #expect(await eventually(within: patience) { await downloader.runningCount == 0 })
+        #expect(await eventually { await downloader.runningCount == 0 })
     }
 
     @Test("A started download continues while there is a request for it", arguments: Side.allCases)
@@ -40,16 +40,16 @@ struct ImageDownloaderTests {
         server.isPaused = true
         let first = await downloader.request(urls[0], as: "first")
         let second = await downloader.request(urls[0], as: "second")
-        #expect(await eventually(within: patience) { server.requests.count == 1 })
+        #expect(await eventually { server.requests.count == 1 })
         first?.cancel()
         _ = await downloader.request(urls[0], as: "third")
         second?.cancel()
         server.isPaused = false
-        #expect(await eventually(within: patience) { !downloader.answers.events.isEmpty })
+        #expect(await eventually { !downloader.answers.events.isEmpty })
         #expect(downloader.answers.events == [Answer("third", "1000 bytes")])
         #expect(server.requests.count == 1)
         #expect(server.departures == 0)
-        #expect(await eventually(within: patience) { await downloader.runningCount == 0 })
+        #expect(await eventually { await downloader.runningCount == 0 })
     }
 
     @Test("The last one to leave ends the download on its way", arguments: Side.allCases)
@@ -58,10 +58,10 @@ struct ImageDownloaderTests {
         server.isPaused = true
         var requests: [any CancellableRequest] = []
         for number in 0..<3 { requests.append(try #require(await downloader.request(urls[0], as: "\(number)"))) }
-        #expect(await eventually(within: patience) { server.requests.count == 1 })
+        #expect(await eventually { server.requests.count == 1 })
         for request in requests { request.cancel() }
-        #expect(await eventually(within: patience) { server.departures == 1 })
-        #expect(await eventually(within: patience) { await downloader.runningCount == 0 })
+        #expect(await eventually { server.departures == 1 })
+        #expect(await eventually { await downloader.runningCount == 0 })
         #expect(downloader.answers.events.isEmpty)
     }
 
@@ -74,9 +74,9 @@ struct ImageDownloaderTests {
         first?.cancel()
         first?.cancel()
         downloader.setSuspended(false)
-        #expect(await eventually(within: patience) { downloader.answers.events == [Answer("second", "1000 bytes")] })
+        #expect(await eventually { downloader.answers.events == [Answer("second", "1000 bytes")] })
         first?.cancel()
-        #expect(await eventually(within: patience) { await downloader.runningCount == 0 })
+        #expect(await eventually { await downloader.runningCount == 0 })
     }
 
     @Test("A picture without requests at its turn is not downloaded", arguments: Side.allCases)
@@ -87,9 +87,9 @@ struct ImageDownloaderTests {
         _ = await downloader.request(urls[1], as: "wanted")
         request?.cancel()
         downloader.setSuspended(false)
-        #expect(await eventually(within: patience) { downloader.answers.events == [Answer("wanted", "1000 bytes")] })
+        #expect(await eventually { downloader.answers.events == [Answer("wanted", "1000 bytes")] })
         #expect(server.requests == ["file 1"])
-        #expect(await eventually(within: patience) { await downloader.runningCount == 0 })
+        #expect(await eventually { await downloader.runningCount == 0 })
     }
 
     @Test("A cancelled picture can be requested again", arguments: Side.allCases)
@@ -97,12 +97,12 @@ struct ImageDownloaderTests {
         let downloader = side.downloader()
         server.isPaused = true
         let request = await downloader.request(urls[0], as: "first")
-        #expect(await eventually(within: patience) { server.requests.count == 1 })
+        #expect(await eventually { server.requests.count == 1 })
         request?.cancel()
-        #expect(await eventually(within: patience) { await downloader.runningCount == 0 })
+        #expect(await eventually { await downloader.runningCount == 0 })
         _ = await downloader.request(urls[0], as: "second")
         server.isPaused = false
-        #expect(await eventually(within: patience) { downloader.answers.events == [Answer("second", "1000 bytes")] })
+        #expect(await eventually { downloader.answers.events == [Answer("second", "1000 bytes")] })
         #expect(server.requests.count == 2)
     }
 
@@ -111,11 +111,11 @@ struct ImageDownloaderTests {
         let downloader = side.downloader(width: 3)
         server.isPaused = true
         for (number, url) in urls.enumerated() { _ = await downloader.request(url, as: "\(number)") }
-        #expect(await eventually(within: patience) { server.requests.count == 3 })
+        #expect(await eventually { server.requests.count == 3 })
         for _ in 0..<100 { await Task.yield() }
         #expect(server.requests.count == 3)
         server.isPaused = false
-        #expect(await eventually(within: patience) { downloader.answers.events.count == urls.count })
+        #expect(await eventually { downloader.answers.events.count == urls.count })
         #expect(server.requests.count == urls.count)
     }
 
@@ -126,10 +126,10 @@ struct ImageDownloaderTests {
         downloader.setSuspended(true)
         for name in ["first", "second"] { _ = await downloader.request(missing, as: name) }
         downloader.setSuspended(false)
-        #expect(await eventually(within: patience) { downloader.answers.events.count == 2 })
+        #expect(await eventually { downloader.answers.events.count == 2 })
         let outcome = "no such file (404)"
         #expect(Set(downloader.answers.events) == [Answer("first", outcome), Answer("second", outcome)])
-        #expect(await eventually(within: patience) { await downloader.runningCount == 0 })
+        #expect(await eventually { await downloader.runningCount == 0 })
     }
 
     @Test("Without a URL a request fails at once, also while the downloader is suspended", arguments: Side.allCases)
@@ -199,7 +199,7 @@ struct ImageDownloaderTests {
             })
         downloader.isSuspended = true
         let pictures = urls.map { url in Task { try await downloader.image(at: url) } }
-        #expect(await eventually(within: patience) { downloader.runningCount == urls.count })
+        #expect(await eventually { downloader.runningCount == urls.count })
         let others = try (urls + urls).map { url in try downloader.request(url) { _ in } }
         downloader.isSuspended = false
         for picture in pictures { #expect(try await picture.value.size == 1000) }
@@ -237,11 +237,11 @@ struct ImageDownloaderTests {
             }
             // The count waits for the cancellations of the old downloader. The server then loses the cancelled clients.
             _ = await downloader.runningCount
-            #expect(await eventually(within: patience) { server.requests.count - server.departures - answered == 4 })
+            #expect(await eventually { server.requests.count - server.departures - answered == 4 })
             server.isPaused = false
-            #expect(await eventually(within: patience) { await downloader.runningCount == 0 })
+            #expect(await eventually { await downloader.runningCount == 0 })
             let kept = Set((0..<200).filter { $0 % 3 != 0 }.map { Answer("\($0)", "1000 bytes") })
-            #expect(await eventually(within: patience) { kept.isSubset(of: downloader.answers.events) })
+            #expect(await eventually { kept.isSubset(of: downloader.answers.events) })
             #expect(Set(downloader.answers.events).count == downloader.answers.events.count)
         }
     }

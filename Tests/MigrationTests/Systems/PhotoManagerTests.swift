@@ -95,7 +95,7 @@ struct PhotoManagerTests {
             for way in MigrationExamplesPorted.PhotoManager.Way.allCases {
                 group.addTask { completed.record((try? await completePorted(urls, by: way).count) ?? 0) }
             }
-            #expect(await eventually(within: patience) { server.requests.count >= 4 })
+            #expect(await eventually { server.requests.count >= 4 })
             #expect(completed.events.isEmpty)
             server.isPaused = false
         }
@@ -114,13 +114,13 @@ struct PhotoManagerTests {
         let completed = Recorder<Int>()
         try await withThrowingTaskGroup { group in
             group.addTask { completed.record(try await completePorted(urls, by: .loop).count) }
-            #expect(await eventually(within: patience) { server.requests.count >= 4 })
+            #expect(await eventually { server.requests.count >= 4 })
             #expect(completed.events.isEmpty)
             server.isPaused = false
             try await group.waitForAll()
         }
         #expect(completed.events == [urls.count])
-        #expect(await eventually(within: patience) { photos.pictures.count == urls.count })
+        #expect(await eventually { photos.pictures.count == urls.count })
     }
 
     @Test(
@@ -135,8 +135,8 @@ struct PhotoManagerTests {
             try await MigrationExamplesPorted.PhotoManager.shared.download(
                 urls.prefix(4) + slowURLs, into: album, by: way)
         }
-        #expect(await eventually(within: patience) { await album.photos.pictures.count == 4 })
-        #expect(await eventually(within: patience) { slow.requests.count >= 4 })
+        #expect(await eventually { await album.photos.pictures.count == 4 })
+        #expect(await eventually { slow.requests.count >= 4 })
         batch.cancel()
         await #expect(throws: CancellationError.self) { try await batch.value }
         let states = await album.photos.map { photo in
@@ -147,7 +147,7 @@ struct PhotoManagerTests {
             }
         }
         #expect(states == Array(repeating: "ready", count: 4) + Array(repeating: "failed", count: 8))
-        #expect(await eventually(within: patience) { slow.departures == slow.requests.count })
+        #expect(await eventually { slow.departures == slow.requests.count })
     }
 
     @Test("Photos are in the album before their bytes, and are told of one by one")

@@ -44,12 +44,20 @@ struct FailureTestsQueues {
 
     @Test("Elsewhere bodies that do not suspend starved everything else in the pool")
     func sharingThePool() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 100, isSuspended: true))
-        for _ in 0..<many { queue.addOperation {} }
-        queue.isSuspended = false
-        let unfinished = await Task.detached { queue.operationCount }.value
-        #expect(unfinished > 0)
-        queue.cancelAllOperations()
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 100)
+        // The queue is never empty before the other task has run, except if that runs only then.
+        let bodiesLeft = Lock(1_000_000)
+        @Sendable func addNext() {
+            let isLast = bodiesLeft.withLock { left in
+                left -= 1
+                return left <= 0
+            }
+            if !isLast { queue.addOperation { addNext() } }
+        }
+        for _ in 0..<200 { addNext() }
+        let left = await Task.detached { bodiesLeft.withLock { $0 } }.value
+        #expect(left > 0)
+        bodiesLeft.withLock { $0 = 0 }
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
@@ -65,8 +73,9 @@ struct FailureTestsQueues {
             queue.addOperation(priority: .low, dependencies: [deeper]) { starts.record("direct \(number)") }
         }
         let awaited = queue.addOperation(priority: .low, dependencies: dependencies) { starts.record("awaited") }
-        let task = Task(priority: .high) { try await awaited.value }
-        await until { (deeper + dependencies).allSatisfy { $0.effectivePriority == .high } }
+        // When the wait has begun, the queue knows of the higher priorities.
+        let task = Task.immediate(priority: .high) { try await awaited.value }
+        #expect((deeper + dependencies).allSatisfy { $0.effectivePriority == .high })
         queue.isSuspended = false
         try await task.value
         try await queue.waitUntilAllOperationsAreFinished()

@@ -62,8 +62,8 @@ struct FailureTestsWaiting {
                 pending.addOperation { await gate.pass() }
             }
             await until { held.waitingCount == 1000 && gate.arrivals == 1 }
-            // Other tests may start threads, but not hundreds.
-            #expect(try threadCount() < before + 100)
+            // Other tests may start some hundred threads.
+            #expect(try threadCount() < before + 500)
             held.capacity = 10
             gate.open()
             try await queue.waitUntilAllOperationsAreFinished()

@@ -121,6 +121,7 @@ struct CompletionHandlerTests {
         operation.addCompletionHandler { calls.record(2) }
         try operation.start()
         _ = try await operation.value
+        await until { calls.events.count == 3 }
         #expect(calls.events == [0, 5, 2])
     }
 

@@ -256,7 +256,7 @@ struct HandOverTests {
         let (outer, gate) = (TaskOperationQueue(), Gate())
         let hasReturned = Recorder<Bool>()
         outer.addOperation {
-            if await !eventually(within: .seconds(60), { !hasReturned.events.isEmpty }) { hasReturned.record(false) }
+            if await !eventually({ !hasReturned.events.isEmpty }) { hasReturned.record(false) }
             gate.open()
         }
         let first = TaskOperation {}
@@ -294,6 +294,6 @@ private final class WaitingObserver: TaskOperationObserver {
     let results = Recorder<DispatchTimeoutResult>()
 
     func operationChanged(_ event: TaskOperationEvent) {
-        if case .finished = event.kind { results.record(isAwaited.wait(timeout: .now() + 60)) }
+        if case .finished = event.kind { results.record(isAwaited.wait(timeout: .now() + 1200)) }
     }
 }

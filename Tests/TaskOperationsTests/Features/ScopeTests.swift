@@ -337,6 +337,7 @@ struct ScopeTests {
             left.record(true)
         }
         await gate.waitForArrivals(1)
+        await until { scope.events[0].operationCount == 2 }
         await letOthersRun()
         scope.events[0].shutDown()
         scope.events[0].isSuspended = true

@@ -6,20 +6,32 @@ import Testing
 struct TimeSliceTests {
     @Test("where its bodies never suspend: another task has its turn long before the queue is empty")
     func bodiesThatCompute() async throws {
-        let count = 4000
-        let queue = TaskOperationQueue(.init(isSuspended: true))
-        for _ in 0..<count { queue.addOperation { compute(for: .microseconds(200)) } }
-        queue.isSuspended = false
+        let queue = TaskOperationQueue()
+        // The queue is never empty before the test has had its turns, except if it gets them only then.
+        let bodiesLeft = Lock(20_000)
+        @Sendable func computeAndAddNext() {
+            compute(for: .microseconds(200))
+            let isLast = bodiesLeft.withLock { left in
+                left -= 1
+                return left <= 0
+            }
+            if !isLast { queue.addOperation { computeAndAddNext() } }
+        }
+        for _ in 0..<2 * TaskOperationQueue.defaultMaxConcurrentOperationCount {
+            queue.addOperation { computeAndAddNext() }
+        }
         for _ in 0..<5 { await Task.yield() }
-        #expect(queue.operationCount > 0, "the queue kept all threads to itself")
+        #expect(bodiesLeft.withLock { $0 } > 0, "the queue kept all threads to itself")
+        bodiesLeft.withLock { $0 = 0 }
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
     @Test("once, where its bodies suspend: it does not yield too")
     func bodiesThatSuspend() async throws {
         let executor = JobCounter()
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 40, executor: executor))
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 40, isSuspended: true, executor: executor))
         for _ in 0..<800 { queue.addOperation { try await Task.sleep(for: .milliseconds(2)) } }
+        queue.isSuspended = false
         try await queue.waitUntilAllOperationsAreFinished()
         // There is one job for each body after its sleep, and one for each worker. A yield after each body would double
         // the number.

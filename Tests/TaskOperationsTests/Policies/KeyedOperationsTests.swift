@@ -272,7 +272,7 @@ struct KeyedOperationsTests {
         }
         #expect(error?.dependencyCycle?.count == 3)
         for dependency in barrier.dependencies { try barrier.removeDependency(dependency) }
-        #expect(await eventually(within: .seconds(10)) { freed.isOpen })
+        #expect(await eventually { freed.isOpen })
         #expect(keyed.count == 0)
         queue.isSuspended = false
     }
@@ -289,7 +289,7 @@ struct KeyedOperationsTests {
                 return 2
             }
         }
-        #expect(await eventually(within: .seconds(10)) { freed.isOpen })
+        #expect(await eventually { freed.isOpen })
         queue.isSuspended = false
         #expect(try await request.value == 1)
     }

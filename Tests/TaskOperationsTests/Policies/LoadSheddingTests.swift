@@ -28,7 +28,7 @@ struct LoadSheddingTests {
     @Test("An operation that would start too late is refused at once, and its body never runs")
     func refusal() async throws {
         let queue = try await busyQueue()
-        let refused = queue.addOperation([.name("late"), .timeout(untilStart: .milliseconds(100))]) {
+        let refused = queue.addOperation([.name("late"), .timeout(untilStart: .milliseconds(100)), .clock(clock)]) {
             Issue.record("The body has run.")
         }
         guard case .overloaded(let label, "busy", let wait)? = refused.failure as? TaskOperationError else {
@@ -56,7 +56,7 @@ struct LoadSheddingTests {
     func roomAndSuspension() async throws {
         let queue = try await busyQueue(maxQueuedOperationCount: 1)
         let waiting = queue.addOperation {}
-        let refused = queue.addOperation(.timeout(untilStart: .milliseconds(100))) {}
+        let refused = queue.addOperation([.timeout(untilStart: .milliseconds(100)), .clock(clock)]) {}
         guard case .overloaded? = refused.failure as? TaskOperationError else {
             Issue.record("\(refused)")
             return
@@ -77,7 +77,7 @@ struct LoadSheddingTests {
         let kinds = Recorder<String>()
         let observer = KindObserver(kinds)
         queue.addObserver(observer)
-        queue.addOperation([.name("late"), .timeout(untilStart: .milliseconds(100))]) {}
+        queue.addOperation([.name("late"), .timeout(untilStart: .milliseconds(100)), .clock(clock)]) {}
         await until { kinds.events.count == 3 }
         #expect(kinds.events == ["added", "ready", "failed"])
         gates[1].open()

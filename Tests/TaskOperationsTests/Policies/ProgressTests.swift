@@ -77,7 +77,7 @@ struct ProgressTests {
         let updates = queue.progressUpdates
         queue.addOperation {}
         // The wait for the queue may end before the progress has counted the operation.
-        _ = await updates.first { $0.fraction == 1 }
+        _ = await eventually { await updates.first { _ in true }?.fraction == 1 }
         return (updates, ObjectIdentifier(queue.scheduler))
     }
 
@@ -111,7 +111,7 @@ struct ProgressTests {
             for await _ in updates where part.isFinished { break }
             return part.isFinished
         }
-        #expect(await eventually(within: .seconds(10)) { body.isFinished })
+        #expect(await eventually { body.isFinished })
         #expect(body.outcome.map { (try? $0.get()) == true } == true)
         queue.cancelAllOperations()
     }

@@ -9,7 +9,8 @@ private struct Builder {
     let compile: @Sendable (_ target: String, _ dependencies: [String]) async throws -> String
     let dependencies: @Sendable (_ target: String) async throws -> [String]
     let builds = KeyedOperations<String, String>(
-        queue: TaskOperationQueue(.init(name: "build", maxConcurrentOperationCount: 4)))
+        queue: TaskOperationQueue(.init(name: "build", maxConcurrentOperationCount: 4)),
+        keeping: .values(maxCount: .max))
 
     func build(_ target: String) async throws -> String {
         try await builds.value(for: target, .name(target)) {

@@ -55,7 +55,7 @@ struct CircuitBreakerTests {
 
     @Test("A ratio of failures that is too small does not open the breaker")
     func ratio() async {
-        let breaker = CircuitBreaker(failureRatio: 0.1, minCallCount: 20)
+        let breaker = CircuitBreaker(failureRatio: 0.1, minCallCount: 20, clock: ManualClock())
         for number in 0..<500 { _ = await Self.call(breaker, fails: number % 11 == 10) }
         #expect(breaker.state == .closed)
         for _ in 0..<20 { _ = await Self.call(breaker, fails: true) }

@@ -275,7 +275,7 @@ struct KeysThatReplaceTests {
         await values[0].pass()
         #expect(!values[1].isOpen && !values[2].isOpen)
         keyed = nil
-        #expect(values[1].isOpen && values[2].isOpen)
+        for value in values[1...] { await value.pass() }
     }
 
     @Test("An operation that ends after the release of the table is not kept")
@@ -304,7 +304,7 @@ struct KeysThatReplaceTests {
             }
         }
         let queue = Self.suspended()
-        let keyed = KeyedOperations<Int, Int>(queue: queue, keeping: .values(maxCount: 1))
+        let keyed = KeyedOperations<Int, Int>(queue: queue, keeping: .values(maxCount: 2))
         for number in 0..<3 {
             let caller = Caller(keyed)
             keyed.request(1, existing: .replace, settling: .seconds(1)) {

@@ -24,7 +24,7 @@ struct HostileTests {
         scene.semaphore.capacity = 1000
         for queue in scene.queues { try await queue.waitUntilAllOperationsAreFinished() }
         scene.letGo()
-        #expect(await eventually(within: .seconds(60)) { scene.notFreed.isEmpty }, "\(scene.notFreed)")
+        #expect(await eventually { scene.notFreed.isEmpty }, "\(scene.notFreed)")
         for queue in scene.queues {
             try await queue.waitUntilAllOperationsAreFinished()
             #expect(queue.operationCount == 0)

@@ -157,7 +157,7 @@ struct AsyncGroupTests {
             }
             return part.isFinished
         }
-        #expect(await eventually(within: .seconds(10)) { body.isFinished })
+        #expect(await eventually { body.isFinished })
         #expect(body.outcome.map { (try? $0.get()) == true } == true)
         queue.cancelAllOperations()
     }
@@ -204,7 +204,7 @@ struct AsyncGroupTests {
         let body = TaskOperation(name: "body") { try await group.wait(timeout: .seconds(1_000_000), clock: clock) }
         group.enter(for: body)
         try queue.addOperation(body)
-        #expect(await eventually(within: .seconds(10)) { body.isFinished })
+        #expect(await eventually { body.isFinished })
         #expect(body.refusal?.waitCycle?.contains("body") == true)
         queue.cancelAllOperations()
     }
@@ -218,7 +218,7 @@ struct AsyncGroupTests {
             group.enter(for: part)
             await group.wait()
         }
-        #expect(await eventually(within: .seconds(10)) { part.effectivePriority == .high })
+        #expect(await eventually { part.effectivePriority == .high })
         queue.isSuspended = false
         try await body.value
     }

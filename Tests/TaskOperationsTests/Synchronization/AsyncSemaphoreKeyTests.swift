@@ -21,7 +21,7 @@ struct AsyncSemaphoreKeyTests {
                 }
             }
             await gate.waitForArrivals(5)
-            await letOthersRun()
+            await until { semaphore.waitingCount == 75 }
             #expect((all.now, semaphore.available) == (5, 0))
             #expect((0..<4).reduce(0) { $0 + semaphore.takenCount(for: "host \($1)") } == 5)
             #expect((0..<4).reduce(0) { $0 + semaphore.waitingCount(for: "host \($1)") } == semaphore.waitingCount)

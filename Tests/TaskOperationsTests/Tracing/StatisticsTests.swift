@@ -18,7 +18,7 @@ struct StatisticsTests {
         clock.advance(by: .seconds(1))
         gates[0].open()
         await gates[1].waitForArrivals(1)
-        queue.addOperation(.timeout(untilStart: .milliseconds(100))) {}
+        queue.addOperation([.timeout(untilStart: .milliseconds(100)), .clock(clock)]) {}
         await until { statistics.snapshot.first?.refused == 1 }
         let counts = try #require(statistics.snapshot.first)
         #expect(counts.failed == 0 && counts.dropped == 0)

@@ -12,9 +12,11 @@ struct TimelineTests {
 
     private func trace(operations count: Int, widths: [Int]) async throws -> Trace {
         let url = folder["trace.json"]
-        let recorder = try TraceRecorder(writingTo: url)
+        let (recorder, events) = (try TraceRecorder(writingTo: url), EventJournal())
         let queues = widths.map { TaskOperationQueue(name: "queue <\($0)>", maxConcurrentOperationCount: $0) }
-        for queue in queues { queue.addObserver(recorder) }
+        for queue in queues {
+            for observer in [recorder, events] as [any TaskOperationObserver] { queue.addObserver(observer) }
+        }
         var last: TaskOperation<Void>?
         for number in 0..<count {
             let dependencies = number.isMultiple(of: 5) ? last.map { [$0] } ?? [] : []
@@ -24,11 +26,7 @@ struct TimelineTests {
                 if number % 9 == 4 { throw CocoaError(.fileNoSuchFile) }
             }
         }
-        for queue in queues {
-            try await queue.waitUntilAllOperationsAreFinished()
-            queue.removeObserver(recorder)
-        }
-        try await Task.sleep(for: .milliseconds(20))
+        #expect(await eventually { events.finishedCount == count })
         try recorder.finish()
         return try Trace(contentsOf: url)
     }
@@ -63,10 +61,11 @@ struct TimelineTests {
         let url = folder["trace.json"]
         let recorder = try TraceRecorder(writingTo: url)
         for queueName in queueNames {
-            let queue = TaskOperationQueue(name: queueName, maxConcurrentOperationCount: 1)
+            let (queue, events) = (TaskOperationQueue(name: queueName, maxConcurrentOperationCount: 1), EventJournal())
             queue.addObserver(recorder)
+            queue.addObserver(events)
             for name in names { queue.addOperation(name: name) { try await Task.sleep(for: .milliseconds(2)) } }
-            try await queue.waitUntilAllOperationsAreFinished()
+            #expect(await eventually { events.finishedCount == names.count })
             queue.removeObserver(recorder)
         }
         try recorder.finish()

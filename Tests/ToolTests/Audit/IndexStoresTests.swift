@@ -34,17 +34,18 @@ struct IndexStoresTests {
         guard try sources.compile("App", "Lines.swift", store: "old") else { return }
         // The time of a store is that of the files in it.
         try sources.write(Self.text, to: "App/Lines.swift")
+        let now = Date.now
         try FileManager.default.setAttributes(
-            [.modificationDate: Date.now.addingTimeInterval(10)],
+            [.modificationDate: now.addingTimeInterval(10)],
             ofItemAtPath: sources.folder.appending(path: "App/Lines.swift").path)
         #expect(result(of: ["old"]).index?.stale.count == 1)
         try FileManager.default.setAttributes(
-            [.modificationDate: Date.now.addingTimeInterval(-10)],
+            [.modificationDate: now.addingTimeInterval(-10)],
             ofItemAtPath: sources.folder.appending(path: "App/Lines.swift").path)
         _ = try sources.compile("App", "Lines.swift", store: "new")
         for unit in try units(of: "old") {
             try FileManager.default.setAttributes(
-                [.modificationDate: Date.now.addingTimeInterval(-20)], ofItemAtPath: unit)
+                [.modificationDate: now.addingTimeInterval(-20)], ofItemAtPath: unit)
         }
         #expect(result(of: ["old"]).index?.stale.count == 1)
         let both = result(of: ["old", "new"])

@@ -34,7 +34,8 @@ struct RunnerTests {
         var arguments = try Arguments([])
         arguments.secondsPerSubject = 0.05
         let figures = try await Runner(arguments).run([item]) { _ in }
-        #expect(figures.map(\.rounds) == [1, 15])
+        // On a busy machine, few rounds of the quick subject may use up the time.
+        #expect(figures[0].rounds == 1 && figures[1].rounds >= 1)
         let all = try await Runner(Arguments(["--all", "--rounds", "2"])).run([item]) { _ in }
         #expect(all.map(\.rounds) == [2, 2])
     }

@@ -51,7 +51,7 @@
             }
             let command = ["SET", "key", String(repeating: "x", count: 1 << 20)]
             let connections = (0..<8).map { _ in
-                RedisConnection(to: server.address, password: nil, timeout: .seconds(60))
+                RedisConnection(to: server.address, password: nil, timeout: .seconds(3600))
             }
             await withTaskGroup { group in
                 for connection in connections {
@@ -189,15 +189,16 @@
             Thread.detachNewThread { [listener] in
                 while true {
                     let descriptor = accept(listener, nil, nil)
-                    if descriptor < 0 { return }
+                    if descriptor < 0 { break }
                     Thread.detachNewThread { Self.serve(Connection(descriptor: descriptor), reply) }
                 }
+                close(listener)
             }
         }
 
         deinit {
+            // The thread that accepts closes the listener. Its number must not be given to another file before.
             shutdown(listener, CInt(SHUT_RDWR))
-            close(listener)
             unlink(path)
         }
 

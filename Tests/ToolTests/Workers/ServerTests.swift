@@ -33,7 +33,7 @@
                 while true {
                     try await Task.sleep(for: .milliseconds(200))
                     guard let left = await fleet.left() else { continue }
-                    if left == 0 { break }
+                    if left == 0, serverKills == 2 { break }
                     if ContinuousClock.now - start >= .seconds(kills + 1) {
                         try fleet.replaceMember()
                         kills += 1
@@ -44,7 +44,6 @@
                         try await Task.sleep(for: .milliseconds(500))
                         try await fleet.server.start()
                     }
-                    if ContinuousClock.now - start > .seconds(600) { break }
                 }
                 let time = ContinuousClock.now - start
                 _ = fleet.terminate()
@@ -80,7 +79,7 @@
                 let left = try await fleet.stream.count()
                 print("deliveries: workers ended \(time) after SIGTERM, \(left) of 600 deliveries are left")
                 #expect(history.stoppedCount == 4, "\(history.stoppedCount) have ended by themselves")
-                #expect(time < .seconds(5))
+                #expect(time < .seconds(60))
                 #expect(history.done.count + left == 600, "\(history.done.count) are done, \(left) are left")
                 #expect(history.acknowledged == history.done)
                 #expect(history.acknowledgedWithoutSuccess.isEmpty)

@@ -84,7 +84,7 @@ final class CarelessOffice: @unchecked Sendable {
             Thread.detachNewThread {
                 office.sell {
                     haveLooked.leave()
-                    _ = haveLooked.wait(timeout: .now() + 60)
+                    _ = haveLooked.wait(timeout: .now() + 1200)
                 }
                 sellers.leave()
             }

@@ -11,6 +11,7 @@ extension Ported {
                     if done * 2 >= input.sample.count { AnyTaskOperation.current?.cancel() }
                 })
             let (done, lines) = try await count.value
+            try Task.checkCancellation()
             return RecipeResult("stopped after \(done) of \(input.sample.count) files, \(lines) lines")
         }
         // endregion

@@ -60,6 +60,8 @@ final class RedisConnection: Sendable {
                 }
                 if let error { return continuation.resume(throwing: error) }
                 sendOutgoing()
+                // If the time was over before the call was stored, the timer has not found it.
+                if ContinuousClock.now - start >= timeout { endCalls(begunAt: start) }
             }
         } onTimeout: {
             self.endCalls(begunAt: start)
