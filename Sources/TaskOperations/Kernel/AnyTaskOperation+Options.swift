@@ -70,7 +70,7 @@ extension AnyTaskOperation {
         guard options.beginsAtAddition, !isFinished else { return }
         if let delay = options.delay?.remaining { beginDelay(delay, on: options.chosenClock) }
         if options.startLimit != nil || options.endLimit != nil {
-            OperationTimers(options).begin(for: self)
+            OperationTimers(options, of: self).begin(for: self)
         }
     }
 

@@ -19,6 +19,8 @@ final class OperationLinks: @unchecked Sendable {
     @exclusivity(unchecked) var limits: [LimitRequest] = []
     /// The inputs of an operation to which inputs can be added. The type of their values is known to `addInput` only.
     @exclusivity(unchecked) var inputs: (any AnyObject & Sendable)?
+    /// The timers of the limits that began when the operation was added.
+    @exclusivity(unchecked) var timers: OperationTimers?
     @exclusivity(unchecked) private var extras: Extras?
 
     /// The rare links. Like `OperationLinks`, they are accessed only under the record's lock.
@@ -30,7 +32,6 @@ final class OperationLinks: @unchecked Sendable {
         @exclusivity(unchecked) var ownHandlerCount: Int32 = 0
         @exclusivity(unchecked) var executor: (any TaskExecutor)?
         @exclusivity(unchecked) var bindings: [TaskLocalBinding] = []
-        @exclusivity(unchecked) var timers: OperationTimers?
         @exclusivity(unchecked) var limitUse = LimitUse.held
         @exclusivity(unchecked) var beginningWaitCount = 0
         @exclusivity(unchecked) var addedBodies: AddedBodies?
@@ -134,12 +135,6 @@ extension OperationLinks {
     var bindings: [TaskLocalBinding] {
         get { extras?.bindings ?? [] }
         _modify { yield &madeExtras().bindings }
-    }
-
-    /// The timers of the limits that began when the operation was added.
-    var timers: OperationTimers? {
-        get { extras?.timers }
-        _modify { yield &madeExtras().timers }
     }
 
     /// The use of the limits' permits while the body executes.
@@ -267,6 +262,9 @@ struct OperationEnding: Sendable {
         guard let links else { return }
         for handler in links.handlers { handler(operation) }
     }
+
+    /// Ends the timers of the operation, unless it had none.
+    func endTimers() { links?.timers?.end() }
 
     var hasWaiters: Bool { links.map { !$0.waiters.isEmpty } ?? false }
 

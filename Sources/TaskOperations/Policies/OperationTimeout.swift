@@ -1,21 +1,33 @@
 import Synchronization
 
-/// The timers of `timeout(untilStart:)` and `timeout(untilEnd:)`. They start when the operation is added to a queue.
+/// The timers of `timeout(untilStart:)` and `timeout(untilEnd:)`. They run from the addition of the operation to a queue
+/// until its end.
 final class OperationTimers: Sendable {
     /// Records whether the limit `timeout(untilEnd:)` has passed; nil if the operation does not have this limit.
     let endLimit: OperationTimeout?
-    private let options: OptionValues
     let timeToStart: Duration?
     private let timeToEnd: Duration?
-    private let timers = Lock<[DeadlineTimer]>([])
+    private let clock: any Clock<Duration>
+    // The timers retain the operation until they end. An operation that was added always ends, or is withdrawn.
+    private let startTimer: DeadlineTimer?
+    private let endTimer: DeadlineTimer?
 
-    init(_ options: OptionValues) {
-        self.options = options
+    init(_ options: OptionValues, of operation: AnyTaskOperation) {
+        clock = options.chosenClock
         timeToStart = options.startLimit?.remaining
+        startTimer = timeToStart.map { limit in DeadlineTimer { operation.startTimePassed(limit) } }
         timeToEnd = options.endLimit?.remaining
-        endLimit = options.endLimit.map { _ in OperationTimeout(options.overrun ?? .wait, clock: options.chosenClock)
+        guard let timeToEnd else {
+            (endLimit, endTimer) = (nil, nil)
+            return
         }
+        let endLimit = OperationTimeout(options)
+        endTimer = DeadlineTimer { endLimit.pass(timeToEnd, for: operation) }
+        self.endLimit = endLimit
     }
+
+    /// Whether a limit passed before the operation was added.
+    private var isLate: Bool { timeToStart.map { $0 <= .zero } ?? false || timeToEnd.map { $0 <= .zero } ?? false }
 
     /// Ends an operation, because a limit passed before the operation was added.
     func endPassed(_ operation: AnyTaskOperation) {
@@ -24,7 +36,6 @@ final class OperationTimers: Sendable {
     }
 
     func begin(for operation: AnyTaskOperation) {
-        let isLate = [timeToStart, timeToEnd].contains { $0.map { $0 <= .zero } ?? false }
         let replaced = operation.record.withLock { record in
             if record.phase == .finished { return nil as OperationTimers? }
             record.isLate = isLate
@@ -35,26 +46,15 @@ final class OperationTimers: Sendable {
         extendLifetime(replaced)
         // The queue ends the operation when the operation is inserted.
         if isLate { return }
-        var begun: [(timer: DeadlineTimer, time: Duration)] = []
-        if let limit = timeToStart {
-            let timer = DeadlineTimer { [weak operation] in operation?.startTimePassed(limit) }
-            begun.append((timer, limit))
-        }
-        if let limit = timeToEnd, let endLimit {
-            let timer = DeadlineTimer { [weak operation] in
-                if let operation { endLimit.pass(limit, for: operation) }
-            }
-            begun.append((timer, limit))
-        }
-        timers.withLock { $0 = begun.map(\.timer) }
-        guard operation.addHandlerUnlessFinished(isOwn: true, { [weak self] _ in self?.end() }) else { return }
-        for (timer, time) in begun { timer.start(time, clock: options.chosenClock) }
-        // If the operation finished before the timers started, the handler called `end` too early.
+        if let startTimer, let timeToStart { startTimer.start(timeToStart, clock: clock) }
+        if let endTimer, let timeToEnd { endTimer.start(timeToEnd, clock: clock) }
+        // If the operation finished before the timers started, its end did not find them.
         if operation.isFinished { end() }
     }
 
     func end() {
-        for timer in timers.withLock({ $0 }) { timer.end() }
+        startTimer?.end()
+        endTimer?.end()
     }
 }
 
@@ -78,29 +78,21 @@ final class OperationTimeout: Sendable {
     }
 
     private let overrun: TimeoutOverrun
-    /// The executor of the task that ends the operation after a limit has passed.
-    private let executor: (any TaskExecutor)?
+    private let clock: any Clock<Duration>
     private let state = Lock(State.running)
 
-    init(_ overrun: TimeoutOverrun, clock: some Clock) {
-        self.overrun = overrun
-        executor = clock.executorOfSleepers
+    init(_ options: OptionValues) {
+        overrun = options.overrun ?? .wait
+        clock = options.chosenClock
     }
 
-    /// Runs a body. Throws `TaskOperationError.timedOut` if a limit has passed before the body ends.
-    func run<Success>(_ body: TaskOperation<Success>.Body) async throws -> Success {
-        let result: Result<Success, any Error>
-        do {
-            result = .success(try await body())
-        } catch {
-            result = .failure(error)
-        }
+    /// Records that the body has ended. Throws `TaskOperationError.timedOut` if a limit has passed before.
+    func endBody(of operation: AnyTaskOperation) throws {
         let passed = state.withLock { state in
             if case .running = state { state = .over }
             return state.passed
         }
-        if let passed { throw TaskOperationError.timedOut(OperationLabel(.executing!), after: passed) }
-        return try result.get()
+        if let passed { throw TaskOperationError.timedOut(OperationLabel(operation), after: passed) }
     }
 
     /// Records that a limit has passed, and ends the operation in a new task.
@@ -115,7 +107,10 @@ final class OperationTimeout: Sendable {
             return !isTooLate
         }
         if isFirst {
-            Task.detached(executorPreference: executor, priority: .high) { [self] in end(operation, after: limit) }
+            // The sleeper runs on the executor of its clock, and so does this task.
+            Task.detached(executorPreference: clock.executorOfSleepers, priority: .high) { [self] in
+                end(operation, after: limit)
+            }
         }
     }
 
@@ -139,6 +134,7 @@ extension AnyTaskOperation {
         guard let scheduler = record.withLock({ $0.phase == .executing ? $0.scheduler : nil }) else { return }
         let abandonment = scheduler.withCore { core in abandon(failure, in: &core) }
         guard let (ending, runner) = abandonment else { return }
+        ending.endTimers()
         scheduler.noteFailure(of: self)
         // Completion handlers and cancellation handlers are user code and may take long. For this reason, a separate
         // task calls the completion handlers, while the current task cancels the body.

@@ -5,21 +5,29 @@ extension TaskOperation {
     static func runWithPolicies(_ body: @escaping Body) async throws -> Success {
         let operation = AnyTaskOperation.executing!
         let options = operation.completedOptions
-        let clock = options.chosenClock
         let whole = operation.record.withLock { $0.links?.timers }?.endLimit
-        guard let limit = options.timeout else {
-            guard let whole else { return try await attempts(body, options) }
-            return try await whole.run { try await attempts(body, options) }
+        if whole == nil, options.timeout == nil { return try await attempts(body, options) }
+        let time = whole ?? OperationTimeout(options)
+        let timer = options.timeout.map { limit in
+            let timer = DeadlineTimer { time.pass(limit, for: operation) }
+            timer.start(limit, clock: options.chosenClock)
+            return timer
         }
-        let time = whole ?? OperationTimeout(options.overrun ?? .wait, clock: clock)
-        return try await withTimeoutHandler(limit, clock: clock) {
-            try await time.run { try await attempts(body, options) }
-        } onTimeout: {
-            time.pass(limit, for: operation)
+        let result: Result<Success, any Error>
+        do {
+            result = .success(try await attempts(body, options))
+        } catch {
+            result = .failure(error)
         }
+        timer?.end()
+        try time.endBody(of: operation)
+        return try result.get()
     }
 
+    // Inlined, because an asynchronous call costs 400 instructions.
+    @inline(__always)
     private static func attempts(_ body: @escaping Body, _ options: OptionValues) async throws -> Success {
+        if options.retry == nil, options.attemptTimeout == nil { return try await body() }
         let clock = options.chosenClock
         guard let policy = options.retry else { return try await attempt(body, options.attemptTimeout, clock) }
         return try await run(

@@ -158,7 +158,7 @@ package final class DeadlineTimer: DeadlineTarget, @unchecked Sendable {
 
     package func start(_ timeout: Duration, clock: some Clock<Duration>) {
         if Deadlines.add(self, after: timeout, on: clock) { return }
-        let task = Deadlines.sleep(for: self, timeout, on: clock)
+        let task = Deadlines.sleep(for: self, timeout, after: clock.now, on: clock)
         state.withLock { $0.task = task }
     }
 

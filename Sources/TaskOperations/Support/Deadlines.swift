@@ -2,7 +2,7 @@ internal import CTaskOperations
 import Synchronization
 
 /// All deadlines of the process. For each clock with pending deadlines, one task sleeps until the earliest deadline. If
-/// no deadline is pending, no task sleeps.
+/// no deadline is pending, no task sleeps, except on the system's clocks: there a sleep that has begun goes on to its end.
 enum Deadlines {
     private static let table = Lock(DeadlineTable())
 
@@ -49,11 +49,11 @@ enum Deadlines {
 
     /// Creates a task that sleeps for a delay and then calls the target. Used if `add` cannot add the deadline.
     ///
-    /// - Parameter start: The instant from which the delay counts; nil for the current instant.
+    /// - Parameter start: The instant from which the delay counts.
     static func sleep<C: Clock>(
-        for target: any DeadlineTarget, _ delay: Duration, after start: C.Instant? = nil, on clock: C
+        for target: any DeadlineTarget, _ delay: Duration, after start: C.Instant, on clock: C
     ) -> Task<Void, Never> where C.Duration == Duration {
-        let face = ClockFace(clock, from: start ?? clock.now)
+        let face = ClockFace(clock, from: start)
         return Task.detached(executorPreference: face.sleepExecutor, priority: .high) {
             await DeadlineSleep.$isCurrent.withValue(true) { await face.sleep(until: delay.saturated) }
             if !Task.isCancelled { target.deadlinePassed() }
@@ -112,6 +112,11 @@ struct ClockKey: Hashable, Sendable {
     private let run = taskOperationsRunNumber()
     private let type: ObjectIdentifier
     private let bytes: [UInt8]
+
+    /// Whether the key identifies a clock of the system, outside of explorations.
+    var isOfSystem: Bool {
+        run == 0 && (type == ObjectIdentifier(ContinuousClock.self) || type == ObjectIdentifier(SuspendingClock.self))
+    }
 
     init<C: Clock>(_ clock: C) {
         type = ObjectIdentifier(C.self)
