@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Rule 2: the width", .inTurns, .timeLimit(.minutes(30)))
+@Suite("Rule 2: the width", .inTurns, .timeLimit(.minutes(120)))
 struct Rule02Tests {
     @Test("As many bodies execute as the width says, and never more", arguments: [1, 2, 3, 50])
     func widthIsUsedAndNeverExceeded(width: Int) async throws {

@@ -4,7 +4,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Rule 5: dependencies come first", .inTurns, .timeLimit(.minutes(30)))
+@Suite("Rule 5: dependencies come first", .inTurns, .timeLimit(.minutes(120)))
 struct Rule05Tests {
     @Test("A dependent starts after all its dependencies, not after the first")
     func allDependencies() async throws {

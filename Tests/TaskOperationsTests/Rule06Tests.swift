@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("Rule 6: cancelling", .inTurns, .timeLimit(.minutes(30)))
+@Suite("Rule 6: cancelling", .inTurns, .timeLimit(.minutes(120)))
 struct Rule06Tests {
     @Test("Cancelled before the start, the body never runs")
     func beforeTheStart() async throws {

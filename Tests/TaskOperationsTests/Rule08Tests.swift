@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Rule 8: suspension", .inTurns, .timeLimit(.minutes(30)))
+@Suite("Rule 8: suspension", .inTurns, .timeLimit(.minutes(120)))
 struct Rule08Tests {
     @Test("A suspended queue starts nothing, and when resumed starts in order")
     func startsNothing() async throws {

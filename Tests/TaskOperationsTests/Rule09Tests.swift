@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Rule 9: barriers", .inTurns, .timeLimit(.minutes(30)))
+@Suite("Rule 9: barriers", .inTurns, .timeLimit(.minutes(120)))
 struct Rule09Tests {
     @Test("A barrier starts after all operations before it, also those that wait for a dependency")
     func startsAfterAllBefore() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("Rule 10: a queue that is released", .inTurns, .timeLimit(.minutes(30)))
+@Suite("Rule 10: a queue that is released", .inTurns, .timeLimit(.minutes(120)))
 struct Rule10Tests {
     @Test("It still finishes its operations")
     func finishesWhatIsPending() async throws {

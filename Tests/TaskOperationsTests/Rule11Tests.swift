@@ -4,7 +4,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Rule 11: waiting for all", .inTurns, .timeLimit(.minutes(30)))
+@Suite("Rule 11: waiting for all", .inTurns, .timeLimit(.minutes(120)))
 struct Rule11Tests {
     @Test("It returns when all operations have finished, with any outcome, and the count is 0")
     func returnsWhenEmpty() async throws {

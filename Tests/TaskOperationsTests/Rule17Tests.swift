@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("Rule 17: completion handlers", .inTurns, .timeLimit(.minutes(30)))
+@Suite("Rule 17: completion handlers", .inTurns, .timeLimit(.minutes(120)))
 struct Rule17Tests {
     @Test("A handler runs exactly once, after the state is finished, for any outcome")
     func onceAfterTheEnd() async throws {

@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Rule 19: shutdown", .inTurns, .timeLimit(.minutes(30)))
+@Suite("Rule 19: shutdown", .inTurns, .timeLimit(.minutes(120)))
 struct Rule19Tests {
     @Test("Operations that are added afterwards fail at once, in each way of adding, and do not run")
     func whatIsAddedAfterwards() async throws {
@@ -112,7 +112,7 @@ struct Rule19Tests {
 
     @Test(
         "The shutdown cancels the remaining operations at the end of its time, and waits for them",
-        .timeLimit(.minutes(30)), arguments: [false, true])
+        .timeLimit(.minutes(120)), arguments: [false, true])
     func timeIsOver(isSuspended: Bool) async throws {
         let clock = ManualClock()
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)

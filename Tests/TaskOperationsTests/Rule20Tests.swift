@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Rule 20: the current operation and queue", .inTurns, .timeLimit(.minutes(30)))
+@Suite("Rule 20: the current operation and queue", .inTurns, .timeLimit(.minutes(120)))
 struct Rule20Tests {
     private struct Seen: Sendable {
         let operation = AnyTaskOperation.current

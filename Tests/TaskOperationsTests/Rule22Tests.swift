@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Rule 22: bodies isolated to an actor", .inTurns, .timeLimit(.minutes(30)))
+@Suite("Rule 22: bodies isolated to an actor", .inTurns, .timeLimit(.minutes(120)))
 struct Rule22Tests {
     @Test("A body isolated to the main actor runs there, from queues of every kind")
     func mainActor() async throws {

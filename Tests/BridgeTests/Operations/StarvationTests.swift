@@ -14,7 +14,7 @@ struct StarvationTests {
         /// The test runs in a separate process, so that the pool runs no tasks of other tests.
         @Test(
             "500 operations block in main() until tasks on the pool have gone on a thousand times", .prompt,
-            .timeLimit(.minutes(30)))
+            .timeLimit(.minutes(120)))
         func tasksGoOn() async {
             await #expect(processExitsWith: .success) {
                 let tasksAreDone = DispatchSemaphore(value: 0)
@@ -97,7 +97,8 @@ struct StarvationTests {
     }
 
     @Test(
-        "legacy operations that block on one queue do not keep those of another from a thread", .timeLimit(.minutes(30))
+        "legacy operations that block on one queue do not keep those of another from a thread",
+        .timeLimit(.minutes(120))
     )
     func queuesHaveThreadsOfTheirOwn() async throws {
         let blocked = try await Blocked()
@@ -109,7 +110,7 @@ struct StarvationTests {
         try await blocked.end()
     }
 
-    @Test("nor do they keep the stand-in of an operation from finishing", .timeLimit(.minutes(30)))
+    @Test("nor do they keep the stand-in of an operation from finishing", .timeLimit(.minutes(120)))
     func facesFinish() async throws {
         let blocked = try await Blocked()
         let ended = TaskOperation {}
@@ -120,7 +121,7 @@ struct StarvationTests {
 
     @Test(
         "a cancelled operation whose start() or cancel() blocks does not keep another from finishing",
-        .timeLimit(.minutes(30)), arguments: [false, true])
+        .timeLimit(.minutes(120)), arguments: [false, true])
     func cancelledOperationsFinish(isBlockingCancel: Bool) async throws {
         let release = DispatchSemaphore(value: 0)
         let queue = TaskOperationQueue(.init(isSuspended: true))

@@ -5,7 +5,7 @@ import TaskOperationsTesting
 import Testing
 
 /// The snippets of the article "Deliveries".
-@Suite("Beyond one machine: the article's examples", .timeLimit(.minutes(30)))
+@Suite("Beyond one machine: the article's examples", .timeLimit(.minutes(120)))
 struct ArticleTests {
     @Test("the first example, also of README.md", .schedules(20))
     func firstExample() async throws {

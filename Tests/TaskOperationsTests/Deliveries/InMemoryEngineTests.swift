@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskOperationsDeliveries
 
-@Suite("The states of the engine in memory and of consumers", .timeLimit(.minutes(30)))
+@Suite("The states of the engine in memory and of consumers", .timeLimit(.minutes(120)))
 struct InMemoryEngineTests {
     @Test("a timeline has the earliest time first, however times are set, changed and removed", arguments: 0..<20)
     func timeline(seed: UInt64) {

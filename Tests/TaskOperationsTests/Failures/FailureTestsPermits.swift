@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Faults of other libraries: lost permits", .inTurns, .timeLimit(.minutes(30)))
+@Suite("Faults of other libraries: lost permits", .inTurns, .timeLimit(.minutes(120)))
 struct FailureTestsPermits {
     @Test("Elsewhere a permit was lost when a wait was cancelled early")
     func cancelledEarly() async throws {

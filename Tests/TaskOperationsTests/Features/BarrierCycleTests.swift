@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Dependency cycles through barriers", .inTurns, .timeLimit(.minutes(30)))
+@Suite("Dependency cycles through barriers", .inTurns, .timeLimit(.minutes(120)))
 struct BarrierCycleTests {
     @Test("A barrier that something before it depends on is refused, and can be added elsewhere")
     func barrierThatIsDependedOn() async throws {

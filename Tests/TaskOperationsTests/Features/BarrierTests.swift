@@ -4,7 +4,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Barriers among other things", .inTurns, .timeLimit(.minutes(30)))
+@Suite("Barriers among other things", .inTurns, .timeLimit(.minutes(120)))
 struct BarrierTests {
     @Test("A cancelled barrier ends at once and releases the operations that only it held back")
     func cancelledBarrier() async throws {

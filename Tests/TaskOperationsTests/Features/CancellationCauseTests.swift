@@ -2,7 +2,7 @@ import TaskOperations
 import TaskOperationsTesting
 import Testing
 
-@Suite("The cause of a cancellation", .schedules(20), .timeLimit(.minutes(30)))
+@Suite("The cause of a cancellation", .schedules(20), .timeLimit(.minutes(120)))
 struct CancellationCauseTests {
     private struct Stopped: Error {}
 

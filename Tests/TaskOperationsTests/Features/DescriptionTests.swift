@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Descriptions", .inTurns, .timeLimit(.minutes(30)))
+@Suite("Descriptions", .inTurns, .timeLimit(.minutes(120)))
 struct DescriptionTests {
     @Test("An operation says its name, its state, and whether it is cancelled")
     func operationDescription() async throws {

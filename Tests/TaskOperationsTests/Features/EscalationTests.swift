@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Escalation along every kind of wait", .inTurns, .timeLimit(.minutes(30)))
+@Suite("Escalation along every kind of wait", .inTurns, .timeLimit(.minutes(120)))
 struct EscalationTests {
     @Test("Awaiting the end of a chain over many queues raises all of it")
     func longChain() async throws {

@@ -4,7 +4,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Operations that need the values of others", .inTurns, .timeLimit(.minutes(30)))
+@Suite("Operations that need the values of others", .inTurns, .timeLimit(.minutes(120)))
 struct InputTests {
     @Test("One, two or three inputs of different types arrive typed and in order")
     func inputsOfDifferentTypes() async throws {
@@ -162,7 +162,7 @@ struct InputTests {
     }
 }
 
-@Suite("Inputs that are added to an operation after its creation", .timeLimit(.minutes(30)))
+@Suite("Inputs that are added to an operation after its creation", .timeLimit(.minutes(120)))
 struct AddedInputTests {
     private let queue = TaskOperationQueue(.init(isSuspended: true))
 

@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Permits that are lent while a body awaits", .inTurns, .timeLimit(.minutes(30)))
+@Suite("Permits that are lent while a body awaits", .inTurns, .timeLimit(.minutes(120)))
 struct LendingTests {
     @Test("At width 1 bodies can await each other a hundred deep")
     func nested() async throws {

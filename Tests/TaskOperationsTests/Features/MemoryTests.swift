@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("The lifetimes of operations, bodies and queues", .inTurns, .timeLimit(.minutes(30)))
+@Suite("The lifetimes of operations, bodies and queues", .inTurns, .timeLimit(.minutes(120)))
 struct MemoryTests {
     @Test("An operation without references is freed after its end, with its value")
     func operationsAreFreed() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("The scheduler is an actor that is entered with and without waiting", .inTurns, .timeLimit(.minutes(30)))
+@Suite("The scheduler is an actor that is entered with and without waiting", .inTurns, .timeLimit(.minutes(120)))
 struct SchedulerActorTests {
     @Test("An awaited call takes effect, and its effects are performed")
     func awaited() async throws {

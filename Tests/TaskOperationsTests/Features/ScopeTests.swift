@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Scopes: withTaskOperationQueue", .inTurns, .timeLimit(.minutes(30)))
+@Suite("Scopes: withTaskOperationQueue", .inTurns, .timeLimit(.minutes(120)))
 struct ScopeTests {
     @Test("A scope returns the value and throws the error of its body")
     func resultOfTheBody() async throws {

@@ -2,7 +2,7 @@ import TaskOperations
 import TestSupport
 import Testing
 
-@Suite("A worker lets other tasks have its thread", .inTurns, .timeLimit(.minutes(30)))
+@Suite("A worker lets other tasks have its thread", .inTurns, .timeLimit(.minutes(120)))
 struct TimeSliceTests {
     @Test("where its bodies never suspend: another task has its turn long before the queue is empty")
     func bodiesThatCompute() async throws {

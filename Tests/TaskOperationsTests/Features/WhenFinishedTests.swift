@@ -3,7 +3,7 @@ import TaskOperations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Outcomes reported on the caller's actor", .timeLimit(.minutes(30)))
+@Suite("Outcomes reported on the caller's actor", .timeLimit(.minutes(120)))
 struct WhenFinishedTests {
     @MainActor
     private final class Screen {

@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Functions around bodies", .inTurns, .timeLimit(.minutes(30)))
+@Suite("Functions around bodies", .inTurns, .timeLimit(.minutes(120)))
 struct SurroundingTests {
     @TaskLocal private static var span = "none"
 

@@ -7,5 +7,5 @@ import Testing
 ///
 /// The scenarios run one after another, because the bodies of Foundation operations block threads, of which there are
 /// few.
-@Suite(.inTurns, .serialized, .timeLimit(.minutes(30)))
+@Suite(.inTurns, .serialized, .timeLimit(.minutes(120)))
 enum ParityTests {}

@@ -5,7 +5,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Operations that end without their bodies", .inTurns, .timeLimit(.minutes(30)))
+@Suite("Operations that end without their bodies", .inTurns, .timeLimit(.minutes(120)))
 struct AbandonedBodyTests {
     private let clock = ManualClock()
     private let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)

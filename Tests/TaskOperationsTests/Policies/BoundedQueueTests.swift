@@ -4,7 +4,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Bounded queues", .inTurns, .timeLimit(.minutes(30)))
+@Suite("Bounded queues", .inTurns, .timeLimit(.minutes(120)))
 struct BoundedQueueTests {
     @Test("An operation that is added to a full queue fails at once, and queued ones are not changed")
     func refusing() async throws {
@@ -198,7 +198,7 @@ struct BoundedQueueTests {
     }
 }
 
-@Suite("Waiting for room", .inTurns, .timeLimit(.minutes(30)))
+@Suite("Waiting for room", .inTurns, .timeLimit(.minutes(120)))
 struct WaitingForRoomTests {
     @Test(
         "A producer that is faster than its consumer has no more pending than may be, and all is done", .schedules(8)

@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Limits that operations share", .inTurns, .timeLimit(.minutes(30)))
+@Suite("Limits that operations share", .inTurns, .timeLimit(.minutes(120)))
 struct LimitTests {
     @Test("A limit with one permit is mutual exclusion, across queues and with tasks", .schedules(8))
     func exclusion() async throws {

@@ -4,7 +4,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Load shedding", .timeLimit(.minutes(30)))
+@Suite("Load shedding", .timeLimit(.minutes(120)))
 struct LoadSheddingTests {
     private let clock = ManualClock()
     private let gates = (0..<3).map { _ in Gate() }

@@ -4,7 +4,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Permits that a body lends itself", .inTurns, .timeLimit(.minutes(30)))
+@Suite("Permits that a body lends itself", .inTurns, .timeLimit(.minutes(120)))
 struct PermitLendingTests {
     @Test("others execute meanwhile, and the body has its permit back before it continues", .schedules(100))
     func lending() async throws {
@@ -146,7 +146,7 @@ struct PermitLendingTests {
     }
 }
 
-@Suite("A queue that never lends permits", .inTurns, .timeLimit(.minutes(30)))
+@Suite("A queue that never lends permits", .inTurns, .timeLimit(.minutes(120)))
 struct NeverLendingTests {
     /// The kind of wait in the awaited operation's body.
     enum Wait: CaseIterable, Sendable {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("Progress of operations", .inTurns, .timeLimit(.minutes(30)))
+@Suite("Progress of operations", .inTurns, .timeLimit(.minutes(120)))
 struct ProgressTests {
     @Test("the reports of a body are delivered, the latest one last, and then the end", .schedules(50))
     func reports() async throws {

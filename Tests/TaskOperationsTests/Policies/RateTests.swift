@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Rates", .inTurns, .timeLimit(.minutes(30)))
+@Suite("Rates", .inTurns, .timeLimit(.minutes(120)))
 struct RateTests {
     @Test("A rate can be set on a queue that was created without one")
     func lateRate() async throws {
@@ -246,7 +246,7 @@ struct RateTests {
     }
 }
 
-@Suite("Ageing", .inTurns, .timeLimit(.minutes(30)))
+@Suite("Ageing", .inTurns, .timeLimit(.minutes(120)))
 struct AgeingTests {
     @Test("An operation is ordered one priority higher for each interval, and then by arrival")
     func order() async throws {

@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Operations that are tried again", .inTurns, .timeLimit(.minutes(30)))
+@Suite("Operations that are tried again", .inTurns, .timeLimit(.minutes(120)))
 struct RetryTests {
     private let clock = ManualClock()
 
@@ -228,7 +228,7 @@ struct HastyClock: Clock {
     }
 }
 
-@Suite("Bad values of a retry policy stop with a message", .inTurns, .prompt, .timeLimit(.minutes(30)))
+@Suite("Bad values of a retry policy stop with a message", .inTurns, .prompt, .timeLimit(.minutes(120)))
 struct RetryBadValueTests {
     @Test("attempts, and pauses")
     func values() async {

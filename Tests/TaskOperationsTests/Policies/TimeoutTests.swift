@@ -4,7 +4,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Operations with limited time", .inTurns, .timeLimit(.minutes(30)))
+@Suite("Operations with limited time", .inTurns, .timeLimit(.minutes(120)))
 struct TimeoutTests {
     private let clock = ManualClock()
     private let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
@@ -308,7 +308,7 @@ func timedOut<Success>(_ operation: TaskOperation<Success>) async -> Duration? {
     }
 }
 
-@Suite("Bad values of timeouts stop with a message", .inTurns, .prompt, .timeLimit(.minutes(30)))
+@Suite("Bad values of timeouts stop with a message", .inTurns, .prompt, .timeLimit(.minutes(120)))
 struct TimeoutBadValueTests {
     @Test("negative limits")
     func negative() async {

@@ -67,7 +67,7 @@ private actor PlainBuilder {
     }
 }
 
-@Suite("Program: a build with dependencies that are found while it runs", .timeLimit(.minutes(30)))
+@Suite("Program: a build with dependencies that are found while it runs", .timeLimit(.minutes(120)))
 struct BuildTests {
     private let graph = [
         "app": ["ui", "net"], "ui": ["core", "net"], "net": ["core"], "core": [], "a": ["b"], "b": ["a"],

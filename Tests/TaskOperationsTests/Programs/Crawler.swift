@@ -92,7 +92,7 @@ private struct PlainCrawler {
     }
 }
 
-@Suite("Program: a crawler", .timeLimit(.minutes(30)))
+@Suite("Program: a crawler", .timeLimit(.minutes(120)))
 struct CrawlerTests {
     /// A site of three hosts. Each page refers to three others, and every fifth page fails at first.
     private final class Site: Sendable {

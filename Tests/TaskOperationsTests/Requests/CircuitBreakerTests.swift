@@ -4,7 +4,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("The circuit breaker", .timeLimit(.minutes(30)))
+@Suite("The circuit breaker", .timeLimit(.minutes(120)))
 struct CircuitBreakerTests {
     private typealias State = CircuitBreaker.State
 

@@ -4,7 +4,7 @@ import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
 
-@Suite("The latest operation of a screen", .timeLimit(.minutes(30)))
+@Suite("The latest operation of a screen", .timeLimit(.minutes(120)))
 @MainActor
 struct LatestOperationTests {
     /// A screen that shows the answer to its last query.

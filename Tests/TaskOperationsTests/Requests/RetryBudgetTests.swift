@@ -3,7 +3,7 @@ import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
 
-@Suite("The retry budget", .timeLimit(.minutes(30)))
+@Suite("The retry budget", .timeLimit(.minutes(120)))
 struct RetryBudgetTests {
     @Test("A success adds a part of a token, and the number has a maximum")
     func tokens() {

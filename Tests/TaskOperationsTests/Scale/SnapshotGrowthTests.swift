@@ -5,7 +5,7 @@ import Testing
 @testable import TaskOperations
 @testable import TaskOperationsDiagnosis
 
-@Suite("Growth: snapshots and stall reports take linear time", .computing, .timeLimit(.minutes(30)))
+@Suite("Growth: snapshots and stall reports take linear time", .computing, .timeLimit(.minutes(120)))
 struct SnapshotGrowthTests {
     private static let large = isDeep ? 4000 : 1500
     private static let limit = 4.0

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskOperationsExtras
 
-@Suite("Rules that adapt a capacity", .timeLimit(.minutes(30)))
+@Suite("Rules that adapt a capacity", .timeLimit(.minutes(120)))
 struct CapacityRuleTests {
     private static func server(
         _ rule: CapacityRule, capacity: Int, from first: Int? = nil, seed: UInt64 = 1
@@ -117,7 +117,7 @@ struct CapacityRuleTests {
     }
 }
 
-@Suite("Rules that adapt a capacity: every sequence of windows", .timeLimit(.minutes(30)))
+@Suite("Rules that adapt a capacity: every sequence of windows", .timeLimit(.minutes(120)))
 struct CapacityControlTests {
     private static let windows: [CapacityWindow] =
         [nil, 1e-9, 1, 1.2, 2, 1e300].flatMap { (latency: Double?) in

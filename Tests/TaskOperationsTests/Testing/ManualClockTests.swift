@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("ManualClock", .inTurns, .timeLimit(.minutes(30)))
+@Suite("ManualClock", .inTurns, .timeLimit(.minutes(120)))
 struct ManualClockTests {
     private let clock = ManualClock()
     private let awake = Recorder<Int>()

@@ -2,7 +2,7 @@ import TaskOperations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Limits of time under schedules", .timeLimit(.minutes(30)))
+@Suite("Limits of time under schedules", .timeLimit(.minutes(120)))
 struct ScheduledTimeTests {
     @Test("a timeout ends a body, and a deadline an operation that waits", .schedules(50))
     func limits() async throws {

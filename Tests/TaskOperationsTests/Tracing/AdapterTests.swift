@@ -78,7 +78,7 @@ extension TaskOperationQueue {
     }
 }
 
-@Suite("Adapters for logging, metrics and distributed tracing", .inTurns, .timeLimit(.minutes(30)))
+@Suite("Adapters for logging, metrics and distributed tracing", .inTurns, .timeLimit(.minutes(120)))
 struct AdapterTests {
     private struct Log: LogHandler {
         let lines = Recorder<String>()

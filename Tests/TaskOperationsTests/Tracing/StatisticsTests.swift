@@ -5,7 +5,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Statistics of queues", .inTurns, .timeLimit(.minutes(30)))
+@Suite("Statistics of queues", .inTurns, .timeLimit(.minutes(120)))
 struct StatisticsTests {
     @Test("an operation that is refused because of its expected wait is counted apart from failures")
     func refused() async throws {

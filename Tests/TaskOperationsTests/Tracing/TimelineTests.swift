@@ -4,7 +4,7 @@ import TaskOperationsDiagnosis
 import TestSupport
 import Testing
 
-@Suite("Traces that are drawn and explained", .inTurns, .timeLimit(.minutes(30)))
+@Suite("Traces that are drawn and explained", .inTurns, .timeLimit(.minutes(120)))
 struct TimelineTests {
     private let folder: TraceFolder
 

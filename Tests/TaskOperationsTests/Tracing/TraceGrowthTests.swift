@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Checks that the costs of traces are linear, independently of the machine's speed.
-@Suite("Growth: traces take linear time", .computing, .timeLimit(.minutes(30)))
+@Suite("Growth: traces take linear time", .computing, .timeLimit(.minutes(120)))
 struct TraceGrowthTests {
     private static let large = isDeep ? 20_000 : 4000
     private static let small = large / 10

@@ -6,7 +6,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Traces that are written", .inTurns, .timeLimit(.minutes(30)))
+@Suite("Traces that are written", .inTurns, .timeLimit(.minutes(120)))
 struct TraceRecorderTests {
     private let folder: TraceFolder
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("Load shedding: decisions", .timeLimit(.minutes(30)))
+@Suite("Load shedding: decisions", .timeLimit(.minutes(120)))
 struct ExpectedWaitTests {
     private enum Event: CaseIterable {
         case lowIsReady, highIsReady, startHigh, startLow, leave, second, hour, resume
@@ -108,7 +108,7 @@ struct ExpectedWaitTests {
     }
 }
 
-@Suite("Load shedding: goodput of an overloaded queue", .timeLimit(.minutes(30)))
+@Suite("Load shedding: goodput of an overloaded queue", .timeLimit(.minutes(120)))
 struct GoodputTests {
     enum Limit: CaseIterable { case none, startingWithin, shedding }
 

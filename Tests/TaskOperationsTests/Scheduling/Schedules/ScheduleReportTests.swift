@@ -6,7 +6,7 @@
 
     @testable import TaskOperationsTesting
 
-    @Suite("The lines of a failing schedule", .prompt, .timeLimit(.minutes(30)))
+    @Suite("The lines of a failing schedule", .prompt, .timeLimit(.minutes(120)))
     struct ScheduleReportTests {
         @Test("The list of the loaded images is safe while other threads map files")
         func images() throws {

@@ -3,7 +3,7 @@ import TaskOperations
 import TaskOperationsTesting
 import Testing
 
-@Suite("The trait .schedules", .timeLimit(.minutes(30)))
+@Suite("The trait .schedules", .timeLimit(.minutes(120)))
 struct SchedulesTraitTests {
     @Test("Each run of a test has a task local of the test and its own objects", .schedules(20))
     func passes() async throws {

@@ -2,7 +2,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Programs with faults of public reports", .prompt, .timeLimit(.minutes(60)))
+@Suite("Programs with faults of public reports", .prompt, .timeLimit(.minutes(120)))
 struct ProgramTests {
     @Test("A thousand schedules show the fault, and a short schedule repeats it", arguments: PlantedFault.all)
     func fault(_ program: PlantedFault) throws {
@@ -34,7 +34,7 @@ struct ProgramTests {
 
 // MARK: - The table of the article
 
-@Suite("The table of the article about schedules", .prompt, .timeLimit(.minutes(60)))
+@Suite("The table of the article about schedules", .prompt, .timeLimit(.minutes(120)))
 struct ProgramTableTests {
     /// Prints after how many schedules of each strategy, and after how many of 1,000 ordinary runs, a fault shows itself.
     @Test("Each strategy finds most faults", .enabled(if: isDeep))
