@@ -179,7 +179,10 @@ struct BarrierTests {
         let first = queue.addBarrier { before.isFinished }
         let between = queue.addOperation { before.isFinished }
         let second = queue.addBarrier { between.isFinished }
-        let after = queue.addOperation { [first, second].allSatisfy(\.isFinished) && between.isFinished }
+        // Without the second barrier, the last operation may run beside the one before it.
+        let after = queue.addOperation {
+            [first, second].allSatisfy(\.isFinished) && (which == 1 || between.isFinished)
+        }
         [first, second][which].cancel()
         if which == 0 {
             #expect(try await between.value == false)
