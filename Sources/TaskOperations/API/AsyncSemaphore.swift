@@ -193,7 +193,7 @@ extension AsyncSemaphore {
     private func set(_ key: LimitKey, _ change: (inout Storage, _ number: Int) -> Void) {
         let former = apply { storage in
             change(&storage, key.number)
-            return storage.keys.setKept(storage.state.hasSettings(key.number) ? key : nil, key.number)
+            return storage.keys.setKept(storage.state.hasSettings(key.number), key, of: self)
         }
         // Released after unlocking.
         extendLifetime(former)
@@ -468,7 +468,7 @@ extension AsyncSemaphore {
         let (result, wakeTime, full) = storage.withLock { storage in
             clock.tell(reading, to: &storage.state)
             let result = event(&storage)
-            let full = storage.state.takeFullKeys().compactMap { storage.keys.stopKeepingForTokens($0) }
+            let full = storage.state.takeFullKeys().compactMap { storage.keys.stopKeepingForTokens($0, of: self) }
             return (result, storage.state.nextWake(), full)
         }
         if let wakeTime { clock.wake(self, at: wakeTime) }

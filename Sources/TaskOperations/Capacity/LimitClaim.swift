@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The permits that an operation needs from one limit. Requests are equal if their weights are equal, and their limits
-/// and keys are the same objects.
+/// The permits that an operation needs from one limit. Requests are equal if their weights, their limits and the numbers
+/// of their keys are equal.
 struct LimitRequest: Hashable, Sendable {
     let limit: AsyncSemaphore
     /// The key for which the permits are taken; nil without a key.
@@ -9,7 +9,7 @@ struct LimitRequest: Hashable, Sendable {
     let weight: Int
 
     static func == (one: LimitRequest, other: LimitRequest) -> Bool {
-        one.limit === other.limit && one.key === other.key && one.weight == other.weight
+        one.limit === other.limit && one.key?.number == other.key?.number && one.weight == other.weight
     }
 
     func hash(into hasher: inout Hasher) {

@@ -1,54 +1,68 @@
 import Synchronization
 
-/// A key of a semaphore, while a task, an operation or a share uses it. Equal keys of a semaphore are one object, so
-/// that the semaphore identifies a key by its number.
+/// A use of a key of a semaphore, for example by a task, an operation or a claim. Uses are equal if their numbers are
+/// equal.
 ///
 /// The functions of a user's key are user code. They are never called with a lock held.
-package class LimitKey: AwaitedSubject, @unchecked Sendable {
-    // All properties are constant, except the weak reference, which is only set to nil by the runtime.
+package final class LimitKey: AwaitedSubject, Sendable {
+    fileprivate let value: LimitKeyValue
+    private let semaphore: AsyncSemaphore
 
-    /// The number of the key in the state of the semaphore.
-    package let number: Int
-    fileprivate let hash: Int
-    private weak var semaphore: AsyncSemaphore?
-
-    fileprivate init(number: Int, hash: Int, _ semaphore: AsyncSemaphore) {
-        self.number = number
-        self.hash = hash
+    /// - Parameter value: The key, whose number of uses includes this one.
+    fileprivate init(_ value: LimitKeyValue, _ semaphore: AsyncSemaphore) {
+        self.value = value
         self.semaphore = semaphore
     }
 
-    /// The key as text.
-    fileprivate var text: String { preconditionFailure("a subclass has the value") }
+    /// The number of the key in the state of the semaphore.
+    package var number: Int { value.number }
 
     /// The semaphore, the key and the use of its permits.
     package var waitDescription: String {
-        guard let semaphore else { return "key \(text)" }
         let (taken, capacity, hasToken) = semaphore.storage.withLock { storage in
             let capacity = min(storage.state.capacity(of: number), storage.state.permits.capacity)
             return (storage.state.takenCount(of: number), capacity, storage.state.hasToken(for: number))
         }
-        let use = "\(semaphore.label), key \(text), \(taken) of \(capacity) permits taken"
+        let use = "\(semaphore.label), key \(value.text), \(taken) of \(capacity) permits taken"
         return hasToken ? use : "\(use), without a token of its rate"
     }
 
-    // Every owner of a key releases it with no lock held.
+    // Every owner releases a use with no lock of a semaphore held.
     deinit {
-        semaphore?.storage.withLock { storage in
-            storage.keys.remove(number, hash)
-            storage.state.removeKey(number)
+        semaphore.storage.withLock { storage in
+            if storage.keys.endUse(of: value) { storage.state.removeKey(number) }
         }
     }
 }
 
-private final class TypedLimitKey<Value: Hashable & Sendable>: LimitKey, @unchecked Sendable {
+/// A key that is in use. Equal keys of a semaphore are one object.
+///
+/// The number of uses is counted here. With weak references to one object for each key, the runtime counted all its
+/// references by slow functions, and an operation with a key took 3,000 instructions more.
+private class LimitKeyValue: @unchecked Sendable {
+    // `useCount` is accessed only under the lock of the semaphore. All other properties are constant.
+
+    let number: Int
+    let hash: Int
+    @exclusivity(unchecked) var useCount = 0
+
+    init(number: Int, hash: Int) {
+        self.number = number
+        self.hash = hash
+    }
+
+    /// The key as text.
+    var text: String { preconditionFailure("a subclass has the value") }
+}
+
+private final class TypedLimitKeyValue<Value: Hashable & Sendable>: LimitKeyValue, @unchecked Sendable {
     // The property is constant.
 
     let value: Value
 
-    init(_ value: Value, number: Int, hash: Int, _ semaphore: AsyncSemaphore) {
+    init(_ value: Value, number: Int, hash: Int) {
         self.value = value
-        super.init(number: number, hash: hash, semaphore)
+        super.init(number: number, hash: hash)
     }
 
     override var text: String { "\(value)" }
@@ -56,72 +70,81 @@ private final class TypedLimitKey<Value: Hashable & Sendable>: LimitKey, @unchec
 
 /// The keys of a semaphore that are in use, by the hash values of the user's keys.
 struct LimitKeys: Sendable {
-    private struct Reference: Sendable {
-        let number: Int
-        weak let key: LimitKey?
-    }
-
-    private var references: [Int: TinyArray<Reference>] = [:]
+    private var values: [Int: TinyArray<LimitKeyValue>] = [:]
     /// The keys that have a share other than 1, or their own capacity, by number.
-    private var kept: [Int: LimitKey] = [:]
+    private var kept: [Int: LimitKeyValue] = [:]
     /// The keys of which tokens are used, by number.
-    private var keptForTokens: [Int: LimitKey] = [:]
+    private var keptForTokens: [Int: LimitKeyValue] = [:]
 
-    /// The keys with a hash value. The caller keeps them until it holds no lock.
-    fileprivate func all(_ hash: Int) -> [LimitKey] {
-        references[hash].map { $0.compactMap(\.key) } ?? []
+    /// The keys with a hash value, each with one more use.
+    fileprivate func beginUses(ofKeysWith hash: Int) -> TinyArray<LimitKeyValue> {
+        guard let found = values[hash] else { return TinyArray() }
+        found.forEach { $0.useCount += 1 }
+        return found
     }
 
-    fileprivate mutating func insert(_ key: LimitKey) {
-        references[key.hash, default: TinyArray()].append(Reference(number: key.number, key: key))
+    /// Adds a key with one use.
+    fileprivate mutating func insert(_ value: LimitKeyValue) {
+        value.useCount = 1
+        values[value.hash, default: TinyArray()].append(value)
     }
 
-    fileprivate mutating func remove(_ number: Int, _ hash: Int) {
-        guard var list = references[hash], let index = list.firstIndex(where: { $0.number == number }) else { return }
-        list.remove(at: index)
-        references[hash] = list.isEmpty ? nil : list
+    /// Ends a use of a key, which the caller keeps until it has unlocked. Returns whether the use was the last one. The
+    /// key is then removed.
+    fileprivate mutating func endUse(of value: LimitKeyValue) -> Bool {
+        value.useCount -= 1
+        if value.useCount > 0 { return false }
+        var list = values[value.hash]!
+        list.remove(at: list.firstIndex { $0 === value }!)
+        values[value.hash] = list.isEmpty ? nil : list
         // A dictionary does not shrink by itself.
-        if references.count < references.capacity / 8, references.capacity > 64 {
-            var smaller = [Int: TinyArray<Reference>](minimumCapacity: 2 * references.count)
-            for (hash, list) in references { smaller[hash] = list }
-            references = smaller
+        if values.count < values.capacity / 8, values.capacity > 64 {
+            var smaller = [Int: TinyArray<LimitKeyValue>](minimumCapacity: 2 * values.count)
+            for (hash, list) in values { smaller[hash] = list }
+            values = smaller
         }
+        return true
     }
 
     /// Keeps a key until `stopKeepingForTokens`.
-    mutating func keepForTokens(_ key: LimitKey) { keptForTokens[key.number] = key }
+    mutating func keepForTokens(_ key: LimitKey) {
+        if keptForTokens.updateValue(key.value, forKey: key.number) == nil { key.value.useCount += 1 }
+    }
 
-    /// Stops keeping a key. Returns the key, which the caller releases after unlocking.
-    mutating func stopKeepingForTokens(_ number: Int) -> LimitKey? { keptForTokens.removeValue(forKey: number) }
+    /// Stops keeping a key. Returns its use, which the caller ends after unlocking.
+    mutating func stopKeepingForTokens(_ number: Int, of semaphore: AsyncSemaphore) -> LimitKey? {
+        keptForTokens.removeValue(forKey: number).map { LimitKey($0, semaphore) }
+    }
 
-    /// Keeps a key, or stops keeping it if `key` is nil. Returns the key that was kept, which the caller releases after
+    /// Keeps a key that has settings, or stops keeping it. Returns a use that has ended, which the caller releases after
     /// unlocking.
-    mutating func setKept(_ key: LimitKey?, _ number: Int) -> LimitKey? {
-        let former = kept[number]
-        kept[number] = key
-        return former
+    mutating func setKept(_ isKept: Bool, _ key: LimitKey, of semaphore: AsyncSemaphore) -> LimitKey? {
+        if !isKept { return kept.removeValue(forKey: key.number).map { LimitKey($0, semaphore) } }
+        if kept.updateValue(key.value, forKey: key.number) == nil { key.value.useCount += 1 }
+        return nil
     }
 }
 
 extension AsyncSemaphore {
-    /// The object of a key. Calls the functions of the key with no lock held.
+    /// A use of a key. Calls the functions of the key with no lock held.
     package func interned<Value: Hashable & Sendable>(_ value: Value) -> LimitKey {
         let hash = value.hashValue
         var different: [LimitKey] = []
         while true {
-            // Released after unlocking: a reference may have become the last one.
-            var candidates: [LimitKey] = []
+            // Released after unlocking: their uses may be the last ones.
+            var candidates = TinyArray<LimitKey>()
             let made = storage.withLock { storage -> LimitKey? in
-                candidates = storage.keys.all(hash)
-                if candidates.count > different.count { return nil }
-                if !candidates.allSatisfy({ candidate in different.contains { $0 === candidate } }) { return nil }
-                let key = TypedLimitKey(value, number: storage.state.addKey(), hash: hash, self)
-                storage.keys.insert(key)
-                return key
+                storage.keys.beginUses(ofKeysWith: hash).forEach { candidates.append(LimitKey($0, self)) }
+                for candidate in candidates where !different.contains(where: { $0.value === candidate.value }) {
+                    return nil
+                }
+                let typed = TypedLimitKeyValue(value, number: storage.state.addKey(), hash: hash)
+                storage.keys.insert(typed)
+                return LimitKey(typed, self)
             }
             if let made { return made }
-            for candidate in candidates where !different.contains(where: { $0 === candidate }) {
-                if let typed = candidate as? TypedLimitKey<Value>, typed.value == value { return typed }
+            for candidate in candidates where !different.contains(where: { $0.value === candidate.value }) {
+                if let typed = candidate.value as? TypedLimitKeyValue<Value>, typed.value == value { return candidate }
                 different.append(candidate)
             }
         }

@@ -111,6 +111,28 @@ struct AdmissionPolicies: Sendable {
         limited = LimitedOperations(order: policies.order)
         if policies.overflow.drops { dropOrder = DropOrder(policies.overflow) }
     }
+
+    mutating func arrived(_ entry: ReadyQueue.Entry) {
+        dropOrder?.insert(entry)
+        pace.arrive(entry.slot)
+    }
+
+    mutating func started(_ entry: ReadyQueue.Entry) {
+        pace.noteStart(entry.slot)
+        dropOrder?.remove(entry)
+    }
+
+    mutating func undoStart(_ entry: ReadyQueue.Entry) {
+        limited.undoStart(entry.slot)
+        pace.undoStart()
+        dropOrder?.insert(entry)
+    }
+
+    mutating func left(_ entry: ReadyQueue.Entry, hasStarted: Bool, isInDropOrder: Bool) {
+        if isInDropOrder { dropOrder?.remove(entry) }
+        pace.leave(entry.slot)
+        limited.leave(entry.slot, hasStarted: hasStarted)
+    }
 }
 
 /// The configured policies of a queue, without its width.

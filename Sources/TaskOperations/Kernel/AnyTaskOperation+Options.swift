@@ -44,7 +44,7 @@ extension AnyTaskOperation {
     public func isLimited(by limit: AsyncSemaphore, key: some Hashable & Sendable) -> Bool {
         let key = limit.interned(key)
         defer { extendLifetime(key) }
-        return limitRequests.contains { $0.limit === limit && $0.key === key }
+        return limitRequests.contains { $0.limit === limit && $0.key?.number == key.number }
     }
 
     /// The limits of the operation, in the order in which they are taken.

@@ -42,8 +42,15 @@ struct ReadyQueue: Sendable {
         occupied & (1 << level.rawValue) == 0 ? nil : entry(lists[Int(level.rawValue)].first!)
     }
 
-    var highestLevel: PriorityLevel? {
-        occupied == 0 ? nil : PriorityLevel(rawValue: UInt8(7 - occupied.leadingZeroBitCount))
+    var highestLevel: PriorityLevel? { Self.highestLevel(in: occupied) }
+
+    /// The highest level with an entry among those below a level.
+    func highestLevel(below level: PriorityLevel) -> PriorityLevel? {
+        Self.highestLevel(in: occupied & ((1 << level.rawValue) - 1))
+    }
+
+    private static func highestLevel(in levels: UInt8) -> PriorityLevel? {
+        levels == 0 ? nil : PriorityLevel(rawValue: UInt8(7 - levels.leadingZeroBitCount))
     }
 
     private func entry(_ ranked: RankedList.Entry) -> Entry {

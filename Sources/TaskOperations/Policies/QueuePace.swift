@@ -3,13 +3,14 @@ struct QueuePace: Sendable {
     private(set) var time = QueueTime()
     private(set) var rate: TokenBucket?
     private(set) var ages: Ages?
-    /// Nil if the queue accepts operations regardless of their expected waits.
-    private(set) var expectedWait: ExpectedWait?
+    /// Nil if the queue accepts operations regardless of their expected waits. Boxed, because a read of the rate or of
+    /// the ageing often copies the whole value.
+    private(set) var expectedWait: Boxed<ExpectedWait>?
 
     init(rate: OperationRate?, ageing: TaskOperationQueue.Configuration.Ageing?, shedsLoad: Bool = false) {
         self.rate = rate.map { TokenBucket($0) }
         ages = ageing.map { Ages($0) }
-        if shedsLoad { expectedWait = ExpectedWait() }
+        if shedsLoad { expectedWait = Boxed(ExpectedWait()) }
     }
 
     mutating func advance(to now: Duration, mayBeOld: Bool) { time.advance(to: now, mayBeOld: mayBeOld) }
@@ -31,7 +32,7 @@ extension QueuePace {
 
     mutating func noteStart(_ slot: Int) {
         rate?.take(at: time.now)
-        expectedWait?.started(slot, at: time.now)
+        expectedWait?.value.started(slot, at: time.now)
     }
 
     /// Uses a token for another attempt of an operation that has started. Returns the time at which the token is
@@ -60,16 +61,16 @@ extension QueuePace {
 
 extension QueuePace {
     mutating func becameReady(_ slot: Int, _ level: PriorityLevel) {
-        expectedWait?.becameReady(slot, level, at: time.now)
+        expectedWait?.value.becameReady(slot, level, at: time.now)
     }
 
-    mutating func becameUnready(_ slot: Int) { expectedWait?.left(slot) }
+    mutating func becameUnready(_ slot: Int) { expectedWait?.value.left(slot) }
 
-    mutating func noteResumption() { expectedWait?.resumed(at: time.now) }
+    mutating func noteResumption() { expectedWait?.value.resumed(at: time.now) }
 
     /// The expected wait of an operation that would become ready now; zero without load shedding.
     func wait(at level: PriorityLevel, freePermits: Int) -> Duration {
-        expectedWait?.wait(at: level, freePermits: freePermits, time.now) ?? .zero
+        expectedWait?.value.wait(at: level, freePermits: freePermits, time.now) ?? .zero
     }
 }
 
@@ -83,7 +84,7 @@ extension QueuePace {
 
     mutating func leave(_ slot: Int) {
         ages?.leave(slot)
-        expectedWait?.left(slot)
+        expectedWait?.value.left(slot)
     }
 
     /// The level at which an operation competes now. It is `level`, or a higher level because of the operation's age.

@@ -9,16 +9,13 @@ extension SchedulerState {
     /// Records the arrival of an operation. Called if the queue has policies or if the operation's weight is not 1.
     mutating func arriveWithPolicies(_ entry: ReadyQueue.Entry) {
         preparePolicies()
-        admission.policies.dropOrder?.insert(entry)
-        admission.policies.pace.arrive(entry.slot)
+        admission.policies.arrived(entry)
     }
 
     mutating func leavePolicies(_ slot: Slot, _ number: UInt64, _ status: Status, wasDropped: Bool) {
         let hasStarted = status != .waiting && status != .ready
         let entry = ReadyQueue.Entry(arrival: number, slot: slot)
-        if !hasStarted, !wasDropped { admission.policies.dropOrder?.remove(entry) }
-        admission.policies.pace.leave(slot)
-        admission.policies.limited.leave(slot, hasStarted: hasStarted)
+        admission.policies.left(entry, hasStarted: hasStarted, isInDropOrder: !hasStarted && !wasDropped)
     }
 }
 
@@ -41,9 +38,11 @@ extension SchedulerState {
             }
             return nil
         }
-        for level in PriorityLevel.allCases.reversed() {
-            guard let (slot, set) = admission.first(of: level) else { continue }
+        var next = admission.ready.highestLevel
+        while let level = next {
+            let (slot, set) = admission.first(of: level)!
             if permits.isOpen(level, for: records[slot].weight) { return selected(slot, level, set) }
+            next = admission.ready.highestLevel(below: level)
         }
         return nil
     }
@@ -80,9 +79,7 @@ extension SchedulerState {
         }
         admission.popFirst(of: ownLevel, set)
         start(slot, taking: records[slot].weight, at: ownLevel)
-        admission.policies.pace.noteStart(slot)
-        let entry = ReadyQueue.Entry(arrival: number(of: slot), slot: slot)
-        admission.policies.dropOrder?.remove(entry)
+        admission.policies.started(ReadyQueue.Entry(arrival: number(of: slot), slot: slot))
         return slot
     }
 
@@ -135,10 +132,7 @@ extension SchedulerState {
     }
 
     mutating func undoStartByPolicies(_ slot: Slot) {
-        let entry = ReadyQueue.Entry(arrival: number(of: slot), slot: slot)
-        admission.policies.limited.undoStart(slot)
-        admission.policies.pace.undoStart()
-        admission.policies.dropOrder?.insert(entry)
+        admission.policies.undoStart(ReadyQueue.Entry(arrival: number(of: slot), slot: slot))
     }
 
     /// Requests workers. Requests a wake for the time at which the rate allows the next start.
@@ -208,8 +202,10 @@ extension SchedulerState {
     /// Gives back the limits of every claim whose permits the queue cannot use now. Returns whether there was such a
     /// claim.
     mutating func giveBackLimits() -> Bool {
-        guard let holding = admission.optionalPolicies?.value.limited.holding, !holding.isEmpty else { return false }
-        let useless = holding.filter { !canUseLimits(of: $0) }
+        guard let holding = admission.optionalPolicies?.value.limited.holding else { return false }
+        var useless = TinyArray<Int>()
+        // A closure would copy the whole state.
+        for set in holding where !canUseLimits(of: set) { useless.append(set) }
         for set in useless {
             admission.policies.limited.decline(set)
             admission.unparkFirst(of: set)
