@@ -48,9 +48,11 @@ struct Rule08Tests {
         let executing = try await LentBody(on: queue, until: gate)
         let waiting = queue.addOperation(dependencies: [executing.awaited]) {}
         queue.isSuspended = true
+        // A task that began to wait before the end continues after the dependent operations are ready.
+        let end = Task.immediate { [awaited = executing.awaited] in try await awaited.value }
         gate.open()
         try await executing.body.value
-        await letOthersRun()
+        try await end.value
         #expect(waiting.state == .ready)
         queue.isSuspended = false
         try await waiting.value

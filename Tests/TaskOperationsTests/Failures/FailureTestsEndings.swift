@@ -26,6 +26,8 @@ struct FailureTestsEndings {
         for _ in 0..<50 {
             let dependency = TaskOperation { await Task.yield() }
             let operation = TaskOperation(dependencies: [dependency]) { await Task.yield() }
+            // Added before: only the queue learns of the end of the dependency in one step.
+            try queue.addOperations([operation, dependency])
             let watching = Task {
                 var seen = [operation.state]
                 while seen.last != .finished {
@@ -35,7 +37,6 @@ struct FailureTestsEndings {
                 }
                 return seen
             }
-            try queue.addOperations([operation, dependency])
             let seen = await watching.value
             let order: [TaskOperationState] = [.waiting, .ready, .executing, .finished]
             #expect(seen == order.filter(seen.contains))

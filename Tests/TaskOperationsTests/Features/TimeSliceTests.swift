@@ -1,4 +1,5 @@
 import TaskOperations
+import TaskOperationsTesting
 import TestSupport
 import Testing
 
@@ -7,22 +8,18 @@ struct TimeSliceTests {
     @Test("where its bodies never suspend: another task has its turn long before the queue is empty")
     func bodiesThatCompute() async throws {
         let queue = TaskOperationQueue()
-        // The queue is never empty before the test has had its turns, except if it gets them only then.
-        let bodiesLeft = Lock(20_000)
+        // The bodies go on until the test has had its turns. The end only stops a test that would hang.
+        let (isOver, end) = (Gate(), ContinuousClock.now + .seconds(1200))
         @Sendable func computeAndAddNext() {
             compute(for: .microseconds(200))
-            let isLast = bodiesLeft.withLock { left in
-                left -= 1
-                return left <= 0
-            }
-            if !isLast { queue.addOperation { computeAndAddNext() } }
+            if !isOver.isOpen, ContinuousClock.now < end { queue.addOperation { computeAndAddNext() } }
         }
         for _ in 0..<2 * TaskOperationQueue.defaultMaxConcurrentOperationCount {
             queue.addOperation { computeAndAddNext() }
         }
         for _ in 0..<5 { await Task.yield() }
-        #expect(bodiesLeft.withLock { $0 } > 0, "the queue kept all threads to itself")
-        bodiesLeft.withLock { $0 = 0 }
+        #expect(ContinuousClock.now < end, "the queue kept all threads to itself")
+        isOver.open()
         try await queue.waitUntilAllOperationsAreFinished()
     }
 

@@ -50,8 +50,10 @@ extension ParityTests {
                 try queue.add(stage.operation(.normal, .says("second")))
                 try queue.add(stage.operation(.normal, .says("third")))
                 await gate.waitForArrivals(1)
+                // A task that began to wait before the end continues after the dependent operations are ready.
+                let end = Task.immediate { try await elsewhere.waitUntilAllAreFinished() }
                 elsewhere.isSuspended = false
-                try await elsewhere.waitUntilAllAreFinished()
+                try await end.value
                 gate.open()
                 try await queue.waitUntilAllAreFinished()
             }

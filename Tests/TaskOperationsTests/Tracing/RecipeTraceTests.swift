@@ -31,24 +31,41 @@
         /// Checks the trace of a recipe. Returns the number of operations in the trace.
         private static func check(_ recipe: Recipe, _ files: URL, _ url: URL) async throws -> Int {
             let (recorder, starts) = (try TraceRecorder(writingTo: url), StartJournal())
-            TaskOperationQueue.observeAll(recorder)
-            TaskOperationQueue.observeAll(starts)
+            // One observer, so that both see the same events.
+            let both = Both(recorder, starts)
+            TaskOperationQueue.observeAll(both)
             _ = try await recipe.ported(RecipeInput(InputFolder(listing: files.path)))
             // Some recipes leave operations that never start.
             _ = await eventually(within: .seconds(1)) { starts.isDone }
-            TaskOperationQueue.stopObservingAll(recorder)
-            TaskOperationQueue.stopObservingAll(starts)
+            TaskOperationQueue.stopObservingAll(both)
+            let seen = starts.numbers
             try recorder.finish()
             #expect(try TraceValidator(url).faults == [], "\(recipe.name)")
             let trace = try Trace(contentsOf: url)
             let read = Dictionary(grouping: trace.operations, by: \.queue).values.map { $0.map { "\($0.number)" } }
-            #expect(sorted(read) == sorted(starts.numbers), "\(recipe.name)")
+            #expect(sorted(read) == sorted(seen), "\(recipe.name)")
             return trace.operations.count
         }
 
         private static func sorted(_ queues: [[String]]) -> [[String]] {
             queues.sorted { $0.lexicographicallyPrecedes($1) }
         }
+    }
+
+    private final class Both: TaskOperationObserver {
+        private let recorder: TraceRecorder
+        private let starts: StartJournal
+
+        init(_ recorder: TraceRecorder, _ starts: StartJournal) {
+            (self.recorder, self.starts) = (recorder, starts)
+        }
+
+        func operationChanged(_ event: TaskOperationEvent) {
+            recorder.operationChanged(event)
+            starts.operationChanged(event)
+        }
+
+        func queueWasReleased(_ queue: QueueLabel) { recorder.queueWasReleased(queue) }
     }
 
     /// Records the operations that started on each queue, in order.
