@@ -1,7 +1,6 @@
 import Synchronization
 
-/// A use of a key of a semaphore, for example by a task, an operation or a claim. Uses are equal if their numbers are
-/// equal.
+/// A use of a key of a semaphore, for example by a task, an operation or a claim. All uses of a key have its number.
 ///
 /// The functions of a user's key are user code. They are never called with a lock held.
 package final class LimitKey: AwaitedSubject, Sendable {
@@ -116,8 +115,8 @@ struct LimitKeys: Sendable {
         keptForTokens.removeValue(forKey: number).map { LimitKey($0, semaphore) }
     }
 
-    /// Keeps a key that has settings, or stops keeping it. Returns a use that has ended, which the caller releases after
-    /// unlocking.
+    /// Keeps a key that has settings, or stops keeping it. Returns the use of a key that is no longer kept. The caller
+    /// ends this use after unlocking.
     mutating func setKept(_ isKept: Bool, _ key: LimitKey, of semaphore: AsyncSemaphore) -> LimitKey? {
         if !isKept { return kept.removeValue(forKey: key.number).map { LimitKey($0, semaphore) } }
         if kept.updateValue(key.value, forKey: key.number) == nil { key.value.useCount += 1 }

@@ -1,8 +1,10 @@
 internal import CTaskOperations
 import Synchronization
 
-/// All deadlines of the process. For each clock with pending deadlines, one task sleeps until the earliest deadline. If
-/// no deadline is pending, no task sleeps, except on the system's clocks: there a sleep that has begun goes on to its end.
+/// All deadlines of the process. For each clock with pending deadlines, one task sleeps until the earliest deadline.
+///
+/// When the last deadline of a clock is removed, its task is cancelled. The tasks of the system's clocks are not
+/// cancelled. They sleep until the time at which they would have woken.
 enum Deadlines {
     private static let table = Lock(DeadlineTable())
 

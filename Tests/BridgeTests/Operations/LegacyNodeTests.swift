@@ -144,7 +144,7 @@ struct LegacyNodeTests {
             ends.record([isSeen, dependent.isReady])
         }
         dependent.addDependency(legacy)
-        // If the operation ended while it is added, another thread might be looking at it.
+        // The queue is resumed after the addition, because the addition also looks at the operation.
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let operation = try queue.addOperation(legacy)
         queue.isSuspended = false

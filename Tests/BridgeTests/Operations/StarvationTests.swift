@@ -110,7 +110,9 @@ struct StarvationTests {
         try await blocked.end()
     }
 
-    @Test("nor do they keep the stand-in of an operation from finishing", .timeLimit(.minutes(120)))
+    @Test(
+        "legacy operations that block do not keep the stand-in of an operation from finishing",
+        .timeLimit(.minutes(120)))
     func facesFinish() async throws {
         let blocked = try await Blocked()
         let ended = TaskOperation {}

@@ -26,7 +26,7 @@ struct FailureTestsEndings {
         for _ in 0..<50 {
             let dependency = TaskOperation { await Task.yield() }
             let operation = TaskOperation(dependencies: [dependency]) { await Task.yield() }
-            // Added before: only the queue learns of the end of the dependency in one step.
+            // The task reads no state from before the addition, which may be ready although the next one is waiting.
             try queue.addOperations([operation, dependency])
             let watching = Task {
                 var seen = [operation.state]

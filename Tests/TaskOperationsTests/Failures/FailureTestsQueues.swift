@@ -45,7 +45,7 @@ struct FailureTestsQueues {
     @Test("Elsewhere bodies that do not suspend starved everything else in the pool")
     func sharingThePool() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 100)
-        // The bodies go on until the other task has run. The end only stops a test that would hang.
+        // Each body adds the next one until the other task has run. If it does not run, the bodies stop at `end`.
         let (hasRun, end) = (Gate(), ContinuousClock.now + .seconds(1200))
         @Sendable func addNext() {
             if !hasRun.isOpen, ContinuousClock.now < end { queue.addOperation { addNext() } }

@@ -8,7 +8,7 @@ struct TimeSliceTests {
     @Test("where its bodies never suspend: another task has its turn long before the queue is empty")
     func bodiesThatCompute() async throws {
         let queue = TaskOperationQueue()
-        // The bodies go on until the test has had its turns. The end only stops a test that would hang.
+        // Each body adds the next one until the test has run five times. If it does not run, the bodies stop at `end`.
         let (isOver, end) = (Gate(), ContinuousClock.now + .seconds(1200))
         @Sendable func computeAndAddNext() {
             compute(for: .microseconds(200))
