@@ -26,7 +26,7 @@ final class DeliveryConsumer<Source: Delivery>: Sendable {
 
     private let state = Lock(ConsumerState<Entry>())
     /// The planned checks of leases. Each check plans the next check.
-    private let looks = Lock<[DeadlineTimer]>([])
+    private let looks = Lock<[HandlerTimer]>([])
     /// Wakes the loop that pulls.
     private let pullSignal = ProgressListener()
     private let drainSignal = ProgressListener()
@@ -164,7 +164,7 @@ extension DeliveryConsumer {
 
 extension DeliveryConsumer {
     private func plan(_ look: Duration) {
-        let limit = DeadlineTimer { [weak self] in self?.lookAtLeases() }
+        let limit = HandlerTimer { [weak self] in self?.lookAtLeases() }
         looks.withLock { $0.append(limit) }
         limit.start(look - clock.now, clock: clock.clock)
     }

@@ -32,7 +32,7 @@ extension HeldDelivery {
     /// The operation always waits for its body, because the body's end decides the answer to the engine. It also
     /// decides when the next delivery of the key may start.
     func makeOperation() -> TaskOperation<Void> {
-        let abandonsBody = consumer.queue.values(of: options.operation).overrun == .abandon
+        let abandonsBody = consumer.queue.values(of: options.operation).body.overrun == .abandon
         let operation: OperationOptions = abandonsBody ? [options.operation, .overrun(.wait)] : options.operation
         return TaskOperation(operation) { try await self.execute() }
     }

@@ -37,7 +37,7 @@ public class AnyTaskOperation: @unchecked Sendable {
     }
 
     /// Wraps the body in the policies of its options. A second call has no effect.
-    func wrapBodyInPolicies() {
+    func wrapBody(in options: BodyOptions) {
         preconditionFailure("only TaskOperation inherits from AnyTaskOperation")
     }
 

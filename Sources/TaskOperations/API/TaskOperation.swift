@@ -141,11 +141,11 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
 
     override func discardBody() { body = nil }
 
-    override func wrapBodyInPolicies() {
+    override func wrapBody(in options: BodyOptions) {
         record.withLock { record in
             guard record.phase < .executing, !record.isBodyWrapped, let inner = body else { return }
             record.isBodyWrapped = true
-            body = { try await Self.runWithPolicies(inner) }
+            body = { try await Self.runWithPolicies(inner, options) }
         }
     }
 }

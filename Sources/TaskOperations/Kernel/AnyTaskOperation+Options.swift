@@ -66,12 +66,10 @@ extension AnyTaskOperation {
         endIfTooHeavy(for: limits)
         if !isNeeded { return }
         let options = completedOptions
-        if options.wrapsBody { wrapBodyInPolicies() }
+        if options.wrapsBody { wrapBody(in: options.body) }
         guard options.beginsAtAddition, !isFinished else { return }
-        if let delay = options.delay?.remaining { beginDelay(delay, on: options.chosenClock) }
-        if options.startLimit != nil || options.endLimit != nil {
-            OperationTimers(options, of: self).begin(for: self)
-        }
+        if let delay = options.delay?.remaining { beginDelay(delay, on: options.body.clock) }
+        if options.startLimit != nil || options.endLimit != nil { beginLimits(options) }
     }
 
     /// Ends the operation with an error if a limit has never had as many permits as the operation needs.
@@ -83,18 +81,15 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Ends the operation, because a timeout passed before it was added.
-    func endLate() {
-        record.withLock { $0.links?.timers }?.endPassed(self)
-    }
-
     /// Reverts `beginOptions`, because the scheduler refused the operation.
     func revokeOptions() {
-        let (timers, isDelayed) = record.withLock { record in
+        let (startLimit, endLimit, isDelayed) = record.withLock { record in
             record.isLate = false
-            return (record.links?.timers, record.isDelayed)
+            record.isBodyOutdated = record.isBodyWrapped
+            return (record.links?.startLimit, record.links?.endLimit, record.isDelayed)
         }
-        timers?.end()
+        startLimit?.end()
+        endLimit?.end()
         if isDelayed { Deadlines.remove(self) }
     }
 }
@@ -169,11 +164,7 @@ package struct OptionValues: Sendable {
     package private(set) var delay: TimeFromNow?
     private(set) var startLimit: TimeFromNow?
     private(set) var endLimit: TimeFromNow?
-    private(set) var timeout: Duration?
-    private(set) var attemptTimeout: Duration?
-    package private(set) var overrun: TimeoutOverrun?
-    private(set) var retry: RetryPolicy?
-    private(set) var clock: (any Clock<Duration>)?
+    package private(set) var body = BodyOptions()
 
     /// Reads options in their order. A later value replaces an earlier one, except for limits and dependencies.
     ///
@@ -197,11 +188,11 @@ package struct OptionValues: Sendable {
         case .delay(let delay): self.delay = delay
         case .startLimit(let limit): startLimit = limit
         case .endLimit(let limit): endLimit = limit
-        case .timeout(let limit): timeout = limit
-        case .attemptTimeout(let limit): attemptTimeout = limit
-        case .overrun(let overrun): self.overrun = overrun
-        case .retry(let policy): retry = policy
-        case .clock(let clock): self.clock = clock
+        case .timeout(let limit): body.timeout = limit
+        case .attemptTimeout(let limit): body.attemptTimeout = limit
+        case .overrun(let overrun): body.overrun = overrun
+        case .retry(let policy): body.retry = policy
+        case .clock(let clock): body.clock = clock
         }
     }
 
@@ -214,9 +205,16 @@ package struct OptionValues: Sendable {
     var beginsAtAddition: Bool { delay != nil || startLimit != nil || endLimit != nil }
 
     /// Whether an option wraps the body.
-    var wrapsBody: Bool { retry != nil || timeout != nil || attemptTimeout != nil || endLimit != nil }
+    var wrapsBody: Bool { body.retry != nil || body.timeout != nil || body.attemptTimeout != nil || endLimit != nil }
+}
 
-    package var chosenClock: any Clock<Duration> { clock ?? ContinuousClock() }
+/// The values of the options that apply while the body executes.
+package struct BodyOptions: Sendable {
+    var retry: RetryPolicy?
+    var timeout: Duration?
+    var attemptTimeout: Duration?
+    package var overrun: TimeoutOverrun?
+    package var clock: any Clock<Duration> = ContinuousClock()
 }
 
 /// A duration, or the time that remains until an instant.

@@ -19,8 +19,9 @@ final class OperationLinks: @unchecked Sendable {
     @exclusivity(unchecked) var limits: [LimitRequest] = []
     /// The inputs of an operation to which inputs can be added. The type of their values is known to `addInput` only.
     @exclusivity(unchecked) var inputs: (any AnyObject & Sendable)?
-    /// The timers of the limits that began when the operation was added.
-    @exclusivity(unchecked) var timers: OperationTimers?
+    /// The limits of time that began when the operation was added.
+    @exclusivity(unchecked) var startLimit: StartLimit?
+    @exclusivity(unchecked) var endLimit: EndLimit?
     @exclusivity(unchecked) private var extras: Extras?
 
     /// The rare links. Like `OperationLinks`, they are accessed only under the record's lock.
@@ -263,8 +264,12 @@ struct OperationEnding: Sendable {
         for handler in links.handlers { handler(operation) }
     }
 
-    /// Ends the timers of the operation, unless it had none.
-    func endTimers() { links?.timers?.end() }
+    /// Ends the limits of the operation's time, unless it had none.
+    func endLimits() {
+        guard let links else { return }
+        links.startLimit?.end()
+        links.endLimit?.end()
+    }
 
     var hasWaiters: Bool { links.map { !$0.waiters.isEmpty } ?? false }
 

@@ -40,6 +40,8 @@ struct OperationRecord: ~Copyable, Sendable {
     var isPriorityGiven: Bool
     /// True after the body was wrapped in its policies.
     var isBodyWrapped = false
+    /// Whether an addition that wrapped the body was withdrawn. The body then reads the options again.
+    var isBodyOutdated = false
     /// Whether a timeout passed before the operation was added. The operation must then end without a start.
     var isLate = false
     /// The clock of the delay's deadline; `noClock` if the operation is not delayed.

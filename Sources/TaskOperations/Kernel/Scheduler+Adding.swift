@@ -94,7 +94,7 @@ extension Scheduler {
     private nonisolated func excessiveWait(
         of operation: AnyTaskOperation, isBarrier: Bool, in core: borrowing SchedulerCore
     ) -> Duration? {
-        var (newcomer, allowance) = operation.record.withLock { ($0.newcomer, $0.links?.timers?.timeToStart) }
+        var (newcomer, allowance) = operation.record.withLock { ($0.newcomer, $0.links?.startLimit?.length) }
         if newcomer.hasEnded { return nil }
         newcomer.isBarrier = isBarrier
         return core.state.excessiveWait(of: newcomer, allowance: allowance)

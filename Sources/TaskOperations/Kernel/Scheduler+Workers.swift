@@ -70,7 +70,7 @@ extension Scheduler {
         _ ending: borrowing OperationEnding, _ readied: Readied,
         _ effects: Effects, _ worker: Worker, _ step: WorkerStep, _ isSliceOver: Bool
     ) -> WorkerStep {
-        ending.endTimers()
+        ending.endLimits()
         if readied.isEmpty, effects.isEmpty {
             if ending.hasLinks { ending.resumeWaiters() }
             return step

@@ -1,73 +1,38 @@
 import Synchronization
 
-/// The timers of `timeout(untilStart:)` and `timeout(untilEnd:)`. They run from the addition of the operation to a queue
-/// until its end.
-final class OperationTimers: Sendable {
-    /// Records whether the limit `timeout(untilEnd:)` has passed; nil if the operation does not have this limit.
-    let endLimit: OperationTimeout?
-    let timeToStart: Duration?
-    private let timeToEnd: Duration?
-    private let clock: any Clock<Duration>
-    // The timers retain the operation until they end. An operation that was added always ends, or is withdrawn.
-    private let startTimer: DeadlineTimer?
-    private let endTimer: DeadlineTimer?
+/// A limit of an operation's time. It retains the operation until its deadline has passed or was removed, which the end
+/// of the operation does. An operation that was added always ends, or is withdrawn.
+class OperationLimit: DeadlineTimer, @unchecked Sendable {
+    // All properties are constant.
 
-    init(_ options: OptionValues, of operation: AnyTaskOperation) {
-        clock = options.chosenClock
-        timeToStart = options.startLimit?.remaining
-        startTimer = timeToStart.map { limit in DeadlineTimer { operation.startTimePassed(limit) } }
-        timeToEnd = options.endLimit?.remaining
-        guard let timeToEnd else {
-            (endLimit, endTimer) = (nil, nil)
-            return
-        }
-        let endLimit = OperationTimeout(options)
-        endTimer = DeadlineTimer { endLimit.pass(timeToEnd, for: operation) }
-        self.endLimit = endLimit
+    let operation: AnyTaskOperation
+    let length: Duration
+
+    init(_ length: Duration, of operation: AnyTaskOperation) {
+        self.length = length
+        self.operation = operation
     }
 
-    /// Whether a limit passed before the operation was added.
-    private var isLate: Bool { timeToStart.map { $0 <= .zero } ?? false || timeToEnd.map { $0 <= .zero } ?? false }
-
-    /// Ends an operation, because a limit passed before the operation was added.
-    func endPassed(_ operation: AnyTaskOperation) {
-        if let timeToStart, timeToStart <= .zero { return operation.startTimePassed(timeToStart) }
-        if let timeToEnd { endLimit?.end(operation, after: timeToEnd) }
-    }
-
-    func begin(for operation: AnyTaskOperation) {
-        let replaced = operation.record.withLock { record in
-            if record.phase == .finished { return nil as OperationTimers? }
-            record.isLate = isLate
-            let links = record.madeLinks()
-            defer { links.timers = self }
-            return links.timers
-        }
-        extendLifetime(replaced)
-        // The queue ends the operation when the operation is inserted.
-        if isLate { return }
-        if let startTimer, let timeToStart { startTimer.start(timeToStart, clock: clock) }
-        if let endTimer, let timeToEnd { endTimer.start(timeToEnd, clock: clock) }
-        // If the operation finished before the timers started, its end did not find them.
-        if operation.isFinished { end() }
-    }
-
-    func end() {
-        startTimer?.end()
-        endTimer?.end()
-    }
+    /// Whether the limit passed before the operation was added.
+    var hasPassedAtAddition: Bool { length <= .zero }
 }
 
-extension AnyTaskOperation {
+/// The limit of `timeout(untilStart:)`.
+final class StartLimit: OperationLimit, @unchecked Sendable {
+    // There are no other properties.
+
     /// Fails the operation with `TaskOperationError.startTimedOut`, unless it has started.
-    fileprivate func startTimePassed(_ limit: Duration) {
-        endUnlessStarted(TaskOperationError.startTimedOut(OperationLabel(self), after: limit), isCancellation: false)
+    override func deadlinePassed() {
+        let error = TaskOperationError.startTimedOut(OperationLabel(operation), after: length)
+        operation.endUnlessStarted(error, isCancellation: false)
     }
 }
 
-/// Records whether a timeout of an operation has passed. `timeout(_:)` and `timeout(untilEnd:)` of one operation
-/// share this object, and the limit that passes first determines the error.
-final class OperationTimeout: Sendable {
+/// The limit of `timeout(untilEnd:)` or `timeout(_:)`. For an operation with both, one object records which limit
+/// passed first, because that limit determines the error.
+final class EndLimit: OperationLimit, @unchecked Sendable {
+    // All properties are constant.
+
     private enum State: Sendable {
         case running
         case passed(after: Duration)
@@ -81,13 +46,14 @@ final class OperationTimeout: Sendable {
     private let clock: any Clock<Duration>
     private let state = Lock(State.running)
 
-    init(_ options: OptionValues) {
+    init(_ length: Duration, of operation: AnyTaskOperation, _ options: BodyOptions) {
         overrun = options.overrun ?? .wait
-        clock = options.chosenClock
+        clock = options.clock
+        super.init(length, of: operation)
     }
 
     /// Records that the body has ended. Throws `TaskOperationError.timedOut` if a limit has passed before.
-    func endBody(of operation: AnyTaskOperation) throws {
+    func endBody() throws {
         let passed = state.withLock { state in
             if case .running = state { state = .over }
             return state.passed
@@ -95,11 +61,13 @@ final class OperationTimeout: Sendable {
         if let passed { throw TaskOperationError.timedOut(OperationLabel(operation), after: passed) }
     }
 
+    override func deadlinePassed() { pass(length) }
+
     /// Records that a limit has passed, and ends the operation in a new task.
     ///
     /// Ending an operation may call the cancellation handlers of its body. Other deadlines must not wait for these
     /// handlers.
-    func pass(_ limit: Duration, for operation: AnyTaskOperation) {
+    func pass(_ limit: Duration) {
         let isTooLate = operation.isCancelled && overrun == .wait
         let isFirst = state.withLock { state in
             guard case .running = state else { return false }
@@ -109,18 +77,53 @@ final class OperationTimeout: Sendable {
         if isFirst {
             // The sleeper runs on the executor of its clock, and so does this task.
             Task.detached(executorPreference: clock.executorOfSleepers, priority: .high) { [self] in
-                end(operation, after: limit)
+                endOperation(after: limit)
             }
         }
     }
 
     /// Ends the operation with the error of a limit that has passed.
-    func end(_ operation: AnyTaskOperation, after limit: Duration) {
+    func endOperation(after limit: Duration) {
         let error = TaskOperationError.timedOut(OperationLabel(operation), after: limit)
         if overrun == .abandon { operation.abandon(error) }
         operation.endOrCancel(error, isCancellation: true)
         // The operation may have started after the first call of `abandon`.
         if overrun == .abandon { operation.abandon(error) }
+    }
+}
+
+// The limits that begin when an operation is added to a queue.
+
+extension AnyTaskOperation {
+    /// Begins the limits. If a limit has passed, only records that the operation is late. The queue then ends the
+    /// operation when the operation is inserted.
+    func beginLimits(_ options: OptionValues) {
+        let startLimit = options.startLimit.map { StartLimit($0.remaining, of: self) }
+        let endLimit = options.endLimit.map { EndLimit($0.remaining, of: self, options.body) }
+        let isLate = startLimit?.hasPassedAtAddition == true || endLimit?.hasPassedAtAddition == true
+        let replaced = record.withLock { record -> (StartLimit?, EndLimit?) in
+            if record.phase == .finished { return (nil, nil) }
+            record.isLate = isLate
+            let links = record.madeLinks()
+            defer { (links.startLimit, links.endLimit) = (startLimit, endLimit) }
+            return (links.startLimit, links.endLimit)
+        }
+        extendLifetime(replaced)
+        if isLate { return }
+        startLimit?.start(startLimit!.length, clock: options.body.clock)
+        endLimit?.start(endLimit!.length, clock: options.body.clock)
+        // If the operation finished before the limits began, its end did not find them.
+        if isFinished {
+            startLimit?.end()
+            endLimit?.end()
+        }
+    }
+
+    /// Ends the operation, because a limit passed before it was added.
+    func endLate() {
+        let (startLimit, endLimit) = record.withLock { ($0.links?.startLimit, $0.links?.endLimit) }
+        if let startLimit, startLimit.hasPassedAtAddition { return startLimit.deadlinePassed() }
+        endLimit?.endOperation(after: endLimit!.length)
     }
 }
 
@@ -134,7 +137,7 @@ extension AnyTaskOperation {
         guard let scheduler = record.withLock({ $0.phase == .executing ? $0.scheduler : nil }) else { return }
         let abandonment = scheduler.withCore { core in abandon(failure, in: &core) }
         guard let (ending, runner) = abandonment else { return }
-        ending.endTimers()
+        ending.endLimits()
         scheduler.noteFailure(of: self)
         // Completion handlers and cancellation handlers are user code and may take long. For this reason, a separate
         // task calls the completion handlers, while the current task cancels the body.

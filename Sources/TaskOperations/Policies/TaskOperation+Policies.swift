@@ -2,44 +2,47 @@ import Synchronization
 
 extension TaskOperation {
     /// Runs a body with the policies in the operation's options. `OperationOptions` documents the order of policies.
-    static func runWithPolicies(_ body: @escaping Body) async throws -> Success {
-        let operation = AnyTaskOperation.executing!
-        let options = operation.completedOptions
-        let whole = operation.record.withLock { $0.links?.timers }?.endLimit
-        if whole == nil, options.timeout == nil { return try await attempts(body, options) }
-        let time = whole ?? OperationTimeout(options)
-        let timer = options.timeout.map { limit in
-            let timer = DeadlineTimer { time.pass(limit, for: operation) }
-            timer.start(limit, clock: options.chosenClock)
-            return timer
-        }
-        let result: Result<Success, any Error>
-        do {
-            result = .success(try await attempts(body, options))
-        } catch {
-            result = .failure(error)
-        }
-        timer?.end()
-        try time.endBody(of: operation)
-        return try result.get()
-    }
-
+    ///
+    /// - Parameter options: The options at the addition that wrapped the body.
     // Inlined, because an asynchronous call costs 400 instructions.
     @inline(__always)
-    private static func attempts(_ body: @escaping Body, _ options: OptionValues) async throws -> Success {
-        if options.retry == nil, options.attemptTimeout == nil { return try await body() }
-        let clock = options.chosenClock
-        guard let policy = options.retry else { return try await attempt(body, options.attemptTimeout, clock) }
-        return try await run(
-            { try await attempt(body, options.attemptTimeout, clock) }, retrying: policy, clock: clock)
+    static func runWithPolicies(_ body: @escaping Body, _ options: BodyOptions) async throws -> Success {
+        let operation = AnyTaskOperation.executing!
+        let (endLimit, isOutdated) = operation.record.withLock { ($0.links?.endLimit, $0.isBodyOutdated) }
+        let options = isOutdated ? operation.completedOptions.body : options
+        guard let limit = endLimit ?? options.timeout.map({ EndLimit($0, of: operation, options) }) else {
+            return try await attempts(body, options)
+        }
+        var timer: DeadlineTimer?
+        if let timeout = options.timeout {
+            timer = endLimit == nil ? limit : HandlerTimer { limit.pass(timeout) }
+            timer!.start(timeout, clock: options.clock)
+        }
+        do {
+            let value = try await attempts(body, options)
+            timer?.end()
+            try limit.endBody()
+            return value
+        } catch {
+            timer?.end()
+            // Throws the same error again if the limit has passed.
+            try limit.endBody()
+            throw error
+        }
     }
 
-    private static func attempt(
-        _ body: @escaping Body, _ limit: Duration?, _ clock: any Clock<Duration>
-    ) async throws -> Success {
-        guard let limit else { return try await body() }
+    @inline(__always)
+    private static func attempts(_ body: @escaping Body, _ options: BodyOptions) async throws -> Success {
+        guard let policy = options.retry else {
+            return options.attemptTimeout == nil ? try await body() : try await attempt(body, options)
+        }
+        return try await run({ try await attempt(body, options) }, retrying: policy, clock: options.clock)
+    }
+
+    private static func attempt(_ body: @escaping Body, _ options: BodyOptions) async throws -> Success {
+        guard let limit = options.attemptTimeout else { return try await body() }
         let label = OperationLabel(AnyTaskOperation.executing!)
-        return try await withCancelledBody(after: limit, clock: clock, body) {
+        return try await withCancelledBody(after: limit, clock: options.clock, body) {
             TaskOperationError.timedOut(label, after: limit)
         }
     }

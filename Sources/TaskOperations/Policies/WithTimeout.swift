@@ -133,46 +133,54 @@ package func withTimeoutHandler<Result, Failure>(
     onTimeout: @escaping @Sendable () -> Void
 ) async throws(Failure) -> Result {
     guard let timeout else { return try await operation() }
-    let limit = DeadlineTimer(onTimeout)
+    let limit = HandlerTimer(onTimeout)
     limit.start(timeout, clock: clock)
     defer { limit.end() }
     return try await operation()
 }
 
-/// A timer that calls a function once, after a given time.
-package final class DeadlineTimer: DeadlineTarget, @unchecked Sendable {
+/// An object that learns once that a time is over.
+package class DeadlineTimer: DeadlineTarget, @unchecked Sendable {
     // Accessed only under the lock of `Deadlines`.
-    var deadlinePlace: DeadlinePlace?
+    final var deadlinePlace: DeadlinePlace?
 
-    private struct State: Sendable {
-        var handler: (@Sendable () -> Void)?
-        /// The task that sleeps if `Deadlines` cannot store the deadline; otherwise nil.
-        var task: Task<Void, Never>?
-    }
+    /// The task that sleeps if `Deadlines` cannot store the deadline; otherwise nil.
+    private let sleeper = Lock<Task<Void, Never>?>(nil)
 
-    private let state: Lock<State>
-
-    package init(_ handler: @escaping @Sendable () -> Void) {
-        state = Lock(State(handler: handler))
-    }
-
-    package func start(_ timeout: Duration, clock: some Clock<Duration>) {
+    package final func start(_ timeout: Duration, clock: some Clock<Duration>) {
         if Deadlines.add(self, after: timeout, on: clock) { return }
         let task = Deadlines.sleep(for: self, timeout, after: clock.now, on: clock)
-        state.withLock { $0.task = task }
+        sleeper.withLock { $0 = task }
     }
 
+    /// Ends the timer. It may be about to call `deadlinePassed`.
     package func end() {
         Deadlines.remove(self)
-        let ended = state.withLock { state in
-            defer { state = State() }
-            return state
-        }
-        ended.task?.cancel()
+        sleeper.withLock { $0.take() }?.cancel()
     }
 
-    func deadlinePassed() {
-        let handler = state.withLock { $0.handler.take() }
+    func deadlinePassed() {}
+}
+
+/// A timer that calls a function once, after a given time.
+package final class HandlerTimer: DeadlineTimer, @unchecked Sendable {
+    // All properties are constant.
+
+    private let handler: Lock<(@Sendable () -> Void)?>
+
+    package init(_ handler: @escaping @Sendable () -> Void) {
+        self.handler = Lock(handler)
+    }
+
+    /// Ends the timer. No call of the function begins afterwards.
+    override package func end() {
+        super.end()
+        let handler = handler.withLock { $0.take() }
+        extendLifetime(handler)
+    }
+
+    override func deadlinePassed() {
+        let handler = handler.withLock { $0.take() }
         handler?()
     }
 }

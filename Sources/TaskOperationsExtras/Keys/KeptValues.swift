@@ -39,7 +39,7 @@ public struct KeptValues: Sendable {
 final class KeptOperations: Sendable {
     private struct Entry: Sendable {
         let shared: SharedOperation
-        let timer: DeadlineTimer?
+        let timer: HandlerTimer?
         /// The number of the last use.
         var lastUse: Int
     }
@@ -100,7 +100,7 @@ final class KeptOperations: Sendable {
     /// Keeps a finished operation. Returns false and does nothing if `removeAll` was called.
     func insert(_ shared: SharedOperation) -> Bool {
         let identity = ObjectIdentifier(shared)
-        let timer = values.time.map { _ in DeadlineTimer { [weak self, weak shared] in shared.map { self?.expire($0) } }
+        let timer = values.time.map { _ in HandlerTimer { [weak self, weak shared] in shared.map { self?.expire($0) } }
         }
         let (isOpen, removed) = state.withLock { state -> (Bool, [Entry]) in
             if state.isClosed { return (false, []) }

@@ -88,7 +88,7 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
         } add: { operation in
             queue.addNew(operation)
         } settle: { settling in
-            settling.begin(pause, clock: values.chosenClock)
+            settling.begin(pause, clock: values.body.clock)
         }
     }
 

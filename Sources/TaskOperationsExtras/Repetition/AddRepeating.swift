@@ -81,7 +81,7 @@ private struct Rounds: Sendable {
         let values = options.values
         self.options = options
         self.schedule = schedule
-        face = ClockFace(values.chosenClock)
+        face = ClockFace(values.body.clock)
         start = max(values.delay?.remaining ?? .zero, .zero).saturated
         self.scheduler = scheduler
         // The queue may be released while the round waits for its due time.

@@ -125,7 +125,7 @@ public final class BatchedOperations<Input: Sendable, Value: Sendable>: Sendable
             }
             if isSet {
                 queue.addNew(new.operation)
-                new.pause?.begin(pause, clock: options.values.chosenClock)
+                new.pause?.begin(pause, clock: options.values.body.clock)
                 if maxCount == 1 { close(new.batch) }
                 return (new, 0)
             }

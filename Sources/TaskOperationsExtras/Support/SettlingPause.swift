@@ -8,7 +8,7 @@ import TaskOperations
 final class SettlingPause: Sendable {
     /// The dependency that ends with the pause.
     let end: TaskOperation<Void> = .placeholder(name: "settling")
-    private let timer = Lock<DeadlineTimer?>(nil)
+    private let timer = Lock<HandlerTimer?>(nil)
 
     /// Creates a pause that has not begun. Returns nil if its duration is not positive.
     init?(of duration: Duration) {
@@ -18,7 +18,7 @@ final class SettlingPause: Sendable {
     /// Begins the pause, or begins it again. Has no effect after the end. Takes O(log *n*) time for *n* pauses.
     func begin(_ pause: Duration, clock: any Clock<Duration>) {
         if end.isFinished { return }
-        let new = DeadlineTimer { [end] in end.finishExternally() }
+        let new = HandlerTimer { [end] in end.finishExternally() }
         replaceTimer(by: new)
         new.start(pause, clock: clock)
         // If the pause ended, or another thread began it again, before this timer started, nothing else ends the timer.
@@ -31,7 +31,7 @@ final class SettlingPause: Sendable {
         replaceTimer(by: nil)
     }
 
-    private func replaceTimer(by new: DeadlineTimer?) {
+    private func replaceTimer(by new: HandlerTimer?) {
         let former = timer.withLock { timer in
             defer { timer = new }
             return timer
