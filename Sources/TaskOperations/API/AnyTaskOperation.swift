@@ -231,13 +231,15 @@ extension AnyTaskOperation {
         } end: {
             leaveWait(number)
         } register: { continuation in
-            arrive(continuation, number, endsEarly: endsEarly)
+            addWaiter(continuation, number, endsEarly: endsEarly)
             if hasLeft() { leaveWait(number) }
         }
     }
 
-    private func arrive(_ continuation: WaitContinuation<Bool>, _ number: Int, endsEarly: Bool) {
-        let (isFinished, following) = record.withLock { record -> (Bool?, Inheritance.Following?) in
+    /// Registers a waiter, whose level the operation inherits. If the operation is finished, or the wait must end early,
+    /// resumes the waiter instead.
+    private func addWaiter(_ continuation: WaitContinuation<Bool>, _ number: Int, endsEarly: Bool) {
+        let (result, following) = record.withLock { record -> (Bool?, Inheritance.Following?) in
             if record.phase == .finished { return (true, nil) }
             // The cancellation and the priority are read under the lock. Therefore no change before the registration is
             // missed.
@@ -246,7 +248,7 @@ extension AnyTaskOperation {
             record.madeLinks().waiters.append(continuation, number: number, level: level)
             return (nil, record.inherit(from: nil, to: level, of: self))
         }
-        if let isFinished { continuation.resume(returning: isFinished) }
+        if let result { continuation.resume(returning: result) }
         if let following { Inheritance.propagate(following) }
     }
 

@@ -128,7 +128,7 @@ extension Scheduler {
 
     // MARK: The end of all operations
 
-    nonisolated var endRank: Int { end.value }
+    nonisolated var endRank: Int { rankOfEnd.value }
 
     /// Called when a body is about to wait until the queue is empty.
     nonisolated func willBeAwaited() {
@@ -137,7 +137,7 @@ extension Scheduler {
             if isAwaited { return }
             emptyInbox(&core, openFor: nil)
             isAwaitedByBodies.store(true, ordering: .sequentiallyConsistent)
-            end.set(Rank.next())
+            rankOfEnd.set(Rank.next())
         }
     }
 
@@ -150,13 +150,13 @@ extension Scheduler {
     /// not.
     nonisolated func lowerEnd(to rank: Int) -> Bool {
         withCore { core in
-            if end.value <= rank { return true }
+            if endRank <= rank { return true }
             // A finished operation, such as the operation of an abandoned body, waits for no other.
             let isAbove = core.state.records.all.allSatisfy { record in
                 record.element.rank.value < rank || record.element.isFinished
             }
             guard isAbove else { return false }
-            end.set(rank)
+            rankOfEnd.set(rank)
             return true
         }
     }

@@ -7,19 +7,20 @@ extension AnyTaskOperation {
     /// The operation's slot in its scheduler; negative before its insertion.
     var slot: Int { record.withLock { Int($0.slot) } }
 
-    /// Adds the operation to a scheduler. An operation that was cancelled before its addition stays finished.
+    /// Claims the operation for a scheduler, which then inserts it. An operation that was cancelled before its addition
+    /// stays finished.
     ///
     /// - Throws: `TaskOperationError.alreadyAdded`. `TaskOperationError.notReady` if `mustBeReady` is true and a
     ///   dependency is unfinished. `TaskOperationError.dependencyCycle` if the operation waits for a permit whose
     ///   holder waits for the operation.
-    func submit(
-        to scheduler: Scheduler, bindings: [TaskLocalBinding], mustBeReady: Bool
+    func claim(
+        for scheduler: Scheduler, bindings: [TaskLocalBinding], mustBeReady: Bool
     ) throws(TaskOperationError) -> Newcomer {
         let unfinished = mustBeReady ? dependencies.filter { !$0.isFinished } : []
-        var newcomer = try submitIfOrdered(to: scheduler, bindings, after: unfinished)
+        var newcomer = try claimIfOrdered(for: scheduler, bindings, after: unfinished)
         while newcomer == nil {
             let cycle = try WaitOrder.makeEdges { () throws(TaskOperationError) in
-                newcomer = try submitIfOrdered(to: scheduler, bindings, after: unfinished)
+                newcomer = try claimIfOrdered(for: scheduler, bindings, after: unfinished)
                 if newcomer != nil { return nil }
                 return (.operation(self), record.withLock { $0.permits(of: scheduler) }.map(WaitNode.permit))
             }
@@ -28,11 +29,11 @@ extension AnyTaskOperation {
         return newcomer!
     }
 
-    /// Adds the operation to a scheduler. If a permit that the operation needs has the same or a higher rank, returns nil
+    /// Claims the operation for a scheduler. If a permit that the operation needs has the same or a higher rank, returns nil
     /// and changes nothing.
     @inline(__always)
-    private func submitIfOrdered(
-        to scheduler: Scheduler, _ bindings: [TaskLocalBinding], after unfinished: [AnyTaskOperation]
+    private func claimIfOrdered(
+        for scheduler: Scheduler, _ bindings: [TaskLocalBinding], after unfinished: [AnyTaskOperation]
     ) throws(TaskOperationError) -> Newcomer? {
         try record.withLock { record throws(TaskOperationError) -> Newcomer? in
             if record.wasSubmitted { throw .alreadyAdded(OperationLabel(self)) }
@@ -42,12 +43,12 @@ extension AnyTaskOperation {
             if let defaults = scheduler.defaults, record.phase == .created { record.complete(by: defaults) }
             if let permit = scheduler.permit, permit.rank.value >= rank.value { return nil }
             if record.hasLimits, !record.ranksAboveLimits(at: rank.value) { return nil }
-            record.submit(to: scheduler, bindings)
+            record.claim(for: scheduler, bindings)
             return record.newcomer
         }
     }
 
-    /// Undoes `submit`, because the scheduler refused this operation or an operation that was added in the same step.
+    /// Undoes `claim`, because the scheduler refused this operation or an operation that was added in the same step.
     func withdraw() {
         let bindings = leaveScheduler()
         unlinkDependencies()
@@ -83,17 +84,19 @@ extension AnyTaskOperation {
     /// - Returns: The properties of the operation; nil if the slot was not set.
     func assignSlot(_ slot: Int, in place: GraphPlace, onlyInOrder: Bool) -> Newcomer? {
         record.withLock { record in
-            if !place.isFree, !isOrdered(in: place, record), onlyInOrder { return nil }
+            let isInOrder = place.isFree || takeRank(in: place, record)
+            if !isInOrder, onlyInOrder { return nil }
             record.slot = Int32(slot)
             return record.newcomer
         }
     }
 
-    /// Whether the rank of the operation fits its place in a scheduler. The operation must rank above the operations for
-    /// which it would wait because of barriers, and below the scheduler's end. May change the rank to make this true.
-    func isOrdered(in place: GraphPlace) -> Bool { record.withLock { isOrdered(in: place, $0) } }
+    /// Gives the operation a rank that fits its place in a scheduler. The rank must be above the ranks of the operations
+    /// for which the operation would wait because of barriers, and below the rank of the scheduler's end. Returns false
+    /// if the operation cannot have such a rank.
+    func takeRank(in place: GraphPlace) -> Bool { record.withLock { takeRank(in: place, $0) } }
 
-    private func isOrdered(in place: GraphPlace, _ record: borrowing OperationRecord) -> Bool {
+    private func takeRank(in place: GraphPlace, _ record: borrowing OperationRecord) -> Bool {
         if record.phase == .finished { return true }
         if place.endRank == .max {
             if !place.hasEdges { return true }
@@ -109,18 +112,19 @@ extension AnyTaskOperation {
         return place.before?.allSatisfy { $0.rank.value < rank.value } ?? false
     }
 
-    /// Starts the operation if it is ready. The scheduler then runs its body on a task of the given level.
+    /// Starts the operation if it is ready. The worker then runs its body.
     ///
+    /// - Parameter usesOwnExecutor: Whether the body runs on the executor of the operation, if it has one.
     /// - Returns: Nil if the operation has a new dependency, of which the scheduler does not know yet.
-    func start(on runner: OperationRunner, level: PriorityLevel, slot: Int) -> StartedOperation? {
+    func start(on worker: Worker, slot: Int, usesOwnExecutor: Bool) -> StartedOperation? {
         record.withLock { record in
             assert(record.phase == .submitted, "an operation that has ended or started is still queued")
             if !record.isReady { return nil }
-            record.start(on: runner)
-            let isEscalated = record.effectiveLevel > level
+            record.start(on: worker)
+            let isEscalated = record.effectiveLevel > worker.level
             if isEscalated { record.isRunnerWorn = true }
             return StartedOperation(
-                operation: self, slot: slot, executor: record.links?.executor,
+                operation: self, slot: slot, executor: usesOwnExecutor ? record.links?.executor : nil,
                 escalation: isEscalated ? record.effectiveLevel : nil)
         }
     }
@@ -191,7 +195,7 @@ struct GraphPlace {
 }
 
 extension OperationRecord {
-    fileprivate mutating func submit(to newScheduler: Scheduler, _ bindings: [TaskLocalBinding]) {
+    fileprivate mutating func claim(for newScheduler: Scheduler, _ bindings: [TaskLocalBinding]) {
         wasSubmitted = true
         guard phase == .created else { return }
         phase = .submitted

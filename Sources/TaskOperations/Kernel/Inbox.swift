@@ -17,7 +17,7 @@ import Synchronization
 ///    before the last operation ended is therefore part of the queue before a task learns that the queue is empty.
 /// 2. At the end of each event, the scheduler opens the inbox for the levels at which no number of added operations
 ///    would start a worker, or closes it. In the step that closes the inbox, the scheduler inserts its operations. While
-///    no event is in progress, the inbox is open only as `SchedulerState.inboxLevel` says.
+///    no event is in progress, the inbox is open only as `SchedulerState.levelForInbox` says.
 /// 3. The inbox of an empty queue is closed. If the inbox is open, no operation can start before the next event.
 /// 4. The level of an operation is read under the lock of the inbox, after `hasOperations` was set. A thread that raises
 ///    the operation later causes an event of the scheduler, which finds the operation in the inbox.
@@ -71,15 +71,15 @@ final class Inbox: Sendable {
 extension Scheduler {
     /// Inserts the operations of the inbox into the queue.
     @inline(__always)
-    nonisolated func readInbox(_ core: inout SchedulerCore) {
-        if !inbox.isEmpty { emptyInbox(&core, openFor: core.inboxLevel) }
+    nonisolated func drainInbox(_ core: inout SchedulerCore) {
+        if !inbox.isEmpty { emptyInbox(&core, openFor: core.openInboxLevel) }
     }
 
     /// Opens or closes the inbox at the end of an event. Returns whether this has inserted operations.
     @inline(__always)
     nonisolated func updateInbox(_ core: inout SchedulerCore) -> Bool {
-        let level = isAwaited ? nil : core.state.inboxLevel
-        return level == core.inboxLevel ? false : emptyInbox(&core, openFor: level)
+        let level = isAwaited ? nil : core.state.levelForInbox
+        return level == core.openInboxLevel ? false : emptyInbox(&core, openFor: level)
     }
 
     /// Inserts the operations of the inbox into the queue. Returns whether there were any.
@@ -91,7 +91,7 @@ extension Scheduler {
         var operations: [AnyTaskOperation] = []
         swap(&operations, &core.inboxMemory)
         if level == nil { operations = [] }
-        core.inboxLevel = level
+        core.openInboxLevel = level
         inbox.exchange(&operations, openFor: level)
         let isEmpty = operations.isEmpty
         for operation in operations { insert(operation, in: &core) }

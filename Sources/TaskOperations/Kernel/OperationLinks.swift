@@ -348,7 +348,7 @@ struct WaiterList: Sendable {
     // Not inlined. Otherwise, its generic types would be looked up even if there are no waiters.
     @inline(never)
     private func resumeAll() {
-        waiters.forEach { if let continuation = $0.continuation { InlineJobs.end(continuation) } }
+        waiters.forEach { if let continuation = $0.continuation { InlineJobs.resumeWaiter(continuation) } }
     }
 
     /// The first position with this number or a higher number.

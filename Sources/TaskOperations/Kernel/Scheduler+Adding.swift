@@ -25,7 +25,7 @@ extension Scheduler {
         var (dependents, withOptions) = ([AnyTaskOperation](), [AnyTaskOperation]())
         do {
             for operation in operations {
-                let newcomer = try operation.submit(to: self, bindings: capturedTaskLocals, mustBeReady: false)
+                let newcomer = try operation.claim(for: self, bindings: capturedTaskLocals, mustBeReady: false)
                 if newcomer.hasDependencies { dependents.append(operation) }
                 if newcomer.hasOptions || defaults != nil { withOptions.append(operation) }
                 submitted += 1
@@ -44,7 +44,7 @@ extension Scheduler {
     nonisolated func submitAndLink(
         _ operation: AnyTaskOperation, mustBeReady: Bool = false
     ) throws(TaskOperationError) -> Newcomer {
-        let newcomer = try operation.submit(to: self, bindings: capturedTaskLocals, mustBeReady: mustBeReady)
+        let newcomer = try operation.claim(for: self, bindings: capturedTaskLocals, mustBeReady: mustBeReady)
         if newcomer.hasDependencies { operation.linkDependencies() }
         if newcomer.hasOptions || defaults != nil { operation.beginOptions() }
         return newcomer
@@ -73,7 +73,7 @@ extension Scheduler {
             let mustNotStart =
                 core.state.acceptance.intake.accepts
                 && (excessiveWait != nil || operation.record.withLock { $0.newcomer.isLate })
-            guard mustNotStart || core.state.accepts(operation) else { return true }
+            guard mustNotStart || core.state.admitOrReject(operation) else { return true }
         }
         let slot = core.state.nextSlot
         let place = nextPlace(for: CollectionOfOne(operation), isBarrier: isBarrier, in: &core)
@@ -145,7 +145,7 @@ extension Scheduler {
         if core.state.acceptance.intake.accepts {
             while true {
                 let place = nextPlace(for: operations, isBarrier: isBarrier, in: &core)
-                guard !place.isFree, let misfit = operations.first(where: { !$0.isOrdered(in: place) }) else { break }
+                guard !place.isFree, let misfit = operations.first(where: { !$0.takeRank(in: place) }) else { break }
                 if let orderViolation = place.orderViolation(of: misfit, in: self) { return orderViolation }
                 // Another operation has begun to wait for `misfit`. The next place therefore lists the earlier operations.
             }
@@ -170,7 +170,7 @@ extension Scheduler {
         if mustList { core.state.indexArrivals() }
         return GraphPlace(
             hasEdges: hasEdges, before: mustList ? core.state.elementsHoldingBackNext(isBarrier: isBarrier) : nil,
-            endRank: end.value)
+            endRank: endRank)
     }
 
     /// Called when the delay of an operation is over. A barrier then takes its place in the line.
@@ -213,8 +213,8 @@ extension Scheduler {
             let moving = core.state.operationsMoving(with: waiting)
             let mustList = isAwaited || barrier.record.withLock { $0.isWaitedFor }
             let before = mustList ? core.state.elementsHoldingBackNextBarrier(without: moving) : nil
-            let place = GraphPlace(hasEdges: true, before: before, endRank: end.value)
-            if barrier.isOrdered(in: place) {
+            let place = GraphPlace(hasEdges: true, before: before, endRank: endRank)
+            if barrier.takeRank(in: place) {
                 core.state.endDelay(of: slot, before: moving)
                 core.updateReadiness(of: barrier)
                 return nil
@@ -240,7 +240,7 @@ extension Scheduler {
     ) -> WaitOrder.OrderViolation? {
         if core.slot(of: operation) == nil { return nil }
         let before = core.operationsHoldingBack(operation)
-        let place = GraphPlace(hasEdges: !before.isEmpty, before: before, endRank: end.value)
+        let place = GraphPlace(hasEdges: !before.isEmpty, before: before, endRank: endRank)
         return place.orderViolation(of: operation, in: self)
     }
 }

@@ -18,7 +18,7 @@ struct StartedOperation: Sendable {
     let operation: AnyTaskOperation
     let slot: Int
     /// The executor of the operation; nil if the operation runs in the place of the queue.
-    var executor: (any TaskExecutor)?
+    let executor: (any TaskExecutor)?
     /// The level to which the worker's task must be raised; nil if it has that level.
     let escalation: PriorityLevel?
 }
@@ -52,7 +52,10 @@ extension Scheduler {
             core.leave(operation, slot, ending, self, &readied)
             return (ending, next(worker, ending, isSliceOver, &core))
         }
-        if let step { return perform(ending, readied, effects, worker, step, isSliceOver) }
+        if let step {
+            performEnd(ending, readied, effects, worker, step, isSliceOver)
+            return step
+        }
         if !effects.isEmpty { perform(effects) }
         noteFailure(of: operation)
         ending.callHandlers(operation)
@@ -61,27 +64,25 @@ extension Scheduler {
             core.leave(operation, slot, ending, self, &readied)
             return next(worker, ending, isSliceOver, &core)
         }
-        return perform(ending, readied, effects, worker, stepAfterHandlers, isSliceOver)
+        performEnd(ending, readied, effects, worker, stepAfterHandlers, isSliceOver)
+        return stepAfterHandlers
     }
 
-    /// Performs the effects of an end, and returns the next step of the worker.
+    /// Performs the effects of an operation's end, after which a worker takes its next step.
     @inline(__always)
-    private nonisolated func perform(
+    private nonisolated func performEnd(
         _ ending: borrowing OperationEnding, _ readied: Readied,
         _ effects: Effects, _ worker: Worker, _ step: WorkerStep, _ isSliceOver: Bool
-    ) -> WorkerStep {
+    ) {
         ending.endLimits()
         if readied.isEmpty, effects.isEmpty {
             if ending.hasLinks { ending.resumeWaiters() }
-            return step
-        }
-        if case .leave = step, !isSliceOver, !ending.isRunnerWorn, !ending.hasWaiters {
+        } else if case .leave = step, !isSliceOver, !ending.isRunnerWorn, !ending.hasWaiters {
             handOver(worker, to: readied, effects)
         } else {
             tell(readied, effects)
             ending.resumeWaiters()
         }
-        return step
     }
 }
 
@@ -182,13 +183,13 @@ extension Scheduler {
 
     /// Starts the next operation on a worker if the operation has the worker's level.
     private nonisolated func start(_ worker: Worker, _ core: inout SchedulerCore) -> WorkerStep {
+        var isInPool: Bool { if case .pool = place { true } else { false } }
         while let slot = core.limits == nil
             ? core.state.nextStart(at: worker.level) : core.nextLimitedStart(at: worker.level, in: self)
         {
             let operation = core.state.records[slot].element
-            if var started = operation.start(on: worker, level: worker.level, slot: slot) {
+            if let started = operation.start(on: worker, slot: slot, usesOwnExecutor: isInPool) {
                 core.state.noteStart(slot)
-                if case .pool = place {} else { started.executor = nil }
                 return .run(started)
             }
             core.state.undoStart(slot)

@@ -34,7 +34,7 @@ package actor Scheduler {
     nonisolated let isAwaitedByBodies = Atomic(false)
     /// The rank of the end of all operations. It is above the rank of each operation. `Int.max` if no body waits until
     /// the queue is empty.
-    nonisolated let end = Rank(.max)
+    nonisolated let rankOfEnd = Rank(.max)
     /// The permits of the queue as a node of the wait graph; nil if operations of the queue never wait for a permit.
     nonisolated let permit: PermitNode?
     private nonisolated let optionalClock: OptionalClock
@@ -136,7 +136,7 @@ extension Scheduler {
         let reading = clock?.read()
         return lock.withLock {
             if let reading { clock!.tell(reading, to: &core.state) }
-            readInbox(&core)
+            drainInbox(&core)
             let result = event(&core)
             computeEffects(&core, &effects)
             return result
@@ -156,7 +156,7 @@ extension Scheduler {
         for (scheduler, reading) in zip(schedulers, readings) {
             scheduler.lock.lock()
             if let reading { scheduler.clock!.tell(reading, to: &scheduler.core.state) }
-            scheduler.readInbox(&scheduler.core)
+            scheduler.drainInbox(&scheduler.core)
             event(scheduler, &scheduler.core)
         }
         let result = body()
@@ -171,29 +171,29 @@ extension Scheduler {
     /// The effects of an event.
     struct Effects: Sendable {
         fileprivate var semaphores: SemaphoreEffects?
-        fileprivate(set) var state: State.Effects?
+        fileprivate(set) var queue: State.Effects?
         /// The log to deliver; nil if no change was recorded.
         fileprivate var eventLog: EventLog?
 
         @inline(__always)
-        var isEmpty: Bool { state == nil && semaphores == nil }
+        var isEmpty: Bool { queue == nil && semaphores == nil }
 
         /// Removes the last claim of a queue that was served. Returns nil if the effects are more than such claims.
         mutating func takeLastServed() -> (claim: LimitClaim, scheduler: Scheduler)? {
-            if state != nil { return nil }
+            if queue != nil { return nil }
             defer { if let semaphores, semaphores.isEmpty { self.semaphores = nil } }
             return semaphores?.takeLastServed()
         }
 
         /// Removes the operations whose floor may have changed, which the caller updates itself.
-        mutating func takeFloorChanges() -> [AnyTaskOperation] { state?.takeFloorChanges() ?? [] }
+        mutating func takeFloorChanges() -> [AnyTaskOperation] { queue?.takeFloorChanges() ?? [] }
     }
 
     // Not inlined, because each of 60 events would contain a copy.
     @inline(never)
     private nonisolated func computeEffects(_ core: inout SchedulerCore, _ effects: inout Effects) {
         // Threads may have added operations during the event, before it has ended others.
-        readInbox(&core)
+        drainInbox(&core)
         if !core.state.acceptance.producers.isEmpty { admitProducers(&core) }
         if core.limits == nil {
             repeat { core.state.computeEffects { $0.permitWasReturned() } } while updateInbox(&core)
@@ -211,7 +211,7 @@ extension Scheduler {
         }
         if core.state.effects.isEmpty { return }
         if core.state.effects.hasChanges { effects.eventLog = logChanges(&core) }
-        effects.state = core.state.takeEffects()
+        effects.queue = core.state.takeEffects()
     }
 
     /// Adds operations that wait for room, as long as there is room.
@@ -221,7 +221,7 @@ extension Scheduler {
 
     /// Records that no body waits for the queue's end, whose rank may increase again.
     private nonisolated func forgetAwaiting() {
-        end.set(.max)
+        rankOfEnd.set(.max)
         isAwaitedByBodies.store(false, ordering: .sequentiallyConsistent)
     }
 }
@@ -234,13 +234,13 @@ extension Scheduler {
     @inline(never)
     nonisolated func perform(_ effects: Effects) {
         effects.semaphores?.perform()
-        guard let state = effects.state else { return }
-        if !state.floorChanges.isEmpty { Inheritance.updateFloors(of: state.floorChanges, in: self) }
-        state.workers.forEach { Worker.start(for: self, level: $0) }
-        for rejection in state.rejected { reject(rejection.element, rejection.reason) }
-        for continuation in state.resumed { InlineJobs.resume(continuation) }
-        if state.isOver { scopeWorkers?.end() }
-        if let time = state.wakeTime { clock!.wake(self, at: time) }
+        guard let queue = effects.queue else { return }
+        if !queue.floorChanges.isEmpty { Inheritance.updateFloors(of: queue.floorChanges, in: self) }
+        queue.workers.forEach { Worker.start(for: self, level: $0) }
+        for rejection in queue.rejected { reject(rejection.element, rejection.reason) }
+        for continuation in queue.resumed { InlineJobs.resume(continuation) }
+        if queue.isOver { scopeWorkers?.end() }
+        if let time = queue.wakeTime { clock!.wake(self, at: time) }
         // Last, because an observer may be user code that takes long.
         effects.eventLog?.deliver()
     }
@@ -280,7 +280,7 @@ extension Scheduler: SerialExecutor {
         let retained = Unmanaged.passRetained(self)
         defer { retained.release() }
         lock.withLock {
-            readInbox(&core)
+            drainInbox(&core)
             isolatedThread.store(currentThread, ordering: .sequentiallyConsistent)
             job.runSynchronously(on: unownedExecutor)
             isolatedThread.store(0, ordering: .sequentiallyConsistent)
@@ -307,11 +307,6 @@ extension Scheduler {
 
     nonisolated var handlerExecutor: (any TaskExecutor)? {
         if case .executor(let executor) = place { (executor as? any HandlerExecutor)?.handlerExecutor } else { nil }
-    }
-
-    /// Runs a body with the queue's task locals and interceptors, in the place of the queue.
-    nonisolated func run(_ operation: AnyTaskOperation, on runner: OperationRunner) async -> Outcome? {
-        await operation.withTaskLocals { await runIntercepted(operation, on: runner) }
     }
 
     /// Runs a body in the place of the queue.
@@ -355,7 +350,7 @@ struct SchedulerCore: ~Copyable, Sendable {
     /// The scheduler itself while the queue has operations, because operations do not retain the scheduler.
     var keptAlive: Scheduler?
     /// The highest level for which the inbox is open; nil while the inbox is closed.
-    var inboxLevel: PriorityLevel?
+    var openInboxLevel: PriorityLevel?
     /// An empty array with memory for the inbox. A new array at each event would take 15 % of the time of an empty
     /// operation.
     var inboxMemory: [AnyTaskOperation] = []

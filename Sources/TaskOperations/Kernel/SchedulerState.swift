@@ -394,7 +394,7 @@ extension SchedulerState {
 
     /// The highest level at which no number of added operations would have effects; nil if there is no such level.
     /// Always nil if the arrival of an operation is more than an entry in the list of ready operations.
-    var inboxLevel: PriorityLevel? {
+    var levelForInbox: PriorityLevel? {
         if isEmpty || admission.hasPolicies || admission.hasBarriers || changes.isObserved { return nil }
         if acceptance.isLimited || !acceptance.intake.accepts { return nil }
         if isHalted || permits.isAwaitedBack || permits.width.available == 0 { return .userInteractive }

@@ -118,7 +118,7 @@ extension Worker {
         var step = firstStep(in: scheduler)
         while true {
             switch step {
-            case .run(let started): step = await runIntercepted(started, in: scheduler)
+            case .run(let started): step = await runInContext(started, in: scheduler)
             case .yield:
                 await Task.yield()
                 step = firstStep(in: scheduler)
@@ -127,28 +127,31 @@ extension Worker {
         }
     }
 
-    /// Runs an operation with the task locals and interceptors of the queue. If the operation has its own executor,
-    /// also runs the following operations with the same executor.
+    /// Runs an operation that needs more than its body. If the operation has its own executor, also runs the following
+    /// operations with the same executor.
     @concurrent
     @inline(never)
     private func runInPlace(
         _ first: StartedOperation, in scheduler: Scheduler
     ) async -> Scheduler.WorkerStep {
-        guard let executor = first.executor else { return await runIntercepted(first, in: scheduler) }
+        guard let executor = first.executor else { return await runInContext(first, in: scheduler) }
         return await withTaskExecutorPreference(executor) {
-            var step = await runIntercepted(first, in: scheduler)
+            var step = await runInContext(first, in: scheduler)
             while case .run(let next) = step, next.executor === executor {
-                step = await runIntercepted(next, in: scheduler)
+                step = await runInContext(next, in: scheduler)
             }
             return step
         }
     }
 
-    private func runIntercepted(
+    /// Runs an operation with the task locals and interceptors of the queue, in the place of the queue.
+    private func runInContext(
         _ started: StartedOperation, in scheduler: Scheduler
     ) async -> Scheduler.WorkerStep {
         if let level = started.escalation { escalate(to: level) }
-        return finish(started, await scheduler.run(started.operation, on: self), in: scheduler)
+        let operation = started.operation
+        let outcome = await operation.withTaskLocals { await scheduler.runIntercepted(operation, on: self) }
+        return finish(started, outcome, in: scheduler)
     }
 
     // The following functions are not inlined, because an async function allocates every temporary on its task.

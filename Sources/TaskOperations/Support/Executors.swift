@@ -63,7 +63,7 @@ package enum InlineJobs {
     fileprivate enum Step {
         case resume(WaitContinuation<Void>)
         /// Resumes a task that awaits the end of an operation.
-        case end(WaitContinuation<Bool>)
+        case resumeWaiter(WaitContinuation<Bool>)
         case start(ObjectIdentifier, () -> Void)
     }
 
@@ -75,8 +75,9 @@ package enum InlineJobs {
         take(.resume(continuation))
     }
 
-    static func end(_ continuation: WaitContinuation<Bool>) {
-        take(.end(continuation))
+    /// Resumes a task that awaits the end of an operation.
+    static func resumeWaiter(_ continuation: WaitContinuation<Bool>) {
+        take(.resumeWaiter(continuation))
     }
 
     static func start(_ worker: ObjectIdentifier, _ start: @escaping () -> Void) {
@@ -99,7 +100,7 @@ package enum InlineJobs {
     private static func take(_ step: Step, _ calls: UnsafeMutablePointer<Calls>) {
         switch step {
         case .resume(let continuation): continuation.resume()
-        case .end(let continuation): continuation.resume(returning: true)
+        case .resumeWaiter(let continuation): continuation.resume(returning: true)
         case .start(let worker, let start): self.start(worker, calls, start)
         }
     }

@@ -87,5 +87,5 @@ struct InboxTests {
 }
 
 extension TaskOperationQueue {
-    fileprivate var inboxLevel: PriorityLevel? { scheduler.withCore { $0.inboxLevel } }
+    fileprivate var inboxLevel: PriorityLevel? { scheduler.withCore { $0.openInboxLevel } }
 }

@@ -37,18 +37,18 @@ struct EffectsTests {
         var state = State(width: 4)
         let slots = (0..<3).map { state.add("\($0)", isReady: true)! }
         #expect(state.settled().workers.count == 3)
-        #expect(state.inboxLevel == nil, "a fourth worker could start")
+        #expect(state.levelForInbox == nil, "a fourth worker could start")
         state.workerBegan(at: .medium)
         #expect(state.nextStart(at: .medium) == slots[0])
-        #expect(state.inboxLevel == nil)
+        #expect(state.levelForInbox == nil)
         state.remove(slots[0])
         #expect(state.nextStart(at: .medium) == slots[1])
         // One operation is ready, two workers will begin, and three permits are free.
-        #expect(state.inboxLevel == nil)
+        #expect(state.levelForInbox == nil)
         _ = state.add("3", isReady: true)
         _ = state.add("4", isReady: true)
         #expect(state.settled().workers.count == 1)
-        #expect(state.inboxLevel == .medium)
+        #expect(state.levelForInbox == .medium)
     }
 
     @Test("A worker that yields counts as started until it begins again")

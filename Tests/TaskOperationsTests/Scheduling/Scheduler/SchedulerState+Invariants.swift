@@ -129,7 +129,7 @@ extension SchedulerState {
         var settled = self
         settled.computeEffects()
         _ = settled.takeEffects()
-        guard let open = settled.inboxLevel else { return }
+        guard let open = settled.levelForInbox else { return }
         for level in PriorityLevel.allCases where level <= open {
             var later = settled
             for _ in 0..<3 {
