@@ -11,16 +11,20 @@ import Testing
 struct RefusedAdditionTests {
     /// A queue in which adding `refused` closes the cycle `refused`, barrier, `waiting`.
     private struct Cycle {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
+        let queue: TaskOperationQueue
         let started = Gate()
         let opened = Gate()
         let dependency: AnyTaskOperation
         let refused: AnyTaskOperation
 
-        init() async throws {
+        /// - Parameter body: The body of `refused`.
+        init(
+            defaults: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Void>.Body = {}
+        ) async throws {
+            queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, defaults: defaults))
             let (started, opened) = (started, opened)
             let dependency = TaskOperation(name: "dependency") { await opened.pass() }
-            let refused = TaskOperation(name: "refused", dependencies: [dependency]) {}
+            let refused = TaskOperation(name: "refused", dependencies: [dependency], body: body)
             (self.dependency, self.refused) = (dependency, refused)
             let waiting = TaskOperation(name: "waiting") {
                 await started.pass()
@@ -71,6 +75,23 @@ struct RefusedAdditionTests {
         cycle.opened.open()
         try await other.waitUntilAllOperationsAreFinished()
         #expect(refused.isFinished)
+        try await cycle.queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test("A refused operation has the policies of the queue that runs it", arguments: [1, 2])
+    func policiesOfTheOtherQueue(attempts: Int) async throws {
+        let runs = Recorder<Int>()
+        let cycle = try await Cycle(defaults: .retry(.immediately(attempts: 3))) {
+            runs.record(1)
+            throw CancellationError()
+        }
+        #expect(throws: TaskOperationError.self) { try cycle.queue.addOperation(cycle.refused) }
+        let defaults = attempts == 1 ? OperationOptions() : .retry(.immediately(attempts: attempts))
+        let other = TaskOperationQueue(.init(defaults: defaults))
+        try other.addOperation(cycle.refused)
+        cycle.opened.open()
+        try await cycle.refused.waitUntilFinished()
+        #expect(runs.events.count == attempts)
         try await cycle.queue.waitUntilAllOperationsAreFinished()
     }
 }

@@ -39,6 +39,21 @@ struct RoomsTests {
         }
     }
 
+    @Test("Every source that the article on architecture names exists")
+    func namedSources() throws {
+        let package = Self.sources.deletingLastPathComponent()
+        let paths = try ["Sources", "Tests"].flatMap { folder in
+            try FileManager.default.subpathsOfDirectory(atPath: package.appending(path: folder).path)
+        }
+        let present = Set(paths.map { URL(filePath: $0).lastPathComponent })
+        let article = try String(
+            contentsOf: Self.sources.appending(path: "TaskOperations/TaskOperations.docc/Architecture.md"),
+            encoding: .utf8)
+        let named = Set(article.matches(of: /[\w+]+\.swift\b/).map { String($0.0) })
+        #expect(named.count > 20)
+        #expect(named.subtracting(present) == [])
+    }
+
     /// The code of the files in a folder, without comments and strings.
     private static func code(of path: String) throws -> [String: String] {
         let folder = sources.appending(path: path)
