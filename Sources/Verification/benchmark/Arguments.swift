@@ -6,6 +6,8 @@ struct Arguments: Sendable {
         case help
         /// Writes the chart of simulated capacities to a file.
         case drawCapacity(path: String)
+        /// Judges a change by paired runs of two executables.
+        case compare(old: String, new: String)
     }
 
     var action = Action.run
@@ -21,10 +23,15 @@ struct Arguments: Sendable {
     var isMarkdown = false
     var jsonPath: String?
     var chartPath: String?
+    /// The number of pairs of runs of a comparison; nil for the default.
+    var pairs: Int?
+    /// The options for the measurements, for other executables of this benchmark.
+    private(set) var measuringOptions: [String] = []
 
     static let usage = """
         usage: benchmark [--all | --case NAME[,NAME…]] [--subject NAME[,NAME…]] [--scale N] [--rounds N]
                          [--json FILE] [--markdown] [--chart FILE] [--list]
+               benchmark --compare OLD NEW [--pairs N] [--all | --case …] [--subject …] [--scale N] [--rounds N]
                benchmark --capacity-chart FILE
 
         Without arguments, measures most cases for two minutes in total.
@@ -38,6 +45,9 @@ struct Arguments: Sendable {
           --markdown  print the table of README.md instead of the full one
           --chart     draw the figures of `growth` into an SVG file
           --list      print the names of the cases
+          --compare   run two executables of this benchmark in turn, and print for each case, size and subject whether
+                      NEW is faster or slower than OLD
+          --pairs     the number of runs of each executable (default 10, at least 6)
           --capacity-chart
                       measure nothing, and draw simulations of adapted capacities into an SVG file
         """
@@ -45,19 +55,29 @@ struct Arguments: Sendable {
     init(_ words: some Sequence<String>) throws(ArgumentError) {
         var words = words.makeIterator()
         var (isAll, namesCases) = (false, false)
+        func measuringValue(of option: String) throws(ArgumentError) -> String {
+            let value = try words.value(of: option)
+            measuringOptions += [option, value]
+            return value
+        }
         while let option = words.next() {
             switch option {
-            case "--all": isAll = true
+            case "--all":
+                isAll = true
+                measuringOptions.append(option)
             case "--case":
-                cases = try Self.cases(named: try words.value(of: option))
+                cases = try Self.cases(named: try measuringValue(of: option))
                 namesCases = true
-            case "--subject": subjects = try Self.subjects(named: try words.value(of: option))
-            case "--scale": scale = try Self.scale(try words.value(of: option))
-            case "--rounds": rounds = try Self.rounds(try words.value(of: option))
+            case "--subject": subjects = try Self.subjects(named: try measuringValue(of: option))
+            case "--scale": scale = try Self.scale(try measuringValue(of: option))
+            case "--rounds": rounds = try Self.rounds(try measuringValue(of: option))
             case "--json": jsonPath = try words.value(of: option)
             case "--chart": chartPath = try words.value(of: option)
             case "--markdown": isMarkdown = true
             case "--list": action = .list
+            case "--compare":
+                action = .compare(old: try words.value(of: option), new: try words.value(of: option))
+            case "--pairs": pairs = try Self.pairs(try words.value(of: option))
             case "--capacity-chart": action = .drawCapacity(path: try words.value(of: option))
             case "--help", "-h": action = .help
             default: throw ArgumentError("\(option) is not an option; allowed: \(Self.options)")
@@ -70,10 +90,18 @@ struct Arguments: Sendable {
             throw ArgumentError(
                 "--chart draws the case \(Chart.caseName), which is left out; add --case \(Chart.caseName)")
         }
+        if case .compare = action {
+            if isMarkdown || jsonPath != nil || chartPath != nil {
+                throw ArgumentError("--compare prints a table; --json, --markdown and --chart are not allowed with it")
+            }
+        } else if pairs != nil {
+            throw ArgumentError("--pairs is allowed only with --compare")
+        }
     }
 
     private static let options =
-        "--all --case --subject --scale --rounds --json --markdown --chart --list --capacity-chart --help"
+        "--all --case --subject --scale --rounds --json --markdown --chart --list --compare --pairs --capacity-chart "
+        + "--help"
 
     private static func cases(named list: String) throws(ArgumentError) -> [Case] {
         let names = list.split(separator: ",").map(String.init)
@@ -109,6 +137,16 @@ struct Arguments: Sendable {
             throw ArgumentError("--rounds \(word) is not allowed; it must be a whole number from 1 to 1000")
         }
         return rounds
+    }
+
+    private static func pairs(_ word: String) throws(ArgumentError) -> Int {
+        let least = MedianInterval.smallestCount
+        guard let pairs = Int(word), (least...1000).contains(pairs) else {
+            throw ArgumentError(
+                "--pairs \(word) is not allowed; it must be a whole number from \(least) to 1000, because fewer pairs "
+                    + "have no 95 % interval")
+        }
+        return pairs
     }
 }
 

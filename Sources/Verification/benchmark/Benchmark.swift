@@ -19,6 +19,9 @@ struct Benchmark {
             case .help: try OutputFile.standardOutput.write(Arguments.usage + "\n")
             case .list: try OutputFile.standardOutput.write(Catalogue.listing + "\n")
             case .drawCapacity(let path): try OutputFile(at: path).write(CapacityChart.svg() + "\n")
+            case .compare(let old, let new):
+                let runs = PairedRuns(old: old, new: new, options: arguments.measuringOptions)
+                try printLines(Judgement(runs.run(arguments.pairs ?? 10)).lines)
             case .run: run(arguments)
             }
         } catch {

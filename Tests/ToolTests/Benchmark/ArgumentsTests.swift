@@ -39,6 +39,33 @@ struct ArgumentsTests {
         #expect(arguments.chartPath == "a.svg")
     }
 
+    @Test("A comparison has two executables, and hands the options of measurements on to both")
+    func comparison() throws {
+        let arguments = try Arguments([
+            "--compare", "old", "new", "--case", "chain,growth", "--subject", "Task", "--scale", "0.5", "--rounds", "7",
+            "--pairs", "12",
+        ])
+        guard case .compare("old", "new") = arguments.action else {
+            Issue.record("The option is not read.")
+            return
+        }
+        #expect(arguments.pairs == 12)
+        #expect(
+            arguments.measuringOptions == [
+                "--case", "chain,growth", "--subject", "Task", "--scale", "0.5", "--rounds", "7",
+            ])
+        #expect(try Arguments(["--all", "--compare", "old", "new"]).measuringOptions == ["--all"])
+        #expect(try Arguments(["--compare", "old", "new"]).pairs == nil)
+    }
+
+    @Test("The usage explains each option")
+    func usage() throws {
+        let error = #expect(throws: ArgumentError.self) { try Arguments(["--none"]) }
+        let options = try #require(error).description.split(separator: " ").filter { $0.hasPrefix("--") }.dropFirst()
+        #expect(options.count > 10)
+        for option in options where option != "--help" { #expect(Arguments.usage.contains("\n  \(option)")) }
+    }
+
     @Test(
         "What cannot be followed is refused in one line that says what is allowed",
         arguments: [
@@ -48,6 +75,9 @@ struct ArgumentsTests {
             (["--json", "--list"], "needs a value"),
             (["--all", "--case", "chain"], "together"), (["--chart", "a.svg"], "growth"),
             (["--fast"], "--markdown"), (["chain"], "--case"), (["--case", "chain", "--chart", "a.svg"], "growth"),
+            (["--compare", "old"], "needs a value"), (["--compare", "--case", "chain"], "needs a value"),
+            (["--compare", "old", "new", "--pairs", "5"], "from 6"), (["--pairs", "10"], "--compare"),
+            (["--compare", "old", "new", "--json", "a.json"], "table"),
         ])
     func refusal(words: [String], hint: String) {
         let error = #expect(throws: ArgumentError.self) { try Arguments(words) }

@@ -69,11 +69,40 @@
                 }
             }
         }
+
+        @Test("Two runs of one program are compared, and a program that cannot be compared is named in the error")
+        func comparison() async {
+            await #expect(processExitsWith: .success) {
+                let folder = try Folder()
+                let short = BenchmarkProcess.short + ["--subject", "Task", "--pairs", "6"]
+                let program = BenchmarkProcess.path
+                let result = try BenchmarkProcess.run(
+                    ["--compare", program, program] + short, output: folder / "output")
+                #expect(result.status == 0)
+                let rows = try folder.text(of: "output").split(separator: "\n").filter { $0.hasPrefix("latency, ") }
+                #expect(rows.count == Catalogue.cases.count { $0.name == "latency" })
+                #expect(result.errors.split(separator: "\n").last == "[6/6] pair of runs")
+                for (path, reason) in [
+                    ("/missing/program", "cannot run /missing/program: there is no such file\n"),
+                    ("/dev", "cannot run /dev: it is not an executable file\n"),
+                    ("/bin/false", "/bin/false failed with status 1: no message\n"),
+                    ("/bin/true", "/bin/true wrote no figures; it must be an executable of this benchmark\n"),
+                ] {
+                    let result = try BenchmarkProcess.run(["--compare", path, program] + short, output: "/dev/null")
+                    #expect(result.status == 1)
+                    #expect(result.errors.hasPrefix("[1/6] pair of runs\nbenchmark: \(reason)"))
+                }
+            }
+        }
     }
 
     /// The program that is built with the tests.
     private enum BenchmarkProcess {
         static let short = ["--case", "latency", "--scale", "0.02", "--rounds", "1"]
+
+        static var path: String {
+            URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "benchmark").path
+        }
 
         /// Runs the program to its end.
         ///
@@ -82,8 +111,7 @@
         static func run(_ arguments: [String], output: String) throws -> (status: CInt, errors: String) {
             let folder = try Folder()
             let process = Process()
-            process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
-                .deletingLastPathComponent().appendingPathComponent("benchmark")
+            process.executableURL = URL(filePath: path)
             process.arguments = arguments
             process.standardOutput = try file(output)
             process.standardError = try file(folder / "errors")
