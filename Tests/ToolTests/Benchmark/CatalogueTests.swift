@@ -15,8 +15,8 @@ struct CatalogueTests {
                 "fan-out",
                 "fan-in", "layers", "random-dag", "after", "pending-memory", "delayed", "cancel-all",
                 "priority-change", "width-change", "suspend-resume", "growth", "semaphore", "keyed", "newest-first",
-                "bounded-add", "shared-limit", "start-rate", "options", "lending", "latency", "bridge", "observed",
-                "audit",
+                "bounded-add", "shared-limit", "start-rate", "options", "lending", "latency",
+                "latency-under-load", "bridge", "observed", "audit",
             ])
     }
 

@@ -47,10 +47,14 @@
                 #expect(result.status == 0)
                 let lines = result.errors.split(separator: "\n").filter { $0.hasPrefix("[") }
                 #expect(
-                    lines == ["[1/2] latency, median, 20 operations", "[2/2] latency, 99th percentile, 20 operations"])
+                    lines == [
+                        "[1/3] latency, median, 20 operations", "[2/3] latency, 99th percentile, 20 operations",
+                        "[3/3] latency, 99.9th percentile, 200 operations",
+                    ])
                 let table = try folder.text(of: "output").split(separator: "\n")
                 #expect(table.count { $0.hasPrefix("latency, median  ") } == 4)
                 #expect(table.count { $0.hasPrefix("latency, 99th percentile  ") } == 4)
+                #expect(table.count { $0.hasPrefix("latency, 99.9th percentile  ") } == 4)
             }
         }
 
@@ -65,7 +69,7 @@
                         BenchmarkProcess.short + ["--json", path], output: folder / "output")
                     #expect(result.status == 0)
                     let rows = try JSONSerialization.jsonObject(with: Data(folder.text(of: "output").utf8)) as? [Any]
-                    #expect(rows?.count == 8, "\(path)")
+                    #expect(rows?.count == 12, "\(path)")
                 }
             }
         }
