@@ -17,10 +17,14 @@ enum Chart {
                 panel.grid(withLabels: column == 0) + panel.lines
                     + [SVG.text(kind ?? "", x: Layout.plot.width / 2, y: -12, class: "title")])
         }
-        let width = Layout.left + Double(kinds.count) * (Layout.plot.width + Layout.gap)
+        let subjects = SubjectName.allCases.filter { name in figures.contains { $0.subject == name } }
+        let width =
+            Layout.left
+            + max(
+                Double(kinds.count) * (Layout.plot.width + Layout.gap), Double(subjects.count) * Layout.legendEntry)
         return SVG.document(
             width: width, height: Layout.top + Layout.plot.height + Layout.bottom, style: style,
-            title: "Cost of an operation against the number of operations", legend(figures) + panels)
+            title: "Cost of an operation against the number of operations", legend(subjects) + panels)
     }
 
     fileprivate enum Layout {
@@ -29,12 +33,12 @@ enum Chart {
         static let top = 72.0
         static let gap = 28.0
         static let bottom = 52.0
+        static let legendEntry = 170.0
     }
 
-    private static func legend(_ figures: [Figure]) -> [String] {
-        let subjects = SubjectName.allCases.filter { name in figures.contains { $0.subject == name } }
-        return subjects.enumerated().flatMap { column, subject in
-            let x = Layout.left + Double(column) * 170
+    private static func legend(_ subjects: [SubjectName]) -> [String] {
+        subjects.enumerated().flatMap { column, subject in
+            let x = Layout.left + Double(column) * Layout.legendEntry
             return [
                 SVG.line([(x, 20), (x + 24, 20)], class: subject.rawValue),
                 SVG.text(subject.rawValue, x: x + 30, y: 24, class: "legend"),
@@ -71,13 +75,13 @@ private struct Panel {
             let x = sizes.position(of: size)
             return [
                 SVG.line([(x, 0), (x, height)], class: "grid"),
-                SVG.text(Int(size).grouped, x: x, y: height + 18, class: "size"),
+                SVG.text(label(size: size), x: x, y: height + 18, class: "size"),
             ]
         }
         let horizontal = costs.decades.flatMap { cost in
             let y = height - costs.position(of: cost)
             return [SVG.line([(0, y), (width, y)], class: "grid")]
-                + (withLabels ? [SVG.text(label(cost), x: -8, y: y + 4, class: "cost")] : [])
+                + (withLabels ? [SVG.text(label(nanoseconds: cost), x: -8, y: y + 4, class: "cost")] : [])
         }
         return vertical + horizontal
             + [SVG.text("operations", x: width / 2, y: height + 38, class: "size")]
@@ -95,7 +99,17 @@ private struct Panel {
         }
     }
 
-    private func label(_ nanoseconds: Double) -> String {
+    /// Returns a label that is short enough for the gap between two panels.
+    private func label(size: Double) -> String {
+        switch size {
+        case ..<1e3: "\(Int(size))"
+        case ..<1e6: "\(Int(size / 1e3))k"
+        case ..<1e9: "\(Int(size / 1e6))M"
+        default: "\(Int(size / 1e9))G"
+        }
+    }
+
+    private func label(nanoseconds: Double) -> String {
         switch nanoseconds {
         case ..<1e3: "\(Int(nanoseconds)) ns"
         case ..<1e6: "\(Int(nanoseconds / 1e3)) µs"
