@@ -66,18 +66,26 @@ extension AnyTaskOperation {
     /// ```
     public var cancellationCause: (any Error)? { record.withLock { $0.bodyRunner }?.cancellationCause }
 
-    /// Ends the operation if it has not started. Returns whether this call ended it.
+    /// Ends the operation if it has not started and meets a condition. Returns whether this call ended it.
     @discardableResult
-    func endUnlessStarted(_ failure: any Error, isCancellation: Bool) -> Bool {
+    func endUnlessStarted(
+        _ failure: any Error, isCancellation: Bool, if condition: (borrowing OperationRecord) -> Bool = { _ in true }
+    ) -> Bool {
         perform { record in
-            record.phase < .executing ? record.end(failure, isCancellation: isCancellation) : .none
+            record.phase < .executing && condition(record)
+                ? record.end(failure, isCancellation: isCancellation) : .none
         }
     }
 
     /// Ends the operation if it has not started. Otherwise cancels its task. Marks the operation as cancelled only if
     /// `isCancellation` is true.
     package func endOrCancel(_ failure: any Error, isCancellation: Bool) {
-        perform { $0.end(failure, isCancellation: isCancellation) }
+        endOrCancel(failure, isCancellation: isCancellation) { _ in true }
+    }
+
+    /// Does nothing if the operation does not meet the condition.
+    func endOrCancel(_ failure: any Error, isCancellation: Bool, if condition: (borrowing OperationRecord) -> Bool) {
+        perform { condition($0) ? $0.end(failure, isCancellation: isCancellation) : .none }
     }
 
     /// Calls `end` under the operation's lock, and performs the effects that `end` returns. Returns whether the
@@ -140,7 +148,7 @@ extension AnyTaskOperation {
     func performUnstartedEnd(_ ending: OperationEnding, _ scheduler: Scheduler?) {
         discardBody()
         if ending.wasDelayed { Deadlines.remove(self) }
-        ending.endLimits()
+        ending.stopTimeLimits()
         ending.leaveDependencies(self)
         if ending.hasHandlers {
             HandlerTasks.run(on: scheduler?.handlerExecutor, at: effectivePriority) { [self] in

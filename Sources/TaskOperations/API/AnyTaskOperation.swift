@@ -236,8 +236,8 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Registers a waiter, whose level the operation inherits. If the operation is finished, or the wait must end early,
-    /// resumes the waiter instead.
+    /// Registers a waiter, whose level the operation inherits. If the operation is finished, or the wait must end
+    /// early, resumes the waiter instead.
     private func addWaiter(_ continuation: WaitContinuation<Bool>, _ number: Int, endsEarly: Bool) {
         let (result, following) = record.withLock { record -> (Bool?, Inheritance.Following?) in
             if record.phase == .finished { return (true, nil) }

@@ -10,10 +10,10 @@ import Synchronization
 /// Nearly all edges lead to older nodes and need no search. The ranks of n nodes are lowered by n more than necessary.
 /// The next n edges of the same kind then need no search either.
 ///
-/// No lock of a node is held during a search. A rank is lowered under the lock of its node, after the node's edges were read
-/// again. An edge is added under the lock of its waiter, after both ranks were compared. The order therefore holds at
-/// every moment. If two threads would close a cycle together, one of them finds that the rank of its waiter was
-/// lowered. That thread searches again.
+/// No lock of a node is held during a search. A rank is lowered under the lock of its node, after the node's edges
+/// were read again. An edge is added under the lock of its waiter, after both ranks were compared. The order therefore
+/// holds at every moment. If two threads would close a cycle together, one of them finds that the rank of its waiter
+/// was lowered. That thread searches again.
 ///
 /// Two threads could revert each other's searches forever. After some attempts, such threads therefore search and add
 /// their edges one after the other. `makeEdges` thus adds every edge that closes no cycle.

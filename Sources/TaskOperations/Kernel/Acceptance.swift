@@ -83,7 +83,7 @@ struct DropOrder: Sendable {
 extension SchedulerState {
     /// Returns whether the queue accepts an operation. The effects end a rejected operation. A full queue may accept
     /// the operation and drop another one.
-    mutating func admitOrReject(_ element: Element) -> Bool {
+    mutating func acceptOrReject(_ element: Element) -> Bool {
         switch acceptance.intake {
         case .open, .closing: return !isFull || makeRoom(for: element)
         case .shut: reject(element, .shutDown)
@@ -183,7 +183,7 @@ extension SchedulerState {
     /// - Parameter number: The unique number of the wait.
     mutating func waitForRoom(_ element: Element, _ waiter: Waiter, number: Int) {
         guard acceptance.intake.accepts else {
-            _ = admitOrReject(element)
+            _ = acceptOrReject(element)
             return effects.resumed.append(waiter)
         }
         acceptance.producers.append(.init(element: element, waiter: waiter), number: number)
@@ -207,7 +207,7 @@ extension SchedulerState {
     /// Rejects the operations that wait for room, and resumes their tasks.
     private mutating func refuseProducers() {
         for producer in acceptance.producers.removeAll() {
-            _ = admitOrReject(producer.element)
+            _ = acceptOrReject(producer.element)
             effects.resumed.append(producer.waiter)
         }
     }

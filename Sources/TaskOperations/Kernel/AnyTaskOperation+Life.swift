@@ -7,20 +7,20 @@ extension AnyTaskOperation {
     /// The operation's slot in its scheduler; negative before its insertion.
     var slot: Int { record.withLock { Int($0.slot) } }
 
-    /// Claims the operation for a scheduler, which then inserts it. An operation that was cancelled before its addition
+    /// Attaches the operation to a scheduler, which then inserts it. An operation that was cancelled before its addition
     /// stays finished.
     ///
     /// - Throws: `TaskOperationError.alreadyAdded`. `TaskOperationError.notReady` if `mustBeReady` is true and a
     ///   dependency is unfinished. `TaskOperationError.dependencyCycle` if the operation waits for a permit whose
     ///   holder waits for the operation.
-    func claim(
-        for scheduler: Scheduler, bindings: [TaskLocalBinding], mustBeReady: Bool
+    func attach(
+        to scheduler: Scheduler, bindings: [TaskLocalBinding], mustBeReady: Bool
     ) throws(TaskOperationError) -> Newcomer {
         let unfinished = mustBeReady ? dependencies.filter { !$0.isFinished } : []
-        var newcomer = try claimIfOrdered(for: scheduler, bindings, after: unfinished)
+        var newcomer = try attachIfOrdered(to: scheduler, bindings, after: unfinished)
         while newcomer == nil {
             let cycle = try WaitOrder.makeEdges { () throws(TaskOperationError) in
-                newcomer = try claimIfOrdered(for: scheduler, bindings, after: unfinished)
+                newcomer = try attachIfOrdered(to: scheduler, bindings, after: unfinished)
                 if newcomer != nil { return nil }
                 return (.operation(self), record.withLock { $0.permits(of: scheduler) }.map(WaitNode.permit))
             }
@@ -29,11 +29,11 @@ extension AnyTaskOperation {
         return newcomer!
     }
 
-    /// Claims the operation for a scheduler. If a permit that the operation needs has the same or a higher rank, returns nil
-    /// and changes nothing.
+    /// Attaches the operation to a scheduler. If a permit that the operation needs has the same or a higher rank, returns
+    /// nil and changes nothing.
     @inline(__always)
-    private func claimIfOrdered(
-        for scheduler: Scheduler, _ bindings: [TaskLocalBinding], after unfinished: [AnyTaskOperation]
+    private func attachIfOrdered(
+        to scheduler: Scheduler, _ bindings: [TaskLocalBinding], after unfinished: [AnyTaskOperation]
     ) throws(TaskOperationError) -> Newcomer? {
         try record.withLock { record throws(TaskOperationError) -> Newcomer? in
             if record.wasSubmitted { throw .alreadyAdded(OperationLabel(self)) }
@@ -43,12 +43,12 @@ extension AnyTaskOperation {
             if let defaults = scheduler.defaults, record.phase == .created { record.complete(by: defaults) }
             if let permit = scheduler.permit, permit.rank.value >= rank.value { return nil }
             if record.hasLimits, !record.ranksAboveLimits(at: rank.value) { return nil }
-            record.claim(for: scheduler, bindings)
+            record.attach(to: scheduler, bindings)
             return record.newcomer
         }
     }
 
-    /// Undoes `claim`, because the scheduler refused this operation or an operation that was added in the same step.
+    /// Undoes `attach`, because the scheduler refused this operation or an operation that was added in the same step.
     func withdraw() {
         let bindings = leaveScheduler()
         unlinkDependencies()
@@ -195,7 +195,7 @@ struct GraphPlace {
 }
 
 extension OperationRecord {
-    fileprivate mutating func claim(for newScheduler: Scheduler, _ bindings: [TaskLocalBinding]) {
+    fileprivate mutating func attach(to newScheduler: Scheduler, _ bindings: [TaskLocalBinding]) {
         wasSubmitted = true
         guard phase == .created else { return }
         phase = .submitted

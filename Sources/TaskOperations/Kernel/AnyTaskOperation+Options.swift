@@ -69,7 +69,7 @@ extension AnyTaskOperation {
         if options.wrapsBody { wrapBody(in: options.body) }
         guard options.beginsAtAddition, !isFinished else { return }
         if let delay = options.delay?.remaining { beginDelay(delay, on: options.body.clock) }
-        if options.startLimit != nil || options.endLimit != nil { beginLimits(options) }
+        if options.startLimit != nil || options.endLimit != nil { beginTimeLimits(options) }
     }
 
     /// Ends the operation with an error if a limit has never had as many permits as the operation needs.
@@ -86,7 +86,7 @@ extension AnyTaskOperation {
         let (startLimit, endLimit, isDelayed) = record.withLock { record in
             record.isLate = false
             record.isBodyOutdated = record.isBodyWrapped
-            return (record.links?.startLimit, record.links?.endLimit, record.isDelayed)
+            return (record.links?.startLimit.take(), record.links?.endLimit.take(), record.isDelayed)
         }
         startLimit?.end()
         endLimit?.end()
@@ -208,7 +208,7 @@ package struct OptionValues: Sendable {
     var wrapsBody: Bool { body.retry != nil || body.timeout != nil || body.attemptTimeout != nil || endLimit != nil }
 }
 
-/// The values of the options that apply while the body executes.
+/// The values of the options that the body needs. Delays and limits of time use the clock, too.
 package struct BodyOptions: Sendable {
     var retry: RetryPolicy?
     var timeout: Duration?

@@ -264,8 +264,8 @@ struct OperationEnding: Sendable {
         for handler in links.handlers { handler(operation) }
     }
 
-    /// Ends the limits of the operation's time, unless it had none.
-    func endLimits() {
+    /// Stops the limits of the operation's time, unless it had none.
+    func stopTimeLimits() {
         guard let links else { return }
         links.startLimit?.end()
         links.endLimit?.end()

@@ -1,4 +1,5 @@
-/// Entries in the order of their levels, highest level first. A `TaskOperationQueue.Configuration.Order` decides the order within a level.
+/// Entries in the order of their levels, highest level first. A `TaskOperationQueue.Configuration.Order` decides the
+/// order within a level.
 ///
 /// The entries are ready operations, operations that wait to take their permits back, or waiting tasks of an
 /// `AsyncSemaphore`. The caller decides whether to take the first entry, because the entry may need more permits than

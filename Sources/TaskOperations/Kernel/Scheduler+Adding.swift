@@ -25,7 +25,7 @@ extension Scheduler {
         var (dependents, withOptions) = ([AnyTaskOperation](), [AnyTaskOperation]())
         do {
             for operation in operations {
-                let newcomer = try operation.claim(for: self, bindings: capturedTaskLocals, mustBeReady: false)
+                let newcomer = try operation.attach(to: self, bindings: capturedTaskLocals, mustBeReady: false)
                 if newcomer.hasDependencies { dependents.append(operation) }
                 if newcomer.hasOptions || defaults != nil { withOptions.append(operation) }
                 submitted += 1
@@ -44,7 +44,7 @@ extension Scheduler {
     nonisolated func submitAndLink(
         _ operation: AnyTaskOperation, mustBeReady: Bool = false
     ) throws(TaskOperationError) -> Newcomer {
-        let newcomer = try operation.claim(for: self, bindings: capturedTaskLocals, mustBeReady: mustBeReady)
+        let newcomer = try operation.attach(to: self, bindings: capturedTaskLocals, mustBeReady: mustBeReady)
         if newcomer.hasDependencies { operation.linkDependencies() }
         if newcomer.hasOptions || defaults != nil { operation.beginOptions() }
         return newcomer
@@ -73,7 +73,7 @@ extension Scheduler {
             let mustNotStart =
                 core.state.acceptance.intake.accepts
                 && (excessiveWait != nil || operation.record.withLock { $0.newcomer.isLate })
-            guard mustNotStart || core.state.admitOrReject(operation) else { return true }
+            guard mustNotStart || core.state.acceptOrReject(operation) else { return true }
         }
         let slot = core.state.nextSlot
         let place = nextPlace(for: CollectionOfOne(operation), isBarrier: isBarrier, in: &core)

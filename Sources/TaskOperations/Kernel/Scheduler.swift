@@ -171,22 +171,22 @@ extension Scheduler {
     /// The effects of an event.
     struct Effects: Sendable {
         fileprivate var semaphores: SemaphoreEffects?
-        fileprivate(set) var queue: State.Effects?
+        fileprivate(set) var queueEffects: State.Effects?
         /// The log to deliver; nil if no change was recorded.
         fileprivate var eventLog: EventLog?
 
         @inline(__always)
-        var isEmpty: Bool { queue == nil && semaphores == nil }
+        var isEmpty: Bool { queueEffects == nil && semaphores == nil }
 
         /// Removes the last claim of a queue that was served. Returns nil if the effects are more than such claims.
         mutating func takeLastServed() -> (claim: LimitClaim, scheduler: Scheduler)? {
-            if queue != nil { return nil }
+            if queueEffects != nil { return nil }
             defer { if let semaphores, semaphores.isEmpty { self.semaphores = nil } }
             return semaphores?.takeLastServed()
         }
 
         /// Removes the operations whose floor may have changed, which the caller updates itself.
-        mutating func takeFloorChanges() -> [AnyTaskOperation] { queue?.takeFloorChanges() ?? [] }
+        mutating func takeFloorChanges() -> [AnyTaskOperation] { queueEffects?.takeFloorChanges() ?? [] }
     }
 
     // Not inlined, because each of 60 events would contain a copy.
@@ -211,7 +211,7 @@ extension Scheduler {
         }
         if core.state.effects.isEmpty { return }
         if core.state.effects.hasChanges { effects.eventLog = logChanges(&core) }
-        effects.queue = core.state.takeEffects()
+        effects.queueEffects = core.state.takeEffects()
     }
 
     /// Adds operations that wait for room, as long as there is room.
@@ -234,13 +234,13 @@ extension Scheduler {
     @inline(never)
     nonisolated func perform(_ effects: Effects) {
         effects.semaphores?.perform()
-        guard let queue = effects.queue else { return }
-        if !queue.floorChanges.isEmpty { Inheritance.updateFloors(of: queue.floorChanges, in: self) }
-        queue.workers.forEach { Worker.start(for: self, level: $0) }
-        for rejection in queue.rejected { reject(rejection.element, rejection.reason) }
-        for continuation in queue.resumed { InlineJobs.resume(continuation) }
-        if queue.isOver { scopeWorkers?.end() }
-        if let time = queue.wakeTime { clock!.wake(self, at: time) }
+        guard let queueEffects = effects.queueEffects else { return }
+        if !queueEffects.floorChanges.isEmpty { Inheritance.updateFloors(of: queueEffects.floorChanges, in: self) }
+        queueEffects.workers.forEach { Worker.start(for: self, level: $0) }
+        for rejection in queueEffects.rejected { reject(rejection.element, rejection.reason) }
+        for continuation in queueEffects.resumed { InlineJobs.resume(continuation) }
+        if queueEffects.isOver { scopeWorkers?.end() }
+        if let time = queueEffects.wakeTime { clock!.wake(self, at: time) }
         // Last, because an observer may be user code that takes long.
         effects.eventLog?.deliver()
     }

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// A limit of an operation's time. It retains the operation until its deadline has passed or was removed, which the end
-/// of the operation does. An operation that was added always ends, or is withdrawn.
-class OperationLimit: DeadlineTimer, @unchecked Sendable {
+/// A limit of an operation's time. It retains the operation, whose links retain the limit until the operation ends or
+/// is withdrawn. One of the two always follows an addition.
+class TimeLimit: DeadlineTimer, @unchecked Sendable {
     // All properties are constant.
 
     let operation: AnyTaskOperation
@@ -15,22 +15,24 @@ class OperationLimit: DeadlineTimer, @unchecked Sendable {
 
     /// Whether the limit passed before the operation was added.
     var hasPassedAtAddition: Bool { length <= .zero }
+
+    func begin(on clock: any Clock<Duration>) { start(length, clock: clock) }
 }
 
 /// The limit of `timeout(untilStart:)`.
-final class StartLimit: OperationLimit, @unchecked Sendable {
+final class StartLimit: TimeLimit, @unchecked Sendable {
     // There are no other properties.
 
-    /// Fails the operation with `TaskOperationError.startTimedOut`, unless it has started.
+    /// Fails the operation with `TaskOperationError.startTimedOut`, unless it has started or was withdrawn.
     override func deadlinePassed() {
         let error = TaskOperationError.startTimedOut(OperationLabel(operation), after: length)
-        operation.endUnlessStarted(error, isCancellation: false)
+        operation.endUnlessStarted(error, isCancellation: false) { $0.links?.startLimit === self }
     }
 }
 
 /// The limit of `timeout(untilEnd:)` or `timeout(_:)`. For an operation with both, one object records which limit
 /// passed first, because that limit determines the error.
-final class EndLimit: OperationLimit, @unchecked Sendable {
+final class EndLimit: TimeLimit, @unchecked Sendable {
     // All properties are constant.
 
     private enum State: Sendable {
@@ -44,9 +46,12 @@ final class EndLimit: OperationLimit, @unchecked Sendable {
 
     private let overrun: TimeoutOverrun
     private let clock: any Clock<Duration>
+    private let isOfBody: Bool
     private let state = Lock(State.running)
 
-    init(_ length: Duration, of operation: AnyTaskOperation, _ options: BodyOptions) {
+    /// - Parameter isOfBody: Whether the limit begins with the body. Otherwise it begins with the addition.
+    init(_ length: Duration, of operation: AnyTaskOperation, _ options: BodyOptions, isOfBody: Bool = false) {
+        self.isOfBody = isOfBody
         overrun = options.overrun ?? .wait
         clock = options.clock
         super.init(length, of: operation)
@@ -82,13 +87,15 @@ final class EndLimit: OperationLimit, @unchecked Sendable {
         }
     }
 
-    /// Ends the operation with the error of a limit that has passed.
+    /// Ends the operation with the error of a limit that has passed, unless the operation was withdrawn. Then another
+    /// addition may have begun.
     func endOperation(after limit: Duration) {
         let error = TaskOperationError.timedOut(OperationLabel(operation), after: limit)
-        if overrun == .abandon { operation.abandon(error) }
-        operation.endOrCancel(error, isCancellation: true)
+        func isCurrent(_ record: borrowing OperationRecord) -> Bool { isOfBody || record.links?.endLimit === self }
+        if overrun == .abandon { operation.abandon(error, if: isCurrent) }
+        operation.endOrCancel(error, isCancellation: true, if: isCurrent)
         // The operation may have started after the first call of `abandon`.
-        if overrun == .abandon { operation.abandon(error) }
+        if overrun == .abandon { operation.abandon(error, if: isCurrent) }
     }
 }
 
@@ -97,7 +104,7 @@ final class EndLimit: OperationLimit, @unchecked Sendable {
 extension AnyTaskOperation {
     /// Begins the limits. If a limit has passed, only records that the operation is late. The queue then ends the
     /// operation when the operation is inserted.
-    func beginLimits(_ options: OptionValues) {
+    func beginTimeLimits(_ options: OptionValues) {
         let startLimit = options.startLimit.map { StartLimit($0.remaining, of: self) }
         let endLimit = options.endLimit.map { EndLimit($0.remaining, of: self, options.body) }
         let isLate = startLimit?.hasPassedAtAddition == true || endLimit?.hasPassedAtAddition == true
@@ -110,8 +117,8 @@ extension AnyTaskOperation {
         }
         extendLifetime(replaced)
         if isLate { return }
-        startLimit?.start(startLimit!.length, clock: options.body.clock)
-        endLimit?.start(endLimit!.length, clock: options.body.clock)
+        startLimit?.begin(on: options.body.clock)
+        endLimit?.begin(on: options.body.clock)
         // If the operation finished before the limits began, its end did not find them.
         if isFinished {
             startLimit?.end()
@@ -132,12 +139,12 @@ extension AnyTaskOperation {
 
 extension AnyTaskOperation {
     /// Finishes an executing operation with a failure, and then cancels its body. Does nothing if the operation is not
-    /// executing.
-    func abandon(_ failure: any Error) {
+    /// executing, or does not meet the condition.
+    func abandon(_ failure: any Error, if condition: (borrowing OperationRecord) -> Bool) {
         guard let scheduler = record.withLock({ $0.phase == .executing ? $0.scheduler : nil }) else { return }
-        let abandonment = scheduler.withCore { core in abandon(failure, in: &core) }
+        let abandonment = scheduler.withCore { core in abandon(failure, in: &core, if: condition) }
         guard let (ending, runner) = abandonment else { return }
-        ending.endLimits()
+        ending.stopTimeLimits()
         scheduler.noteFailure(of: self)
         // Completion handlers and cancellation handlers are user code and may take long. For this reason, a separate
         // task calls the completion handlers, while the current task cancels the body.
@@ -149,11 +156,11 @@ extension AnyTaskOperation {
     }
 
     private func abandon(
-        _ failure: any Error, in core: inout SchedulerCore
+        _ failure: any Error, in core: inout SchedulerCore, if condition: (borrowing OperationRecord) -> Bool
     ) -> (OperationEnding, OperationRunner?)? {
         guard let slot = core.slot(of: self) else { return nil }
         let abandonment = record.withLock { record -> (OperationEnding, OperationRunner?)? in
-            guard record.phase == .executing else { return nil }
+            guard record.phase == .executing, condition(record) else { return nil }
             let runner = record.runner
             record.isCancelled = true
             record.isRunnerWorn = true

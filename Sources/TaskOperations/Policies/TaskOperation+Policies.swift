@@ -10,7 +10,8 @@ extension TaskOperation {
         let operation = AnyTaskOperation.executing!
         let (endLimit, isOutdated) = operation.record.withLock { ($0.links?.endLimit, $0.isBodyOutdated) }
         let options = isOutdated ? operation.completedOptions.body : options
-        guard let limit = endLimit ?? options.timeout.map({ EndLimit($0, of: operation, options) }) else {
+        guard let limit = endLimit ?? options.timeout.map({ EndLimit($0, of: operation, options, isOfBody: true) })
+        else {
             return try await attempts(body, options)
         }
         var timer: DeadlineTimer?

@@ -153,7 +153,7 @@ package class DeadlineTimer: DeadlineTarget, @unchecked Sendable {
         sleeper.withLock { $0 = task }
     }
 
-    /// Ends the timer. It may be about to call `deadlinePassed`.
+    /// Ends the timer. A thread that has found the time over may still call `deadlinePassed` once afterwards.
     package func end() {
         Deadlines.remove(self)
         sleeper.withLock { $0.take() }?.cancel()

@@ -49,16 +49,18 @@ enum Deadlines {
         }
     }
 
-    /// Creates a task that sleeps for a delay and then calls the target. Used if `add` cannot add the deadline.
+    /// Creates a task that sleeps for a delay and then calls the target, unless the target was released. Used if `add`
+    /// cannot add the deadline.
     ///
     /// - Parameter start: The instant from which the delay counts.
     static func sleep<C: Clock>(
         for target: any DeadlineTarget, _ delay: Duration, after start: C.Instant, on clock: C
     ) -> Task<Void, Never> where C.Duration == Duration {
         let face = ClockFace(clock, from: start)
-        return Task.detached(executorPreference: face.sleepExecutor, priority: .high) {
+        // The reference is weak, because a sleep that ignores its cancellation would keep the target.
+        return Task.detached(executorPreference: face.sleepExecutor, priority: .high) { [weak target] in
             await DeadlineSleep.$isCurrent.withValue(true) { await face.sleep(until: delay.saturated) }
-            if !Task.isCancelled { target.deadlinePassed() }
+            if !Task.isCancelled { target?.deadlinePassed() }
         }
     }
 

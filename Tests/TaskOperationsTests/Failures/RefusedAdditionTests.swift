@@ -94,6 +94,51 @@ struct RefusedAdditionTests {
         #expect(runs.events.count == attempts)
         try await cycle.queue.waitUntilAllOperationsAreFinished()
     }
+
+    @Test("An operation that was refused, or whose wait for room was cancelled, is freed with its limits of time")
+    func freed() async throws {
+        let limits: OperationOptions = [.timeout(untilStart: .seconds(1000)), .timeout(untilEnd: .seconds(1000))]
+        let full = TaskOperationQueue(.init(maxQueuedOperationCount: 1, isSuspended: true))
+        full.addOperation {}
+        let freed = Gate()
+        do {
+            let operation = TaskOperation(limits) { [witness = Witness(freed)] in _ = witness }
+            let producer = Task { try await full.addOperationWaitingForRoom(operation) }
+            #expect(await eventually { full.waitingProducerCount == 1 })
+            producer.cancel()
+            await #expect(throws: CancellationError.self) { try await producer.value }
+        }
+        #expect(await eventually { freed.isOpen })
+        full.cancelAllOperations()
+    }
+
+    @Test("The limits of time of a withdrawn addition have no effect on the next one")
+    func limitsOfTheFormerAddition() async throws {
+        let clock = ManualClock()
+        let full = TaskOperationQueue(
+            .init(
+                maxQueuedOperationCount: 1, isSuspended: true,
+                defaults: [.timeout(untilStart: .seconds(1)), .timeout(untilEnd: .seconds(2)), .clock(clock)]))
+        full.addOperation([.timeout(untilStart: .seconds(1000)), .timeout(untilEnd: .seconds(1000))]) {}
+        let gate = Gate()
+        let operation = TaskOperation { await gate.pass() }
+        let producer = Task { try await full.addOperationWaitingForRoom(operation) }
+        #expect(await eventually { full.waitingProducerCount == 1 })
+        producer.cancel()
+        await #expect(throws: CancellationError.self) { try await producer.value }
+        let other = TaskOperationQueue(.init(defaults: [.timeout(.seconds(10)), .overrun(.abandon), .clock(clock)]))
+        try other.addOperation(operation)
+        await gate.waitForArrivals(1)
+        clock.advance(by: .seconds(5))
+        #expect(!operation.isFinished)
+        clock.advance(by: .seconds(5))
+        // The body still executes: the second queue abandons it.
+        try await operation.waitUntilFinished()
+        #expect(operation.refusal?.timedOut != nil)
+        gate.open()
+        full.cancelAllOperations()
+        try await other.waitUntilAllOperationsAreFinished()
+    }
 }
 
 /// Calls a function when an operation is withdrawn.

@@ -40,13 +40,13 @@ struct InboxTests {
     func levels() async throws {
         let gate = Gate()
         let queue = await busyQueue(until: gate)
-        #expect(queue.inboxLevel == .userInteractive)
+        #expect(queue.openInboxLevel == .userInteractive)
         queue.maxConcurrentOperationCount = 2
-        #expect(queue.inboxLevel == nil)
+        #expect(queue.openInboxLevel == nil)
         queue.maxConcurrentOperationCount = 1
         gate.open()
         try await queue.waitUntilAllOperationsAreFinished()
-        #expect(queue.inboxLevel == nil)
+        #expect(queue.openInboxLevel == nil)
     }
 
     /// The changes after which each addition must enter the scheduler.
@@ -64,9 +64,9 @@ struct InboxTests {
     func closing(index: Int) async throws {
         let gate = Gate()
         let queue = await busyQueue(until: gate)
-        #expect(queue.inboxLevel == .userInteractive)
+        #expect(queue.openInboxLevel == .userInteractive)
         Self.closings[index](queue)
-        #expect(queue.inboxLevel == nil)
+        #expect(queue.openInboxLevel == nil)
         gate.open()
         try await queue.waitUntilAllOperationsAreFinished()
     }
@@ -87,5 +87,5 @@ struct InboxTests {
 }
 
 extension TaskOperationQueue {
-    fileprivate var inboxLevel: PriorityLevel? { scheduler.withCore { $0.openInboxLevel } }
+    fileprivate var openInboxLevel: PriorityLevel? { scheduler.withCore { $0.openInboxLevel } }
 }

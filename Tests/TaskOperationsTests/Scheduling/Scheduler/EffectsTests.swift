@@ -33,7 +33,7 @@ struct EffectsTests {
     }
 
     @Test("The inbox is closed while a second addition could start a worker")
-    func inboxLevel() {
+    func levelForInbox() {
         var state = State(width: 4)
         let slots = (0..<3).map { state.add("\($0)", isReady: true)! }
         #expect(state.settled().workers.count == 3)

@@ -6,7 +6,7 @@ extension SchedulerState {
         _ element: Element, level: PriorityLevel = .medium, isReady: Bool = false, isBarrier: Bool = false,
         isDelayed: Bool = false, weight: Int = 1
     ) -> Slot? {
-        guard accepts(element) else { return nil }
+        guard acceptOrReject(element) else { return nil }
         let slot = nextSlot
         let newcomer = Newcomer(
             level: level, isReady: isReady, isBarrier: isBarrier, isDelayed: isDelayed, weight: weight)
