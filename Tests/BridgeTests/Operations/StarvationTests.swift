@@ -111,7 +111,7 @@ struct StarvationTests {
     }
 
     @Test(
-        "legacy operations that block do not keep the stand-in of an operation from finishing",
+        "the stand-in of an operation finishes although legacy operations block",
         .timeLimit(.minutes(120)))
     func facesFinish() async throws {
         let blocked = try await Blocked()

@@ -108,7 +108,7 @@ struct JudgementTests {
         #expect(lines.count == 4)
     }
 
-    @Test("A recorded figure is what the benchmark writes")
+    @Test("A comparison reads the figures that the benchmark writes")
     func recordedFigure() throws {
         let figure = Figure(
             caseName: "suspending", variant: "width 64", subject: .task, size: 10, rounds: 5,

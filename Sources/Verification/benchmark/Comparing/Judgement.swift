@@ -112,9 +112,10 @@ struct RecordedFigure: Decodable, Sendable {
 /// The median of several values, and the confidence interval of the median of all such values.
 ///
 /// The bounds are the values with a rank from either end. The interval misses the median if fewer values than the rank
-/// are on one side of it. The number of values on a side has the binomial distribution with probability 1/2. The rank is
-/// the largest with which the interval contains the median with a probability of at least 95 %. The distribution of the
-/// values does not matter. Source: W. J. Conover, Practical Nonparametric Statistics, 1999, section 3.2.
+/// are below the median, or above it. The number of values below the median has the binomial distribution with
+/// probability 1/2. The rank is the largest with which the interval contains the median with a probability of at least
+/// 95 %. The distribution of the values does not matter. Source: W. J. Conover, Practical Nonparametric Statistics,
+/// 1999, section 3.2.
 struct MedianInterval: Sendable {
     /// Fewer values have no such interval.
     static let smallestCount = 6
