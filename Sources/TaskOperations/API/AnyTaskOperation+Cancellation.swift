@@ -148,7 +148,7 @@ extension AnyTaskOperation {
     func performUnstartedEnd(_ ending: OperationEnding, _ scheduler: Scheduler?) {
         discardBody()
         if ending.wasDelayed { Deadlines.remove(self) }
-        ending.stopTimeLimits()
+        ending.endOptions()
         ending.leaveDependencies(self)
         if ending.hasHandlers {
             HandlerTasks.run(on: scheduler?.handlerExecutor, at: effectivePriority) { [self] in

@@ -46,6 +46,8 @@ public final class AsyncSemaphore: Sendable {
     /// The node for the permits of the semaphore in the wait graph.
     let permit = PermitNode(.limit)
     private let optionalClock: OptionalClock
+    /// Whether the number of queued operations is bounded.
+    private let isRoomBounded = Atomic(false)
 
     /// The name of the semaphore in messages; nil if it has no name.
     public let name: String?
@@ -135,6 +137,47 @@ public final class AsyncSemaphore: Sendable {
         optionalClock.prepare()
         apply { change(&$0.state) }
     }
+
+    /// The maximum number of operations that need permits of the semaphore and have not started; nil for no bound.
+    ///
+    /// A further operation ends with `TaskOperationError.limitFull` when it is added to a queue. Operations that execute
+    /// do not count, and neither do operations that were added while the semaphore had no bound, or tasks that await
+    /// permits. Each operation counts as 1, regardless of its weight. Lowering the bound ends no operation.
+    public var maxQueuedOperationCount: Int? {
+        get { queuedLimit(\.queuedLimit) }
+        set { setQueuedLimit(newValue, \.queuedLimit) }
+    }
+
+    /// The maximum number of operations of each key that have not started; nil for no bound. See
+    /// `maxQueuedOperationCount`.
+    ///
+    /// ```swift
+    /// let workers = AsyncSemaphore(capacity: 8, name: "workers")
+    /// workers.maxQueuedOperationCountPerKey = 100
+    /// jobs.addOperation(.limit(workers, key: tenant)) { … }  // fails if 100 operations of the tenant wait
+    /// ```
+    public var maxQueuedOperationCountPerKey: Int? {
+        get { queuedLimit(\.queuedLimitPerKey) }
+        set { setQueuedLimit(newValue, \.queuedLimitPerKey) }
+    }
+
+    private func queuedLimit(_ property: KeyPath<State, Int>) -> Int? {
+        let limit = storage.withLock { $0.state[keyPath: property] }
+        return limit == .max ? nil : limit
+    }
+
+    private func setQueuedLimit(_ limit: Int?, _ property: WritableKeyPath<State, Int>) {
+        if let limit { require(limit >= 0, "the number of queued operations is \(limit); it must not be negative.") }
+        storage.withLock { storage in
+            storage.state[keyPath: property] = limit ?? .max
+            isRoomBounded.store(
+                storage.state.queuedLimit < .max || storage.state.queuedLimitPerKey < .max,
+                ordering: .sequentiallyConsistent)
+        }
+    }
+
+    /// Whether the number of queued operations is bounded.
+    var boundsQueuedOperations: Bool { isRoomBounded.load(ordering: .sequentiallyConsistent) }
 
     /// The number of free permits.
     public var available: Int { storage.withLock { $0.state.permits.available } }

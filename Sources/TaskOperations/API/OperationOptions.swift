@@ -64,18 +64,34 @@ public struct OperationOptions: Sendable {
     /// The value of each option. Takes linear time in the number of options.
     package var values: OptionValues { OptionValues(self) }
 
+    /// The requests of all limits, in the order of the options.
+    var limits: [LimitRequest] {
+        var limits: [LimitRequest] = []
+        for case .limits(let added) in settings { limits = limits.isEmpty ? added : limits + added }
+        return limits
+    }
+
     /// These options, and the arguments of a call that creates an operation. An option replaces the argument of the same
     /// name, except for dependencies.
+    // Inlined, and converts the priority before it is copied, because the runtime looks up the type `TaskPriority?` for
+    // each copy.
+    @inline(__always)
     package func with(
         _ name: String?, _ priority: TaskPriority?, _ dependencies: [AnyTaskOperation]
     ) -> OperationOptions {
-        if name == nil, priority == nil, dependencies.isEmpty { return self }
+        var rawPriority: UInt8?
+        if let priority { rawPriority = priority.rawValue }
+        return name == nil && rawPriority == nil && dependencies.isEmpty ? self : with(name, rawPriority, dependencies)
+    }
+
+    @inline(never)
+    private func with(
+        _ name: String?, _ rawPriority: UInt8?, _ dependencies: [AnyTaskOperation]
+    ) -> OperationOptions {
         var sum = OperationOptions()
         if let name { sum.settings.append(.name(name)) }
-        if let priority { sum.settings.append(contentsOf: OperationOptions.priority(priority).settings) }
-        if !dependencies.isEmpty {
-            sum.settings.append(contentsOf: OperationOptions.dependencies(dependencies).settings)
-        }
+        if let rawPriority { sum.settings.append(.priority(rawValue: rawPriority)) }
+        if !dependencies.isEmpty { sum.settings.append(.dependencies(dependencies)) }
         return sum.adding(self)
     }
 

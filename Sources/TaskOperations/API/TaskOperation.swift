@@ -73,25 +73,21 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
 
     /// - Parameter inputs: Dependencies in addition to the dependencies of the options.
     convenience init(_ options: OperationOptions, after inputs: [AnyTaskOperation], _ body: @escaping Body) {
-        if options.isEmpty {
-            self.init(name: nil, level: nil, inputs: inputs, dependencies: [], body)
-        } else {
-            let values = options.values
-            self.init(
-                name: values.name, level: values.priority.map { PriorityLevel($0) }, inputs: inputs,
-                dependencies: values.dependencies, body)
-            record.withLock { $0.add(options, values) }
+        var (name, dependencies) = (nil as String?, inputs)
+        for setting in options.settings {
+            switch setting {
+            case .name(let text): name = text
+            case .dependencies(let added): dependencies += added
+            default: break
+            }
         }
+        self.init(name: name, dependencies: dependencies, inputCount: inputs.count, body)
+        if !options.isEmpty { record.withLock { $0.add(options) } }
     }
 
-    private init(
-        name: String?, level: PriorityLevel?, inputs: [AnyTaskOperation], dependencies: [AnyTaskOperation],
-        _ body: @escaping Body
-    ) {
+    private init(name: String?, dependencies: [AnyTaskOperation], inputCount: Int, _ body: @escaping Body) {
         self.body = body
-        super.init(
-            name: name, level: level, dependencies: dependencies.isEmpty ? inputs : inputs + dependencies,
-            inputCount: inputs.count)
+        super.init(name: name, level: nil, dependencies: dependencies, inputCount: inputCount)
     }
 
     /// Creates an operation from a type that contains the work.

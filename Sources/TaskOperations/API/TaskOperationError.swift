@@ -47,6 +47,10 @@ public enum TaskOperationError: Error, Sendable {
     /// far.
     case weightExceedsCapacity(semaphoreName: String?, weight: Int, capacity: Int)
 
+    /// The operation was added while a limit had no room for another operation, in total or of the operation's key. See
+    /// `AsyncSemaphore.maxQueuedOperationCount`. `key` is the key as text; nil without a key.
+    case limitFull(OperationLabel, semaphoreName: String?, key: String?)
+
     /// The operation did not start within the time that `OperationOptions.timeout(untilStart:)` allows. Its body never
     /// runs.
     case startTimedOut(OperationLabel, after: Duration)
@@ -106,6 +110,11 @@ extension TaskOperationError: CustomStringConvertible {
             """
             The call or operation needs \(weight) permits of \(name.map { "semaphore \"\($0)\"" } ?? "a semaphore"), which has \
             never had more than \(capacity). Raise its capacity, or use a smaller weight.
+            """
+        case .limitFull(let operation, let name, let key):
+            """
+            \(operation) was added while \(name.map { "semaphore \"\($0)\"" } ?? "a semaphore") had no room for another \
+            operation\(key.map { " of key \($0)" } ?? ""). Add it later, or raise the semaphore's bound of queued operations.
             """
         case .startTimedOut(let operation, let limit):
             "\(operation) did not start within \(limit). Its queue had too much other work, or its dependencies took too long."

@@ -16,6 +16,9 @@ package final class LimitKey: AwaitedSubject, Sendable {
     /// The number of the key in the state of the semaphore.
     package var number: Int { value.number }
 
+    /// The key as text. Calls user code.
+    package var text: String { value.text }
+
     /// The semaphore, the key and the use of its permits.
     package var waitDescription: String {
         let (taken, capacity, hasToken) = semaphore.storage.withLock { storage in

@@ -12,7 +12,8 @@
 /// 5. An entry that lacks permits in total blocks all entries behind it, and therefore cannot starve. An entry that
 ///    lacks permits of its key blocks only the entries of its key.
 /// 6. Entries without a key have one tag together, and only the capacity in total.
-/// 7. Each service uses one token of the rate in total, and one token of the rate of its key. An entry that lacks a
+/// 7. At most `queuedLimit` operations are queued in total, and at most `queuedLimitPerKey` for each key.
+/// 8. Each service uses one token of the rate in total, and one token of the rate of its key. An entry that lacks a
 ///    token waits like an entry that lacks permits. `LimitRates` counts the tokens.
 ///
 /// An entry is either a task, or a claim of a queue whose operations are limited by the semaphore. Both are served in
@@ -51,6 +52,11 @@ struct LimitState<Waiter: Sendable>: Sendable {
     private var keys = SlotMap<KeyLine>()
     /// The order of the lines; not used if there are no keys.
     private var turns = Turns()
+    /// The maximum numbers of queued operations, in total and for each key; `Int.max` without a bound.
+    var queuedLimit = Int.max
+    var queuedLimitPerKey = Int.max
+    /// The number of queued operations that were added under a bound.
+    private(set) var queuedCount = 0
     /// Nil if the limit never had a rate.
     private var rates: Boxed<LimitRates>?
 
@@ -75,6 +81,8 @@ private struct KeyLine: Sendable {
     var line = ReadyQueue()
     /// The number of permits that are taken for the key.
     var taken = 0
+    /// The number of queued operations of the key that were added under a bound.
+    var queuedCount = 0
     var share = 1
     /// The number of permits of this key; nil for the number of every key.
     var capacity: Int?
@@ -139,7 +147,9 @@ extension LimitState {
     /// Removes a key that has no entries and no permits.
     mutating func removeKey(_ key: Key) {
         let line = keys.remove(at: key)
-        assert(line.taken == 0 && line.line.isEmpty, "a key with permits or entries was removed")
+        assert(
+            line.taken == 0 && line.queuedCount == 0 && line.line.isEmpty,
+            "a key with permits, entries or queued operations was removed")
         for level in PriorityLevel.allCases where line.tags[level] > turns.served[level] {
             turns.hasLostLead[level] = true
         }
@@ -177,6 +187,25 @@ extension LimitState {
 
     /// The number of permits for each key, or for the entries without a key.
     func capacity(of key: Key?) -> Int { key.map { keys.read($0) { $0.capacity } ?? capacityPerKey } ?? .max }
+}
+
+// MARK: - Room
+
+extension LimitState {
+    /// Counts an operation that is added. Returns false, and does not count it, if there is no room for another one.
+    mutating func addQueued(for key: Key?) -> Bool {
+        let count = key.map { keys.read($0) { $0.queuedCount } } ?? 0
+        if queuedCount >= queuedLimit || key != nil && count >= queuedLimitPerKey { return false }
+        queuedCount += 1
+        if let key { keys.update(key) { $0.queuedCount += 1 } }
+        return true
+    }
+
+    /// Records that an operation that `addQueued` has counted has started, has ended, or was withdrawn.
+    mutating func removeQueued(for key: Key?) {
+        queuedCount -= 1
+        if let key { keys.update(key) { $0.queuedCount -= 1 } }
+    }
 }
 
 // MARK: - Tasks

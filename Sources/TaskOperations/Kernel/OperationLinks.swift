@@ -34,6 +34,7 @@ final class OperationLinks: @unchecked Sendable {
         @exclusivity(unchecked) var executor: (any TaskExecutor)?
         @exclusivity(unchecked) var bindings: [TaskLocalBinding] = []
         @exclusivity(unchecked) var limitUse = LimitUse.held
+        @exclusivity(unchecked) var places: LimitPlaces?
         @exclusivity(unchecked) var beginningWaitCount = 0
         @exclusivity(unchecked) var addedBodies: AddedBodies?
         @exclusivity(unchecked) var progress: Attachment?
@@ -124,6 +125,19 @@ extension OperationLinks {
     var permit: PermitUse {
         get { extras?.permit ?? .held }
         _modify { yield &madeExtras().permit }
+    }
+
+    /// The places of the operation in limits that bound their queued operations; nil if it has none.
+    var places: LimitPlaces? {
+        get { extras?.places }
+        _modify { yield &madeExtras().places }
+    }
+
+    /// Ends what began when the operation was added: its limits of time, and its places in limits.
+    func endOptions() {
+        startLimit?.end()
+        endLimit?.end()
+        places?.giveBack()
     }
 
     /// The executor of the body if the queue has no executor.
@@ -264,12 +278,8 @@ struct OperationEnding: Sendable {
         for handler in links.handlers { handler(operation) }
     }
 
-    /// Stops the limits of the operation's time, unless it had none.
-    func stopTimeLimits() {
-        guard let links else { return }
-        links.startLimit?.end()
-        links.endLimit?.end()
-    }
+    /// Ends what began when the operation was added: its limits of time, and its places in limits.
+    func endOptions() { links?.endOptions() }
 
     var hasWaiters: Bool { links.map { !$0.waiters.isEmpty } ?? false }
 

@@ -74,7 +74,7 @@ extension Scheduler {
         _ ending: borrowing OperationEnding, _ readied: Readied,
         _ effects: Effects, _ worker: Worker, _ step: WorkerStep, _ isSliceOver: Bool
     ) {
-        ending.stopTimeLimits()
+        ending.endOptions()
         if readied.isEmpty, effects.isEmpty {
             if ending.hasLinks { ending.resumeWaiters() }
         } else if case .leave = step, !isSliceOver, !ending.isRunnerWorn, !ending.hasWaiters {

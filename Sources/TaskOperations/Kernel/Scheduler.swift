@@ -198,8 +198,8 @@ extension Scheduler {
         if core.limits == nil {
             repeat { core.state.computeEffects { $0.permitWasReturned() } } while updateInbox(&core)
         } else {
-            // Closes the inbox, because a queue with limits has policies.
-            _ = updateInbox(&core)
+            // A queue with limits has policies, and therefore no open inbox.
+            if core.openInboxLevel != nil { emptyInbox(&core, openFor: nil) }
             if let semaphores = core.computeEffectsWithLimits(of: self) { effects.semaphores = semaphores }
         }
         if core.state.isEmpty {

@@ -213,8 +213,10 @@ extension SchedulerState {
     /// operation's level and its floor.
     @inline(__always)
     var nextLevel: PriorityLevel? {
-        if startableCount == 0 { return nil }
-        return !admission.hasPolicies ? firstLevel : selection?.taskLevel
+        mutating get {
+            if startableCount == 0 { return nil }
+            return !admission.hasPolicies ? firstLevel : selection?.taskLevel
+        }
     }
 
     /// The level of the task for the first ready operation.

@@ -144,7 +144,7 @@ extension AnyTaskOperation {
         guard let scheduler = record.withLock({ $0.phase == .executing ? $0.scheduler : nil }) else { return }
         let abandonment = scheduler.withCore { core in abandon(failure, in: &core, if: condition) }
         guard let (ending, runner) = abandonment else { return }
-        ending.stopTimeLimits()
+        ending.endOptions()
         scheduler.noteFailure(of: self)
         // Completion handlers and cancellation handlers are user code and may take long. For this reason, a separate
         // task calls the completion handlers, while the current task cancels the body.

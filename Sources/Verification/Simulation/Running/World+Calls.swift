@@ -140,7 +140,7 @@ extension Refusal {
         case .dependencyCycle: self = .dependencyCycle
         case .waitCycle: self = .waitCycle
         case .notReady, .dependencyFailed, .queueShutDown, .queueFull, .dropped, .overloaded, .weightExceedsCapacity,
-            .startTimedOut, .timedOut, .bodyNotCalled:
+            .limitFull, .startTimedOut, .timedOut, .bodyNotCalled:
             return nil
         }
     }

@@ -53,7 +53,7 @@ extension SmallQueue: Explorable {
     var events: [Event] {
         var events: [Event] = []
         if added < operations.count { events.append(.add(added)) }
-        if state.nextLevel != nil { events.append(.start) }
+        if state.peekedLevel != nil { events.append(.start) }
         for number in operations.indices {
             appendEvents(of: number, to: &events)
             if plan.kinds.contains(.edges) { appendEdges(of: number, to: &events) }
@@ -211,7 +211,7 @@ extension SmallQueue: Explorable {
 
     private mutating func start() {
         checkStart()
-        let slot = state.nextStart(at: state.nextLevel!)!
+        let slot = state.nextStart(at: state.peekedLevel!)!
         let number = state.records[slot].element
         if isReady(number) {
             operations[number].phase = .executing

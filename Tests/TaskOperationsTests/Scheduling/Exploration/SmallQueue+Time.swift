@@ -20,7 +20,7 @@ extension SmallQueue {
         guard plan.kinds.contains(.ageing), !plan.kinds.contains(.caps) else { return }
         let ready = operations.indices.filter { status($0) == .ready && barriers(before: $0).isEmpty }
         let first = ready.min { agedLevel($0) == agedLevel($1) ? $0 < $1 : agedLevel($0) > agedLevel($1) }
-        let next = state.selection.map { state.records[$0.slot].element }
+        let next = state.peekedSelection.map { state.records[$0.slot].element }
         if next != first { faults.append("\(next, default: "nothing") starts, not \(first, default: "nothing")") }
     }
 

@@ -164,7 +164,7 @@ struct GoodputTests {
                     refusals += 1
                 }
             }
-            while let level = state.nextLevel, let slot = state.nextStart(at: level) {
+            while let level = state.peekedLevel, let slot = state.nextStart(at: level) {
                 let number = state.records[slot].element
                 slots[number] = nil
                 if now - arrivals[number] <= patience { good += 1 }

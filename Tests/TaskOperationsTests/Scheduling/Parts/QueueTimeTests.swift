@@ -72,10 +72,10 @@ struct QueueTimeTests {
         #expect(nextWake() == .seconds(10))
         state.advance(to: .seconds(10))
         state.noteWake()
-        #expect(state.nextLevel == .medium)
+        #expect(state.peekedLevel == .medium)
         state.undoStart(first!)
         state.setReady(first!, true)
         _ = state.nextStart(at: .medium)
-        #expect(state.nextLevel == nil, "the burst is 1, also if one was given back")
+        #expect(state.peekedLevel == nil, "the burst is 1, also if one was given back")
     }
 }

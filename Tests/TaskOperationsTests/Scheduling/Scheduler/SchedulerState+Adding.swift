@@ -22,3 +22,16 @@ extension SchedulerState {
     var barriers: BarrierLine { admission.optionalBarriers?.value.line ?? BarrierLine() }
     var limitedOperations: LimitedOperations { limited ?? LimitedOperations(order: order) }
 }
+
+// The getters of these properties are mutating, but change nothing: see `SchedulerState.selection`.
+extension SchedulerState {
+    var peekedLevel: PriorityLevel? {
+        var copy = self
+        return copy.nextLevel
+    }
+
+    var peekedSelection: Selection? {
+        var copy = self
+        return copy.selection
+    }
+}

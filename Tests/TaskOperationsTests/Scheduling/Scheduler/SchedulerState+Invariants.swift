@@ -138,7 +138,7 @@ extension SchedulerState {
             }
             later.computeEffects()
             check(
-                later.effects.isEmpty && later.nextLevel == settled.nextLevel,
+                later.effects.isEmpty && later.peekedLevel == settled.peekedLevel,
                 "the inbox is open at \(open), and operations of level \(level) have effects")
         }
     }
@@ -161,7 +161,7 @@ extension SchedulerState {
         var expected = next(of: waiting)
         asked = self
         let level = expected.map { max($0.level, floor(of: $0, inOrder)) }
-        check(asked.nextLevel == level, "\(asked.nextLevel, default: "nothing") is the next level")
+        check(asked.peekedLevel == level, "\(asked.peekedLevel, default: "nothing") is the next level")
         // An operation whose limits are claimed at its level or above does not try them, and is parked at its turn.
         // An operation that was parked and has aged tries before it.
         while let first = expected {

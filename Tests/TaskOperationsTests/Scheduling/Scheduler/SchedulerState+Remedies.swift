@@ -70,7 +70,7 @@ extension SchedulerState {
     private func isNext(_ slot: Slot) -> Bool {
         var asked = self
         if records[slot].status == .returning { return asked.nextReturn() == slot }
-        guard let level = asked.nextLevel else { return false }
+        guard let level = asked.peekedLevel else { return false }
         return asked.nextStart(at: level) == slot
     }
 

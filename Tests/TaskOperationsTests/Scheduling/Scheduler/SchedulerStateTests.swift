@@ -77,7 +77,7 @@ struct SchedulerStateTests {
                 case (3, let slot?): state.setLevel(slot, random.level())
                 case (4, let slot?): state.setReady(slot, random.happens(percent: 70))
                 case (5, let slot?): state.remove(slot)
-                case (6...7, _): if let level = state.nextLevel { _ = state.nextStart(at: level) }
+                case (6...7, _): if let level = state.peekedLevel { _ = state.nextStart(at: level) }
                 case (_, let slot?): endDelay(of: slot, in: &state, &random)
                 }
                 let violations = state.violations
@@ -87,7 +87,7 @@ struct SchedulerStateTests {
             for slot in state.records.slots { endDelay(of: slot, in: &state, &random) }
             for slot in state.records.slots { state.setReady(slot, true) }
             while let slot = state.records.slots.first(where: { state.records[$0].status == .executing })
-                ?? state.nextLevel.flatMap({ state.nextStart(at: $0) })
+                ?? state.peekedLevel.flatMap({ state.nextStart(at: $0) })
             {
                 state.remove(slot)
                 #expect(state.violations.isEmpty, "seed \(seed), at the end")

@@ -153,7 +153,7 @@ struct SideBySide {
         switch event {
         case .start:
             let level = naive.nextStart.map { naive.level(of: $0) }
-            try agree(on: "the next level", state.nextLevel, level)
+            try agree(on: "the next level", state.peekedLevel, level)
             if let level { try start(at: level) }
         case .startAt(let level):
             try start(at: level)
@@ -206,7 +206,7 @@ extension SideBySide {
     ///
     /// - Throws: `Disagreement`.
     mutating func compare() throws(Disagreement) {
-        try agree(on: "the next level", state.nextLevel, naive.nextStart.map { naive.level(of: $0) })
+        try agree(on: "the next level", state.peekedLevel, naive.nextStart.map { naive.level(of: $0) })
         try agree(on: "how many can start", state.startableCount, naive.startableCount)
         try agree(on: "the elements", state.elements, naive.operations.filter { !$0.isDropped }.map(\.id))
         try agree(on: "whether it is empty", state.isEmpty, naive.operations.isEmpty)
