@@ -98,6 +98,28 @@
                 }
             }
         }
+
+        @Test("A C++ library is left out with one line if there is no compiler, and otherwise measured or left out")
+        func libraries() async {
+            await #expect(processExitsWith: .success) {
+                let arguments = [
+                    "--case", "fib,nqueens", "--subject", "Taskflow,oneTBB", "--scale", "0.01", "--rounds", "1",
+                ]
+                let folder = try Folder()
+                let none = try BenchmarkProcess.run(arguments, output: "/dev/null", path: "/missing")
+                #expect(none.status == 0)
+                #expect(none.errors.matches(of: /benchmark: Taskflow is left out: .*c\+\+.*\n/).count == 1)
+                #expect(none.errors.matches(of: /benchmark: oneTBB is left out: .*c\+\+.*\n/).count == 1)
+
+                let result = try BenchmarkProcess.run(arguments, output: folder / "output")
+                #expect(result.status == 0)
+                let table = try folder.text(of: "output")
+                for library in ["Taskflow", "oneTBB"] {
+                    let measured = table.split(separator: "\n").count { $0.contains(" \(library) ") }
+                    #expect(measured == (result.errors.contains("\(library) is left out: ") ? 0 : 2))
+                }
+            }
+        }
     }
 
     /// The program that is built with the tests.
@@ -110,13 +132,17 @@
 
         /// Runs the program to its end.
         ///
-        ///
-        /// - Parameter output: The file that receives the standard output.
-        static func run(_ arguments: [String], output: String) throws -> (status: CInt, errors: String) {
+        /// - Parameters:
+        ///   - output: The file that receives the standard output.
+        ///   - path: The `PATH` of the program; nil for that of this process.
+        static func run(
+            _ arguments: [String], output: String, path searchPath: String? = nil
+        ) throws -> (status: CInt, errors: String) {
             let folder = try Folder()
             let process = Process()
             process.executableURL = URL(filePath: path)
             process.arguments = arguments
+            if let searchPath { process.environment = ["PATH": searchPath] }
             process.standardOutput = try file(output)
             process.standardError = try file(folder / "errors")
             try process.run()

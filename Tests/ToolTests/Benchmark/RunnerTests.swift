@@ -40,6 +40,21 @@ struct RunnerTests {
         #expect(all.map(\.rounds) == [2, 2])
     }
 
+    @Test("A subject that is unavailable is tried once, and the others are measured without it")
+    func unavailable() async throws {
+        let events = Recorder<String>()
+        let missing = Subject(.tbb) { _ in
+            events.record("tried")
+            throw SubjectUnavailable(reason: "a test")
+        }
+        let cases = ["first", "second"].map { name in
+            Case(name, "", sizes: [20], subjects: [missing, Self.subject(.task) {}])
+        }
+        let figures = try await Runner(Arguments(["--rounds", "1"])).run(cases) { _ in }
+        #expect(figures.map(\.subject) == [.task, .task])
+        #expect(events.events == ["tried"])
+    }
+
     private static func compute(for duration: Duration) {
         let end = ContinuousClock.now + duration
         while ContinuousClock.now < end {}

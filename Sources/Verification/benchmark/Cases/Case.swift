@@ -47,6 +47,12 @@ struct Subject: Sendable {
     }
 }
 
+/// The error of a subject that cannot be measured on this machine, because something that it needs is not installed.
+struct SubjectUnavailable: Error {
+    /// A description in one line.
+    let reason: String
+}
+
 enum SubjectName: String, CaseIterable, Sendable {
     case taskOperationQueue = "TaskOperationQueue"
     /// A queue that exists for a scope.
@@ -58,8 +64,10 @@ enum SubjectName: String, CaseIterable, Sendable {
     case asyncSemaphore = "AsyncSemaphore"
     case bridgedOperationQueue = "BridgedOperationQueue"
     case keyedOperations = "KeyedOperations"
+    /// The `concurrentPerform` of TaskOperationsExtras.
+    case concurrentPerform
     case operationQueue = "OperationQueue"
-    /// A concurrent queue with a group, or a serial queue if the case is serial.
+    /// A concurrent queue with a group, a serial queue if the case is serial, or `concurrentPerform` if it forks.
     case dispatchQueue = "DispatchQueue"
     /// A child task for each operation, all started at once.
     case taskGroup = "TaskGroup"
@@ -91,6 +99,9 @@ enum SubjectName: String, CaseIterable, Sendable {
     case lendingWhenNeeded = "whenNeeded"
     case lendingAlways = "always"
     case lendingNever = "never"
+    // Libraries for C++.
+    case taskflow = "Taskflow"
+    case tbb = "oneTBB"
     /// The audit of a code base.
     case audit
     /// The lower bound, by arithmetic.
@@ -99,7 +110,7 @@ enum SubjectName: String, CaseIterable, Sendable {
     var isOurs: Bool {
         switch self {
         case .taskOperationQueue, .scopedQueue, .observed, .traced, .asyncSemaphore, .bridgedOperationQueue,
-            .keyedOperations, .audit:
+            .keyedOperations, .concurrentPerform, .audit:
             true
         default: false
         }

@@ -47,6 +47,10 @@ enum Catalogue {
         .bridgedRun,
         .bridgedAdding,
         .observed,
+        .fibonacci,
+        .skynet,
+        .queens,
+        .product,
         .audit,
     ]
 

@@ -22,9 +22,10 @@ struct Runner: Sendable {
         let progress = Progress(of: comparisons.count)
         defer { progress.clear() }
         var figures: [Figure] = []
+        var unavailable: Set<SubjectName> = []
         for (item, size) in comparisons {
             progress.begin(item.title + ", \(size.grouped) operations")
-            let comparison = try await compare(item, size, progress)
+            let comparison = try await compare(item, size, &unavailable, progress)
             progress.clear()
             try whenDone(comparison)
             figures += comparison
@@ -35,13 +36,22 @@ struct Runner: Sendable {
     /// A size times the scale, at least 16 so that a graph keeps its shape.
     private func scaled(_ size: Int) -> Int { max(16, Int((Double(size) * scale).rounded())) }
 
-    private func compare(_ item: Case, _ size: Int, _ progress: Progress) async throws -> [Figure] {
-        var trials = item.subjects
-            .filter { size <= $0.largestSize && subjects?.contains($0.name) != false }
-            .map { Trial(subject: $0, size: size, rounds: rounds(for: $0, size)) }
-        for trial in trials {
-            progress.show("\(trial.subject.name.rawValue) warms up")
-            _ = try await trial.subject.measure(max(16, size / 10))
+    /// - Parameter unavailable: The subjects that are left out. A subject is added, with a note, if its warm-up finds
+    ///   that it is unavailable.
+    private func compare(
+        _ item: Case, _ size: Int, _ unavailable: inout Set<SubjectName>, _ progress: Progress
+    ) async throws -> [Figure] {
+        var trials: [Trial] = []
+        for subject in item.subjects where size <= subject.largestSize && subjects?.contains(subject.name) != false {
+            if unavailable.contains(subject.name) { continue }
+            progress.show("\(subject.name.rawValue) warms up")
+            do {
+                _ = try await subject.measure(max(16, size / 10))
+                trials.append(Trial(subject: subject, size: size, rounds: rounds(for: subject, size)))
+            } catch let error as SubjectUnavailable {
+                unavailable.insert(subject.name)
+                progress.note("\(subject.name.rawValue) is left out: \(error.reason)")
+            }
         }
         for round in 0..<(trials.map(\.rounds).max() ?? 0) {
             for turn in trials.indices {

@@ -23,6 +23,12 @@ final class Progress {
         if isTerminal { StandardStreams.writeError("\r\u{1B}[K[\(begun)/\(total)] \(title): \(step)") }
     }
 
+    /// Prints a line that remains.
+    func note(_ line: String) {
+        clear()
+        StandardStreams.writeError("benchmark: \(line)\n")
+    }
+
     func clear() {
         if isTerminal { StandardStreams.writeError("\r\u{1B}[K") }
     }
