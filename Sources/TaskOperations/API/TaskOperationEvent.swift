@@ -67,9 +67,18 @@ public struct TaskOperationEvent: Sendable {
     /// The number of events that a bounded buffer dropped immediately before this event, because the consumer was too
     /// slow.
     public package(set) var missedCount = 0
+    /// The limits of an operation that was added; empty for other kinds of events.
+    private let limits: [LimitRequest]
 
     /// The time of the event. Events of one step have the same instant.
     public var instant: ContinuousClock.Instant { moment.instant }
+
+    /// Returns the key for which the operation takes permits of a semaphore. Only events of the kind `added` have keys.
+    /// To count operations by key, remember the key of each operation until its end.
+    ///
+    /// - Returns: The key. Nil if the operation takes no permits of the semaphore or takes them without a key, or if it
+    ///   ended before the queue received it.
+    public func key(of limit: AsyncSemaphore) -> (any Hashable & Sendable)? { limits.key(of: limit) }
 }
 
 extension TaskOperationEvent {
@@ -85,6 +94,8 @@ extension TaskOperationEvent {
         operationNumber = change.arrival
         self.queue = queue
         self.isReplayed = isReplayed
+        // Read now, because the operation can end before the event is delivered, and then has no limits.
+        if case .added = change.kind { limits = operation.limitRequests } else { limits = [] }
     }
 }
 

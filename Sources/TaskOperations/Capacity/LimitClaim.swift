@@ -48,6 +48,9 @@ extension [LimitRequest] {
         }
         return ordered
     }
+
+    /// The user's key for which permits of a semaphore are taken; nil if no permits are taken, or if they have no key.
+    func key(of limit: AsyncSemaphore) -> (any Hashable & Sendable)? { first { $0.limit === limit }?.key?.userValue }
 }
 
 /// The owner of a claim. An owner is a queue, or a body that takes back the permits of its limits.

@@ -16,8 +16,8 @@ package final class LimitKey: AwaitedSubject, Sendable {
     /// The number of the key in the state of the semaphore.
     package var number: Int { value.number }
 
-    /// The key as text. Calls user code.
-    package var text: String { value.text }
+    /// The user's key.
+    var userValue: any Hashable & Sendable { value.userValue }
 
     /// The semaphore, the key and the use of its permits.
     package var waitDescription: String {
@@ -25,7 +25,7 @@ package final class LimitKey: AwaitedSubject, Sendable {
             let capacity = min(storage.state.capacity(of: number), storage.state.permits.capacity)
             return (storage.state.takenCount(of: number), capacity, storage.state.hasToken(for: number))
         }
-        let use = "\(semaphore.label), key \(value.text), \(taken) of \(capacity) permits taken"
+        let use = "\(semaphore.label), key \(userValue), \(taken) of \(capacity) permits taken"
         return hasToken ? use : "\(use), without a token of its rate"
     }
 
@@ -53,8 +53,8 @@ private class LimitKeyValue: @unchecked Sendable {
         self.hash = hash
     }
 
-    /// The key as text.
-    var text: String { preconditionFailure("a subclass has the value") }
+    /// The user's key.
+    var userValue: any Hashable & Sendable { preconditionFailure("a subclass has the value") }
 }
 
 private final class TypedLimitKeyValue<Value: Hashable & Sendable>: LimitKeyValue, @unchecked Sendable {
@@ -67,7 +67,7 @@ private final class TypedLimitKeyValue<Value: Hashable & Sendable>: LimitKeyValu
         super.init(number: number, hash: hash)
     }
 
-    override var text: String { "\(value)" }
+    override var userValue: any Hashable & Sendable { value }
 }
 
 /// The keys of a semaphore that are in use, by the hash values of the user's keys.

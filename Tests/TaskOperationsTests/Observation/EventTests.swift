@@ -34,6 +34,27 @@ struct EventTests {
         }
     }
 
+    @Test("the first event of an operation has the keys of its limits, even if the operation has ended")
+    func keys() async throws {
+        let hosts = AsyncSemaphore(capacity: 9, name: "hosts")
+        let (tenants, unused) = (AsyncSemaphore(capacity: 9), AsyncSemaphore(capacity: 9))
+        let queue = TaskOperationQueue(.init(isSuspended: true, defaults: .limit(tenants, key: 7)))
+        let options: OperationOptions = [.limit(hosts, key: "a"), .limit(unused)]
+        let journal = EventJournal { [weak queue] event in
+            // The events of the second operation are delivered after this one, when that operation has ended.
+            if event.number == 1 { queue?.addOperation(options) {}.cancel() }
+        }
+        queue.addObserver(journal)
+        queue.addOperation(.limit(tenants, key: 8)) {}
+        let keys = journal.events.map { event in [hosts, tenants, unused].map { event.key(of: $0).map { "\($0)" } } }
+        let added = journal.events.filter { if case .added = $0.kind { true } else { false } }
+        #expect(added.map(\.number) == [1, 3] && keys[0] == [nil, "8", nil] && keys[2] == ["a", "7", nil])
+        #expect(keys.joined().count { $0 != nil } == 3, "Only the first events have keys.")
+        #expect(added[1].key(of: hosts) as? String == "a")
+        queue.isSuspended = false
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
     @Test("a body that lends its permit has it back before it continues", .schedules(20))
     func lending() async throws {
         let journal = EventJournal()
