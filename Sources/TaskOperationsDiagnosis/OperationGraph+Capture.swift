@@ -86,7 +86,8 @@ extension OperationGraph {
                         label: OperationLabel(operation.operation), queue: queue, number: operation.number,
                         state: State(operation.status), priority: operation.priority, weight: operation.weight,
                         isBarrier: operation.isBarrier, isCancelled: capture.details[slot]?.isCancelled ?? false,
-                        reasons: capture.waitingReasons(of: slot, first, holders: holders)))
+                        reasons: capture.waitingReasons(of: slot, first, holders: holders),
+                        limits: [Limit](capture.details[slot])))
             }
         }
 
@@ -98,7 +99,8 @@ extension OperationGraph {
                         label: OperationLabel(operation), queue: nil, number: nil, state: State(detail),
                         priority: operation.priority, weight: operation.weight, isBarrier: false,
                         isCancelled: detail.isCancelled,
-                        reasons: reasons[ObjectIdentifier(operation)] ?? operation.waitingReasons))
+                        reasons: reasons[ObjectIdentifier(operation)] ?? operation.waitingReasons,
+                        limits: [Limit](detail)))
             }
         }
 
@@ -210,6 +212,13 @@ extension OperationGraph.Queue {
         permitsTaken = capture.permitsTaken
         isSuspended = capture.isSuspended
         isShutDown = capture.isShutDown
+    }
+}
+
+extension [OperationGraph.Limit] {
+    /// - Parameter detail: The detail of the operation; nil if the operation has no limits.
+    fileprivate init(_ detail: OperationDetail?) {
+        self = detail?.limitTexts.map { .init(name: $0.name, key: $0.key, weight: $0.weight) } ?? []
     }
 }
 

@@ -41,6 +41,19 @@ public struct OperationGraph: Sendable, Equatable, Codable {
         /// The reasons why the operation has not started. For an operation that executes, the waits of its body. If the
         /// operation waits for its turn, the reasons `permits` and `executor` are omitted.
         public let reasons: [WaitingReason]
+        /// The semaphores that limit the operation, in the order in which they were created. Empty if the operation has
+        /// ended.
+        public internal(set) var limits: [Limit] = []
+    }
+
+    /// A semaphore that limits an operation.
+    public struct Limit: Sendable, Hashable, Codable {
+        /// The name of the semaphore; nil if it has no name.
+        public let name: String?
+        /// The key of the permits as text; nil if the operation takes the permits without a key.
+        public let key: String?
+        /// The number of permits that the operation takes.
+        public let weight: Int
     }
 
     /// The state of an operation.

@@ -50,9 +50,11 @@ extension OperationGraph.Queue: CustomStringConvertible {
 }
 
 extension OperationGraph.Operation: CustomStringConvertible {
-    /// The label, the state and the reasons. An example is `"decode" (waiting) waits for "download" on queue "net"`.
+    /// The label, the state, the keys and the reasons. An example is
+    /// `"decode" (waiting) waits for "download" on queue "net"`.
     public var description: String {
-        let marks = ["\(state)"] + (isBarrier ? ["barrier"] : []) + (isCancelled ? ["cancelled"] : [])
+        let keys = limits.compactMap(\.key).map { "key \($0)" }
+        let marks = ["\(state)"] + (isBarrier ? ["barrier"] : []) + (isCancelled ? ["cancelled"] : []) + keys
         return "\(label) (\(marks.joined(separator: ", "))) \(reasons.map { "\($0)" }.joined(separator: ", and "))"
     }
 }

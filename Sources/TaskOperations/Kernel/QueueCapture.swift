@@ -158,6 +158,11 @@ package struct OperationDetail: Sendable {
     /// The unfinished dependencies of the operation.
     package var dependencies: [AnyTaskOperation] { dependencyList?.unfinished ?? [] }
 
+    /// The name, the key and the weight of each limit. Calls the functions of the keys.
+    package var limitTexts: [(name: String?, key: String?, weight: Int)] {
+        limits.map { ($0.limit.name, $0.key.map { "\($0.userValue)" }, $0.weight) }
+    }
+
     /// The descriptions of the limits that have too few free permits. If every limit has enough free permits, the
     /// descriptions of all limits.
     package var limitDescriptions: [String] {

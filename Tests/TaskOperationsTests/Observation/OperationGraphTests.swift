@@ -51,6 +51,34 @@ struct OperationGraphTests {
         #expect(images.snapshot().operations.isEmpty)
     }
 
+    @Test("a snapshot has the limits of each operation, with their keys and weights")
+    func limits() async throws {
+        let gate = Gate()
+        let hosts = AsyncSemaphore(capacity: 9, perKey: 1, name: "hosts")
+        let other = AsyncSemaphore(capacity: 4)
+        let queue = TaskOperationQueue(.init(name: "net", defaults: .limit(hosts, key: 7)))
+        let first = queue.addOperation(.name("first")) { await gate.pass() }
+        await gate.waitForArrivals(1)
+        let second = queue.addOperation([.name("second"), .limit(other, weight: 2)]) {}
+        let plain = TaskOperationQueue(name: "plain")
+        let last = plain.addOperation(dependencies: [second]) {}
+        let (graph, plainGraph) = (queue.snapshot(), plain.snapshot())
+        let limits = (graph.operations + plainGraph.operations).map { operation in
+            operation.limits.map { "\($0.name ?? "unnamed") \($0.key ?? "-") \($0.weight)" }
+        }
+        let both = ["hosts 7 1", "unnamed - 2"]
+        #expect(limits == [["hosts 7 1"], both, [], both])
+        let decoded = try JSONDecoder().decode(OperationGraph.self, from: JSONEncoder().encode(graph))
+        #expect(decoded == graph)
+        let reason = "semaphore \"hosts\", key 7, 1 of 1 permits taken"
+        #expect(graph.operations[1].reasons == [.limit(reason)])
+        #expect("\(graph.operations[0])" == "\"first\" (executing, key 7) executes its own code")
+        #expect("\(graph.operations[1])" == "\"second\" (ready, key 7) waits for \(reason)")
+        gate.open()
+        try await first.value
+        try await last.value
+    }
+
     private func checkDrawings(_ graph: OperationGraph) {
         #expect(
             graph.mermaid.hasPrefix(
