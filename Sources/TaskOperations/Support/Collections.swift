@@ -191,7 +191,7 @@ extension Heap: Sendable where Element: Sendable {}
 /// Waiting values in the order of arrival. Each value has a unique number. Every call takes amortised constant time.
 ///
 /// An empty list, the usual case, allocates no memory.
-struct WaitingList<Value: Sendable>: Sendable {
+package struct WaitingList<Value: Sendable>: Sendable {
     private struct Values: Sendable {
         var byNumber: [Int: Value] = [:]
         /// The numbers in the order of arrival. Includes the numbers of removed values.
@@ -200,6 +200,8 @@ struct WaitingList<Value: Sendable>: Sendable {
 
     /// Nil if the list is empty.
     private var values: Boxed<Values>?
+
+    package init() {}
 
     var isEmpty: Bool { values == nil }
 
@@ -212,20 +214,20 @@ struct WaitingList<Value: Sendable>: Sendable {
     }
 
     /// - Parameter number: A number that no earlier value had.
-    mutating func append(_ value: Value, number: Int) {
+    package mutating func append(_ value: Value, number: Int) {
         if values == nil { values = Boxed(Values()) }
         values!.value.byNumber[number] = value
         values!.value.order.append(number)
     }
 
     /// Removes and returns the value with a number; nil if the list has no such value.
-    mutating func remove(_ number: Int) -> Value? {
+    package mutating func remove(_ number: Int) -> Value? {
         guard let value = values?.value.byNumber.removeValue(forKey: number) else { return nil }
         tidy()
         return value
     }
 
-    mutating func removeFirst() -> Value? {
+    package mutating func removeFirst() -> Value? {
         while let number = values?.value.order.popFirst() {
             if let value = values!.value.byNumber.removeValue(forKey: number) {
                 tidy()

@@ -1,7 +1,8 @@
 import Synchronization
 public import TaskOperations
 
-/// Counts the events of operations, and measures their waiting and execution times, for each observed queue.
+/// Counts the events of operations, and measures their waiting and execution times, for each observed queue or for each
+/// key of a semaphore.
 ///
 /// ```swift
 /// let statistics = OperationStatistics()
@@ -13,10 +14,14 @@ public import TaskOperations
 /// When a queue is released, its counts are added to the counts of released queues with the same name. So the object
 /// keeps 16 bytes for each operation that has not started, and one to two kilobytes for each queue and for each name of
 /// released queues.
+///
+/// With `OperationStatistics(keysOf: hosts)`, the operations that take permits of `hosts` for a key are counted by key,
+/// whatever their queue. The number of groups is then bounded, and each counted operation takes 32 bytes more until its
+/// end.
 public final class OperationStatistics: TaskOperationObserver {
-    /// The statistics of a queue's operations up to the time of the snapshot.
-    public struct Queue: Sendable, Codable {
-        /// The name of the queue.
+    /// The statistics of the operations of a queue or of a key up to the time of the snapshot.
+    public struct Group: Sendable, Codable {
+        /// The name of the queue, or the text of the key.
         public let name: String
         /// The number of operations that were added and have not started.
         public internal(set) var queued = 0
@@ -43,39 +48,70 @@ public final class OperationStatistics: TaskOperationObserver {
     }
 
     fileprivate struct State: Sendable {
-        /// The queues that were not released, by number.
-        var entries: [Int: Entry] = [:]
+        /// The groups, by the number of the queue or of the key. Contains no released queues.
+        var groups: [Int: Group] = [:]
+        /// The unfinished operations of each queue, by the number of the queue.
+        var operations: [Int: Operations] = [:]
         /// The sums of released queues, in the order of the first release of each name.
-        var released: [Queue] = []
+        var released: [Group] = []
         /// The positions of names in `released`.
         var places: [String?: Int] = [:]
+        /// The numbers of the keys; nil if the groups are queues.
+        var keys: KeyNumbers?
     }
 
-    fileprivate struct Entry: Sendable {
-        var statistics: Queue
+    fileprivate struct Operations: Sendable {
         var waiting = TimeTable()
         var started: [UInt64: Int] = [:]
+        /// The group of each operation; empty if the groups are queues.
+        var groups: [UInt64: Int] = [:]
     }
 
     private let start = Moment.now
-    private let state = Lock(State())
+    /// The semaphore whose keys are the groups; nil if the groups are queues.
+    private let limit: AsyncSemaphore?
+    private let state: Lock<State>
 
-    /// Creates statistics without a queue. Pass them to `addObserver` or `observeAll`.
-    public init() {}
+    /// Creates statistics with a group for each queue. Pass them to `addObserver` or `observeAll`.
+    public init() {
+        limit = nil
+        state = Lock(State())
+    }
 
-    /// The current statistics. First the sums of released queues, one for each name, and one for all queues without a
-    /// name. Then the queues that were not released, in the order in which they were created.
-    public var snapshot: [Queue] {
-        let (released, entries) = state.withLock { ($0.released, $0.entries) }
-        return released + entries.sorted { $0.key < $1.key }.map(\.value.statistics)
+    /// Creates statistics with a group for each key of a semaphore. Pass them to `addObserver` or `observeAll`.
+    ///
+    /// Operations that take no permits of the semaphore, or take them without a key, are not counted. An operation that
+    /// ended before the queue received it is not counted, either. Keys with equal texts are one group.
+    ///
+    /// If a key has no group and there are `maxKeyCount` groups, the new key replaces the group that has had no
+    /// unfinished operation for the longest time. The counts of that group are added to the group `other keys`. If all
+    /// groups have unfinished operations, the operations of the new key are counted in `other keys`. Each event takes
+    /// amortised constant time, and the event `added` calls the `description` of the key.
+    ///
+    /// - Parameters:
+    ///   - limit: The semaphore.
+    ///   - maxKeyCount: The maximum number of keys with their own group. If it is 0 or negative, all keys are in the
+    ///     group `other keys`.
+    public init(keysOf limit: AsyncSemaphore, maxKeyCount: Int = 1000) {
+        self.limit = limit
+        state = Lock(State(keys: KeyNumbers(maxCount: maxKeyCount)))
+    }
+
+    /// The current statistics.
+    ///
+    /// For queues, first the sums of released queues, one for each name, and one for all queues without a name. Then
+    /// the queues that were not released, in the order in which they were created. For keys, first the group
+    /// `other keys` if it is needed. Then the keys in the order in which their groups began.
+    public var snapshot: [Group] {
+        let (released, groups) = state.withLock { ($0.released, $0.groups) }
+        return released + groups.sorted { $0.key < $1.key }.map(\.value)
     }
 
     public func operationChanged(_ event: TaskOperationEvent) {
         let time = nanoseconds(event.moment)
-        state.withLock { state in
-            let new = Entry(statistics: Queue(name: event.queue.name ?? "unnamed queue \(event.queue.number)"))
-            state.entries[event.queue.number, default: new].note(event, at: time)
-        }
+        // The description of a key is user code, which is not called under the lock.
+        let key = limit.flatMap { event.key(of: $0) }.map { "\($0)" }
+        state.withLock { $0.note(event, key: key, at: time) }
     }
 
     public func queueWasReleased(_ queue: QueueLabel) {
@@ -89,23 +125,64 @@ public final class OperationStatistics: TaskOperationObserver {
 }
 
 extension OperationStatistics.State {
+    fileprivate mutating func note(_ event: TaskOperationEvent, key: String?, at time: Int) {
+        let (queue, number) = (event.queue.number, event.operationNumber)
+        guard let group = keys == nil ? queue : groupOfKey(event, key) else { return }
+        let hasLeft = operations[queue, default: .init()].note(
+            event, at: time,
+            in: &groups[group, default: .init(name: key ?? event.queue.name ?? "unnamed queue \(queue)")])
+        if keys == nil { return }
+        if hasLeft { operations[queue]!.groups[number] = nil }
+        updateKey(group)
+    }
+
+    /// The group of an operation with a key; nil if the event is not counted.
+    private mutating func groupOfKey(_ event: TaskOperationEvent, _ key: String?) -> Int? {
+        let (queue, number) = (event.queue.number, event.operationNumber)
+        let known = operations[queue]?.groups[number]
+        guard let key else { return known }
+        // An observer that was removed from a queue and added again receives known operations again.
+        if known != nil { return nil }
+        let (group, replaced) = keys!.number(of: key)
+        if group == KeyNumbers.others || replaced != nil {
+            var others = groups[KeyNumbers.others] ?? .init(name: "other keys")
+            if let replaced { others.add(groups.removeValue(forKey: replaced)!) }
+            groups[KeyNumbers.others] = others
+        }
+        operations[queue, default: .init()].groups[number] = group
+        return group
+    }
+
+    private mutating func updateKey(_ number: Int) {
+        let group = groups[number]!
+        keys!.setIdle(group.queued == 0 && group.executing == 0, number, group.name)
+    }
+
     fileprivate mutating func release(_ queue: QueueLabel) {
-        guard let entry = entries.removeValue(forKey: queue.number) else { return }
+        // Operations are left if the observer was removed from the queue before their ends.
+        let left = operations.removeValue(forKey: queue.number)
+        if keys != nil {
+            for (number, group) in left?.groups ?? [:] {
+                if left!.started[number] == nil { groups[group]!.queued -= 1 } else { groups[group]!.executing -= 1 }
+                updateKey(group)
+            }
+            return
+        }
+        guard let group = groups.removeValue(forKey: queue.number) else { return }
         if let place = places[queue.name] {
-            released[place].add(entry.statistics)
+            released[place].add(group)
         } else {
             places[queue.name] = released.count
-            var sum = OperationStatistics.Queue(name: queue.name ?? "unnamed queues")
-            sum.add(entry.statistics)
+            var sum = OperationStatistics.Group(name: queue.name ?? "unnamed queues")
+            sum.add(group)
             released.append(sum)
         }
     }
 }
 
-extension OperationStatistics.Queue {
-    fileprivate mutating func add(_ other: OperationStatistics.Queue) {
-        queued += other.queued
-        executing += other.executing
+extension OperationStatistics.Group {
+    /// Adds the counts of a group without unfinished operations.
+    fileprivate mutating func add(_ other: OperationStatistics.Group) {
         added += other.added
         succeeded += other.succeeded
         failed += other.failed
@@ -118,42 +195,101 @@ extension OperationStatistics.Queue {
     }
 }
 
-extension OperationStatistics.Entry {
-    fileprivate mutating func note(_ event: TaskOperationEvent, at time: Int) {
+extension OperationStatistics.Operations {
+    /// Counts an event in a group. Returns whether the operation has left its queue.
+    fileprivate mutating func note(
+        _ event: TaskOperationEvent, at time: Int, in group: inout OperationStatistics.Group
+    ) -> Bool {
         let number = event.operationNumber
+        let (queued, executing) = (waiting.count, started.count)
+        defer {
+            group.queued += waiting.count - queued
+            group.executing += started.count - executing
+        }
         switch event.kind {
         case .added:
-            statistics.added += 1
+            group.added += 1
             waiting.add(number, at: time)
         case .ready: waiting.setReady(number, at: time)
         case .started:
             let times = waiting.remove(number) ?? (time, time)
             // The waiting time of an operation that was added before the observer is unknown.
-            if !event.isReplayed { statistics.waited.add(nanoseconds: time - max(times.added, times.ready)) }
+            if !event.isReplayed { group.waited.add(nanoseconds: time - max(times.added, times.ready)) }
             started[number] = time
-        case .attempt: statistics.retries += 1
-        case .finished(let outcome): finish(number, outcome, at: time)
+        case .attempt: group.retries += 1
+        case .finished(let outcome):
+            finish(number, outcome, at: time, in: &group)
+            return true
         case .withdrawn:
-            statistics.added -= 1
+            group.added -= 1
             _ = waiting.remove(number)
+            return true
         default: break
         }
-        statistics.queued = waiting.count
-        statistics.executing = started.count
+        return false
     }
 
-    private mutating func finish(_ number: UInt64, _ outcome: TaskOperationEvent.Outcome, at time: Int) {
+    private mutating func finish(
+        _ number: UInt64, _ outcome: TaskOperationEvent.Outcome, at time: Int,
+        in group: inout OperationStatistics.Group
+    ) {
         switch outcome {
-        case .succeeded: statistics.succeeded += 1
-        case .failed(TaskOperationError.dropped): statistics.dropped += 1
-        case .failed(TaskOperationError.overloaded): statistics.refused += 1
-        case .failed: statistics.failed += 1
-        case .cancelled: statistics.cancelled += 1
+        case .succeeded: group.succeeded += 1
+        case .failed(TaskOperationError.dropped): group.dropped += 1
+        case .failed(TaskOperationError.overloaded): group.refused += 1
+        case .failed: group.failed += 1
+        case .cancelled: group.cancelled += 1
         }
         if let begin = started.removeValue(forKey: number) {
-            statistics.executed.add(nanoseconds: time - begin)
+            group.executed.add(nanoseconds: time - begin)
         } else {
             _ = waiting.remove(number)
+        }
+    }
+}
+
+/// The numbers of the keys that have their own group. Each call takes amortised constant time.
+private struct KeyNumbers: Sendable {
+    /// The number of the group of all other keys.
+    static var others: Int { 0 }
+
+    private let maxCount: Int
+    private var numbers: [String: Int] = [:]
+    private var lastNumber = others
+    /// The keys without unfinished operations, in the order in which their last operations ended.
+    private var idle = WaitingList<(key: String, number: Int)>()
+    /// The places of these keys in the list.
+    private var places: [Int: Int] = [:]
+    private var lastPlace = 0
+
+    init(maxCount: Int) {
+        self.maxCount = maxCount
+    }
+
+    /// Returns the number of a key, and the number of the idle key that it has replaced.
+    mutating func number(of key: String) -> (number: Int, replaced: Int?) {
+        if let number = numbers[key] { return (number, nil) }
+        var replaced: Int?
+        if numbers.count >= maxCount {
+            guard let oldest = idle.removeFirst() else { return (Self.others, nil) }
+            numbers[oldest.key] = nil
+            places[oldest.number] = nil
+            replaced = oldest.number
+        }
+        lastNumber += 1
+        numbers[key] = lastNumber
+        return (lastNumber, replaced)
+    }
+
+    /// Records whether a key has no unfinished operations.
+    mutating func setIdle(_ isIdle: Bool, _ number: Int, _ key: String) {
+        if number == Self.others || isIdle == (places[number] != nil) { return }
+        if isIdle {
+            lastPlace += 1
+            places[number] = lastPlace
+            idle.append((key, number), number: lastPlace)
+        } else {
+            _ = idle.remove(places.removeValue(forKey: number)!)
         }
     }
 }

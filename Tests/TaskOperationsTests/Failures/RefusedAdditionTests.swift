@@ -78,6 +78,24 @@ struct RefusedAdditionTests {
         try await cycle.queue.waitUntilAllOperationsAreFinished()
     }
 
+    @Test("A refused operation is not counted in the statistics of its key")
+    func statistics() async throws {
+        let hosts = AsyncSemaphore(capacity: 9)
+        let cycle = try await Cycle()
+        try cycle.refused.addOptions(.limit(hosts, key: "host"))
+        let statistics = OperationStatistics(keysOf: hosts)
+        cycle.queue.addObserver(statistics)
+        let added = Recorder<[Int]>()
+        let observer = WithdrawalObserver { added.record(statistics.snapshot.map { $0.added + $0.queued }) }
+        cycle.queue.addObserver(observer)
+        #expect(await cycle.addRefused() != nil)
+        #expect(added.events == [[0]])
+        cycle.opened.open()
+        cycle.refused.cancel()
+        try await cycle.queue.waitUntilAllOperationsAreFinished()
+        #expect(statistics.snapshot.map(\.cancelled) == [0])
+    }
+
     @Test("A refused operation has the policies of the queue that runs it", arguments: [1, 2])
     func policiesOfTheOtherQueue(attempts: Int) async throws {
         let runs = Recorder<Int>()
