@@ -13,7 +13,8 @@ final class LimitPlaces: Sendable {
         for (index, request) in requests.enumerated() where !request.addQueued() {
             for earlier in requests.prefix(index) { earlier.removeQueued() }
             throw .limitFull(
-                OperationLabel(operation), semaphoreName: request.limit.name, key: request.key.map { "\($0.userValue)" })
+                OperationLabel(operation), semaphoreName: request.limit.name,
+                key: request.key.map { "\($0.userValue)" })
         }
         held = Lock(requests)
     }
