@@ -61,6 +61,24 @@ struct RefusedAdditionTests {
         #expect(queue.operationCount == 0)
     }
 
+    @Test("A refused operation has no place among the queued operations of its limit")
+    func placesInLimits() async throws {
+        let cycle = try await Cycle()
+        let workers = AsyncSemaphore(capacity: 1)
+        workers.maxQueuedOperationCount = 1
+        try cycle.refused.addOptions(.limit(workers))
+        #expect(await cycle.addRefused() != nil)
+        let suspended = TaskOperationQueue(.init(isSuspended: true))
+        let accepted = suspended.addOperation(.limit(workers)) {}
+        #expect(!accepted.isFinished)
+        accepted.cancel()
+        try suspended.addOperation(cycle.refused)
+        #expect(!cycle.refused.isFinished && suspended.addOperation(.limit(workers)) {}.isFinished)
+        cycle.refused.cancel()
+        cycle.opened.open()
+        try await cycle.queue.waitUntilAllOperationsAreFinished()
+    }
+
     @Test("A refused operation can be added to another queue while the refusal is undone")
     func addedElsewhere() async throws {
         let cycle = try await Cycle()
