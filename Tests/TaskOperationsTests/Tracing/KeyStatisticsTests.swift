@@ -142,23 +142,6 @@ struct KeyStatisticsTests {
         #expect(groups.allSatisfy { $0.queued == 0 && $0.executing == 0 })
     }
 
-    @Test("an event costs about the same when there are 40 times as many groups", .computing)
-    func growth() async throws {
-        let (journal, queue) = (EventJournal(), TaskOperationQueue(.init(isSuspended: true)))
-        queue.addObserver(journal)
-        // Each operation ends before the next one is added, so each key replaces another one.
-        for key in 0..<6000 { queue.addOperation(.limit(hosts, key: key)) {}.cancel() }
-        let events = journal.events
-        let ratio = bestRatio(within: 2.5) { isLarge in
-            let statistics = OperationStatistics(keysOf: hosts, maxKeyCount: isLarge ? 2000 : 50)
-            for event in events.prefix(events.count / 2) { statistics.operationChanged(event) }
-            return processorTime {
-                for event in events.dropFirst(events.count / 2) { statistics.operationChanged(event) }
-            }
-        }
-        #expect(ratio < 2.5, "a search through all groups would make it 40")
-    }
-
     @Test("the description of a key may call the library")
     func descriptions() async throws {
         struct Host: Hashable, CustomStringConvertible {

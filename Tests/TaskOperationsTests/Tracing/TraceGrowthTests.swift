@@ -16,6 +16,26 @@ struct TraceGrowthTests {
 
     init() throws { folder = try TraceFolder() }
 
+    // MARK: Statistics
+
+    @Test("an event costs about the same when there are 40 times as many groups")
+    func keyGroups() async throws {
+        let (journal, hosts) = (EventJournal(), AsyncSemaphore(capacity: 1))
+        let queue = TaskOperationQueue(.init(isSuspended: true))
+        queue.addObserver(journal)
+        // Each operation ends before the next one is added, so each key replaces another one.
+        for key in 0..<6000 { queue.addOperation(.limit(hosts, key: key)) {}.cancel() }
+        let events = journal.events
+        let ratio = bestRatio(within: 2.5) { isLarge in
+            let statistics = OperationStatistics(keysOf: hosts, maxKeyCount: isLarge ? 2000 : 50)
+            for event in events.prefix(events.count / 2) { statistics.operationChanged(event) }
+            return processorTime {
+                for event in events.dropFirst(events.count / 2) { statistics.operationChanged(event) }
+            }
+        }
+        #expect(ratio < 2.5, "a search through all groups makes it more than 3")
+    }
+
     // MARK: Reading
 
     /// A trace that is analyzed.
