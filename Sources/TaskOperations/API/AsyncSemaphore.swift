@@ -138,7 +138,8 @@ public final class AsyncSemaphore: Sendable {
         apply { change(&$0.state) }
     }
 
-    /// The maximum number of operations that need permits of the semaphore and have not started; nil for no bound.
+    /// The maximum number of operations that need permits of the semaphore and have not started, in addition to one
+    /// operation for each free permit; nil for no bound. With 0, operations do not wait for permits.
     ///
     /// A further operation ends with `TaskOperationError.limitFull` when it is added to a queue. Operations that execute
     /// do not count, and neither do operations that were added while the semaphore had no bound, or tasks that await
@@ -148,8 +149,8 @@ public final class AsyncSemaphore: Sendable {
         set { setQueuedLimit(newValue, \.queuedLimit) }
     }
 
-    /// The maximum number of operations of each key that have not started; nil for no bound. See
-    /// `maxQueuedOperationCount`.
+    /// The maximum number of operations of each key that have not started, in addition to one operation for each free
+    /// permit of the key; nil for no bound. See `maxQueuedOperationCount`.
     ///
     /// ```swift
     /// let workers = AsyncSemaphore(capacity: 8, name: "workers")

@@ -12,7 +12,8 @@
 /// 5. An entry that lacks permits in total blocks all entries behind it, and therefore cannot starve. An entry that
 ///    lacks permits of its key blocks only the entries of its key.
 /// 6. Entries without a key have one tag together, and only the capacity in total.
-/// 7. At most `queuedLimit` operations are queued in total, and at most `queuedLimitPerKey` for each key.
+/// 7. At most `queuedLimit` operations are queued in total, and at most `queuedLimitPerKey` for each key, in addition to
+///    one operation for each free permit.
 /// 8. Each service uses one token of the rate in total, and one token of the rate of its key. An entry that lacks a
 ///    token waits like an entry that lacks permits. `LimitRates` counts the tokens.
 ///
@@ -194,8 +195,14 @@ extension LimitState {
 extension LimitState {
     /// Counts an operation that is added. Returns false, and does not count it, if there is no room for another one.
     mutating func addQueued(for key: Key?) -> Bool {
-        let count = key.map { keys.read($0) { $0.queuedCount } } ?? 0
-        if queuedCount >= queuedLimit || key != nil && count >= queuedLimitPerKey { return false }
+        if queuedCount - permits.available >= queuedLimit { return false }
+        if let key {
+            let capacity = capacity(of: key)
+            let isFull = keys.read(key) { line in
+                line.queuedCount - min(permits.available, max(0, capacity - line.taken)) >= queuedLimitPerKey
+            }
+            if isFull { return false }
+        }
         queuedCount += 1
         if let key { keys.update(key) { $0.queuedCount += 1 } }
         return true

@@ -64,7 +64,7 @@ struct RefusedAdditionTests {
     @Test("A refused operation has no place among the queued operations of its limit")
     func placesInLimits() async throws {
         let cycle = try await Cycle()
-        let workers = AsyncSemaphore(capacity: 1)
+        let workers = AsyncSemaphore(capacity: 0)
         workers.maxQueuedOperationCount = 1
         try cycle.refused.addOptions(.limit(workers))
         #expect(await cycle.addRefused() != nil)

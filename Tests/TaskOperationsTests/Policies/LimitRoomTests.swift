@@ -66,7 +66,7 @@ struct LimitRoomTests {
 
     @Test("A place in each limit or in none")
     func severalLimits() async throws {
-        let memory = AsyncSemaphore(capacity: 1)
+        let memory = AsyncSemaphore(capacity: 0)
         (workers.maxQueuedOperationCount, memory.maxQueuedOperationCount) = (2, 1)
         func addWithBoth() -> TaskOperation<Void> {
             queue.addOperation([.limit(memory), .limit(workers)]) {}
@@ -76,7 +76,29 @@ struct LimitRoomTests {
         #expect(isRefused(addWithBoth()))
         #expect(!isRefused(add("a")))
         #expect(isRefused(add("a")))
-        workers.capacity = 1
+        (workers.capacity, memory.capacity) = (1, 1)
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test("The limit accepts one operation for each free permit beyond its bounds")
+    func freePermits() async throws {
+        let hosts = AsyncSemaphore(capacity: 3, perKey: 2)
+        queue.isSuspended = true
+        hosts.maxQueuedOperationCountPerKey = 0
+        func add(_ keys: String...) -> [Bool] {
+            keys.map { isRefused(queue.addOperation(.limit(hosts, key: $0)) {}) }
+        }
+        #expect(add("a", "a", "a", "b") == [false, false, true, false])
+        hosts.maxQueuedOperationCount = 0
+        #expect(add("b", "c") == [true, true], "three operations are queued, and three permits are free")
+        hosts.maxQueuedOperationCount = 1
+        #expect(add("b", "c") == [false, true])
+        hosts.setCapacity(0, for: "d")
+        hosts.maxQueuedOperationCount = nil
+        #expect(add("d") == [true])
+        queue.isSuspended = false
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(try await hosts.withPermit(key: "a") { add("a", "b") } == [false, false])
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
