@@ -92,10 +92,11 @@ extension LimitRequest {
 extension AnyTaskOperation {
     /// Takes places in the limits that bound their queued operations. If one has no room, ends the operation.
     func takePlaces(in limits: [LimitRequest]) {
-        if !limits.contains(where: { $0.limit.boundsQueuedOperations }) { return }
+        let bounded = limits.filter { $0.limit.boundsQueuedOperations }
+        if bounded.isEmpty { return }
         let places: LimitPlaces
         do {
-            places = try LimitPlaces(limits.filter { $0.limit.boundsQueuedOperations }, of: self)
+            places = try LimitPlaces(bounded, of: self)
         } catch {
             endUnlessStarted(error, isCancellation: false)
             return
@@ -105,7 +106,7 @@ extension AnyTaskOperation {
             record.madeLinks().places = places
             return true
         }
-        // The body begins soon after the start, and before any code of the user.
+        // The handler runs when the queue's interceptors have called the body.
         if !isQueued || !addStartHandler({ places.giveBack() }) { places.giveBack() }
     }
 }

@@ -100,7 +100,7 @@ extension AnyTaskOperation {
 extension OperationRecord {
     /// Adds options, except for names and dependencies, to the operation's options.
     ///
-    /// Reads only what the record keeps. With all values, an operation with an option took 250 instructions more.
+    /// Reads only the options that the record keeps. Reading all of them took 250 instructions more.
     mutating func add(_ added: OperationOptions) {
         var (isLasting, addsLimits) = (false, false)
         for setting in added.settings {

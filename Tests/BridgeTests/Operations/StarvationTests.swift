@@ -111,7 +111,7 @@ struct StarvationTests {
     }
 
     @Test(
-        "the stand-in of an operation finishes although legacy operations block",
+        "the proxy of an operation finishes while legacy operations block",
         .timeLimit(.minutes(120)))
     func facesFinish() async throws {
         let blocked = try await Blocked()

@@ -167,7 +167,7 @@ struct LimitRoomTests {
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test("Threads that add, cancel and start never exceed the bound, and all places come back", .schedules(20))
+    @Test("Concurrent additions, cancellations and starts keep the bound, and give all places back", .schedules(20))
     func underLoad() async throws {
         workers.capacity = 2
         workers.maxQueuedOperationCountPerKey = 3
