@@ -38,12 +38,11 @@ public struct OperationOptions: Sendable {
 
     private init(_ setting: OptionSetting) { settings = [setting] }
 
-    /// The options without the name, the priority and the dependencies, which only the creation of an operation uses.
-    var lasting: OperationOptions {
-        if settings.allSatisfy({ $0.isLasting }) { return self }
-        var lasting = OperationOptions()
-        lasting.settings = settings.filter { $0.isLasting }
-        return lasting
+    /// The options without the dependencies. An operation keeps these options, but must not keep its dependencies alive.
+    var withoutDependencies: OperationOptions {
+        var others = self
+        if settings.contains(where: \.isDependencies) { others.settings.removeAll(where: \.isDependencies) }
+        return others
     }
 
     var isEmpty: Bool { settings.isEmpty }

@@ -218,7 +218,11 @@ extension OperationRecord {
 extension AnyTaskOperation {
     /// Begins the delay of the operation. Called when a queue has accepted the operation and cannot start it yet.
     func beginDelay<C: Clock>(_ delay: Duration, on clock: C) where C.Duration == Duration {
-        if Deadlines.add(self, after: delay, on: clock) { return }
+        if Deadlines.add(self, after: delay, on: clock) {
+            // If the operation finished before the delay began, its end did not find the deadline.
+            if isFinished { Deadlines.remove(self) }
+            return
+        }
         let face = ClockFace(clock)
         let end = face.moment(after: delay)
         let timer = TaskOperation<Void>(name: name.map { "delay of \"\($0)\"" } ?? "delay") {
@@ -239,13 +243,13 @@ extension AnyTaskOperation: DeadlineTarget {
     var deadlinePlace: DeadlinePlace? {
         get {
             record.withLock { record in
-                record.isDelayed ? DeadlinePlace(clock: record.deadlineClock, position: record.deadlinePosition) : nil
+                record.isDelayed ? DeadlinePlace(clock: record.deadlineClock, slot: record.deadlineSlot) : nil
             }
         }
         set {
             record.withLock { record in
                 record.deadlineClock = newValue?.clock ?? OperationRecord.noClock
-                record.deadlinePosition = newValue?.position ?? 0
+                record.deadlineSlot = newValue?.slot ?? 0
             }
         }
     }

@@ -116,7 +116,7 @@ extension OperationRecord {
             if setting.isLasting { isLasting = true }
         }
         if !isLasting { return }
-        options = options?.adding(added.lasting) ?? added.lasting
+        options = options?.adding(added.withoutDependencies) ?? added.withoutDependencies
         if addsLimits { setLimits(options!.limits.ordered) }
     }
 
@@ -162,6 +162,8 @@ enum OptionSetting: Sendable {
         default: true
         }
     }
+
+    var isDependencies: Bool { if case .dependencies = self { true } else { false } }
 }
 
 /// The value of each option. Nil and empty mean that the option is not set.

@@ -48,8 +48,8 @@ struct OperationRecord: ~Copyable, Sendable {
     var deadlineClock = Self.noClock
     /// The operation's slot in its scheduler; negative until the scheduler has inserted the operation.
     var slot: Int32 = -1
-    /// The position of the delay's deadline in the heap of its clock.
-    var deadlinePosition: Int32 = 0
+    /// The slot of the delay's deadline in the list of its clock.
+    var deadlineSlot: Int32 = 0
     /// The operation's own options, without the defaults of its queue; nil if it has none.
     var options: OperationOptions?
     /// Nil until the first link is made, so that an operation without links is 100 bytes smaller.

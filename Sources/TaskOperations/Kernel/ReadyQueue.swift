@@ -20,10 +20,10 @@ struct ReadyQueue: Sendable {
     /// One bit for each level, set if the list of the level is not empty.
     private var occupied: UInt8 = 0
     /// One list for each level; empty before the first insertion. The head of a list is never a removed entry.
-    private var lists: [RankedList] = []
+    private var lists: [RankedList<RankedSlot>] = []
     /// The removed entries of each level that are still in its list. An operation that left a level and returned to it
     /// has several equal entries in the list. The queue may drop any of them.
-    private var removed: [RankedList] = []
+    private var removed: [RankedList<RankedSlot>] = []
     private var removedCount = 0
     /// The number of entries, without removed entries.
     private(set) var count = 0
@@ -54,7 +54,7 @@ struct ReadyQueue: Sendable {
         levels == 0 ? nil : PriorityLevel(rawValue: UInt8(7 - levels.leadingZeroBitCount))
     }
 
-    private func entry(_ ranked: RankedList.Entry) -> Entry {
+    private func entry(_ ranked: RankedSlot) -> Entry {
         Entry(arrival: order.arrival(ofRank: ranked.rank), slot: ranked.slot)
     }
 }
@@ -99,7 +99,7 @@ extension ReadyQueue {
 
     /// Removes and returns the head of a level's list. Also removes the removed entries directly behind it.
     @discardableResult
-    private mutating func removeHead(of level: PriorityLevel) -> RankedList.Entry {
+    private mutating func removeHead(of level: PriorityLevel) -> RankedSlot {
         let head = lists[Int(level.rawValue)].removeFirst()
         if removedCount > 0 { skipRemoved(of: level) }
         if lists[Int(level.rawValue)].isEmpty { occupied &= ~(1 << level.rawValue) }
@@ -135,84 +135,20 @@ extension ReadyQueue {
     /// All entries in no particular order, including entries that were removed and not yet dropped.
     var entriesWithRemoved: [(entry: Entry, level: PriorityLevel)] {
         PriorityLevel.allCases.flatMap { level in
-            lists.isEmpty ? [] : lists[Int(level.rawValue)].entries.map { (entry($0), level) }
+            lists.isEmpty ? [] : lists[Int(level.rawValue)].elements.map { (entry($0), level) }
         }
     }
 }
 
-/// Entries in the order of their ranks.
-///
-/// Entries that arrive in order are appended to a deque, which takes constant time. Late entries are inserted into a
-/// heap, which takes logarithmic time in the number of late entries. An entry is late, for example, if its operation
-/// waited for a dependency or changed its priority.
-struct RankedList: Sendable {
-    struct Entry: Hashable, Sendable, HeapElement {
-        let rank: UInt64
-        let slot: Int
+/// A slot and its rank within a level. Lower ranks leave first.
+struct RankedSlot: Hashable, HeapElement {
+    let rank: UInt64
+    let slot: Int
 
-        func isBefore(_ other: Entry) -> Bool { rank < other.rank }
-    }
-
-    private var punctual = PlainDeque<Entry>()
-    private var late = Heap<Entry>()
-
-    var count: Int { punctual.count + late.elements.count }
-
-    var isEmpty: Bool { punctual.isEmpty && late.elements.isEmpty }
-
-    /// All entries of the list, in no particular order.
-    var entries: [Entry] { punctual + late.elements }
-
-    var first: Entry? {
-        guard let punctual = punctual.first else { return late.first }
-        guard let late = late.first else { return punctual }
-        return late.rank < punctual.rank ? late : punctual
-    }
-
-    mutating func insert(_ entry: Entry) {
-        if let last = punctual.last, entry.rank < last.rank {
-            late.insert(entry)
-        } else {
-            punctual.append(entry)
-        }
-    }
-
-    /// Removes and returns the first entry of the list, which must not be empty.
-    @discardableResult
-    mutating func removeFirst() -> Entry {
-        guard let latecomer = late.first else { return punctual.popFirst()! }
-        if let punctual = punctual.first, punctual.rank <= latecomer.rank { return self.punctual.popFirst()! }
-        late.removeFirst()
-        return latecomer
-    }
-
-    /// Removes the unwanted entries. Calls `isUnwanted` in the order of the entries. Takes linear time, plus a sort if
-    /// there are late entries.
-    mutating func removeAll(where isUnwanted: (Entry) -> Bool) {
-        var wanted = RankedList()
-        for entry in sortedEntries where !isUnwanted(entry) { wanted.punctual.append(entry) }
-        self = wanted
-    }
-
-    /// Removes the entries of another list, all of which must be in this list. Takes linear time, plus a sort if either
-    /// list has late entries.
-    mutating func subtract(_ other: RankedList) {
-        if other.isEmpty { return }
-        var unwanted = other.sortedEntries[...]
-        removeAll { entry in
-            if entry.rank != unwanted.first?.rank { return false }
-            unwanted.removeFirst()
-            return true
-        }
-        assert(unwanted.isEmpty, "\(unwanted.count) entries were not there")
-    }
-
-    private var sortedEntries: [Entry] {
-        late.elements.isEmpty ? Array(punctual) : entries.sorted { $0.rank < $1.rank }
-    }
+    func isBefore(_ other: Self) -> Bool { rank < other.rank }
 }
 
-extension [RankedList] {
+extension [RankedList<RankedSlot>] {
     /// An empty list for each level.
     static var forEachLevel: Self { Array(repeating: RankedList(), count: PriorityLevel.allCases.count) }
 }

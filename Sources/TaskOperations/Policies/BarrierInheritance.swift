@@ -8,14 +8,14 @@
 /// the level. All operations before these barriers inherit it, too.
 struct BarrierInheritance: Sendable {
     /// The first barrier, or an operation behind it. The rank is `UInt64.max` minus the arrival.
-    typealias Entry = RankedList.Entry
+    typealias Entry = RankedSlot
 
     /// For each level, the last arrival at this level or a higher level. `UInt64.max` if a wait until the queue is
     /// empty passes on the level.
     private var highestArrivals = SIMD8<UInt64>()
     /// The operations of each level, latest arrival first. The entry of an operation that has ended or changed its
     /// level is removed when it becomes the first entry.
-    private var lists: [RankedList] = []
+    private var lists: [RankedList<Entry>] = []
     private var entryCount = 0
     private var handedOnByEnd = LevelContributions()
 

@@ -54,8 +54,8 @@ extension TinyArray: Sendable where Element: Sendable {}
 ///
 /// An element has no references, so that the memory can be freed without a visit of each element.
 ///
-/// The elements are in a ring of memory, whose size is a power of two. An empty deque frees a ring with room for
-/// more than 1,024 elements. The number of elements is not in the ring. Therefore a thread that appends and a
+/// The elements are in a ring of memory, whose size is a power of two. If at most an eighth of a ring with room for more
+/// than 1,024 elements is used, the deque frees the rest. The number of elements is not in the ring. Therefore a thread that appends and a
 /// thread that removes write to different memory, unless the deque is short.
 struct PlainDeque<Element: BitwiseCopyable> {
     /// The memory. It never changes its size.
@@ -104,7 +104,7 @@ struct PlainDeque<Element: BitwiseCopyable> {
         guard let first else { return nil }
         head = (head + 1) & Int32(truncatingIfNeeded: ring!.size - 1)
         length -= 1
-        if length == 0, ring!.size > 1024 { ring = nil }
+        if ring!.size > 1024, count <= ring!.size / 8 { makeRing() }
         return first
     }
 
@@ -187,6 +187,80 @@ struct Heap<Element: HeapElement> {
 }
 
 extension Heap: Sendable where Element: Sendable {}
+
+/// A list whose first element is before all others. Equal elements may leave in any order.
+///
+/// Elements that arrive in order are appended to a deque, which takes constant time. Late elements are inserted into a
+/// heap, which takes logarithmic time in the number of late elements. In a queue, an operation is late, for example, if
+/// it waited for a dependency or changed its priority.
+struct RankedList<Element: HeapElement & BitwiseCopyable> {
+    private var punctual = PlainDeque<Element>()
+    private var late = Heap<Element>()
+
+    init() {}
+
+    var count: Int { punctual.count + late.count }
+
+    var isEmpty: Bool { punctual.isEmpty && late.isEmpty }
+
+    /// The number of elements for which memory is allocated.
+    var capacity: Int { punctual.capacity + late.elements.capacity }
+
+    /// All elements of the list, in no particular order.
+    var elements: [Element] { punctual + late.elements }
+
+    var first: Element? {
+        guard let punctual = punctual.first else { return late.first }
+        guard let late = late.first else { return punctual }
+        return late.isBefore(punctual) ? late : punctual
+    }
+
+    mutating func insert(_ element: Element) {
+        if let last = punctual.last, element.isBefore(last) {
+            late.insert(element)
+        } else {
+            punctual.append(element)
+        }
+    }
+
+    /// Removes and returns the first element of the list, which must not be empty.
+    @discardableResult
+    mutating func removeFirst() -> Element {
+        guard let latecomer = late.first else { return punctual.popFirst()! }
+        if let punctual = punctual.first, !latecomer.isBefore(punctual) { return self.punctual.popFirst()! }
+        late.removeFirst()
+        return latecomer
+    }
+
+    /// Removes the unwanted elements. Takes linear time.
+    mutating func removeAll(where isUnwanted: (Element) -> Bool) {
+        var wanted = PlainDeque<Element>()
+        for element in punctual where !isUnwanted(element) { wanted.append(element) }
+        punctual = wanted
+        late = Heap(late.elements.filter { !isUnwanted($0) })
+    }
+}
+
+extension RankedList where Element: Equatable {
+    /// Removes the elements of another list, all of which must be in this list. Takes linear time, plus a sort if either
+    /// list has late elements.
+    mutating func subtract(_ other: Self) {
+        if other.isEmpty { return }
+        var unwanted = other.sortedElements[...]
+        var wanted = Self()
+        for element in sortedElements {
+            if element == unwanted.first { unwanted.removeFirst() } else { wanted.punctual.append(element) }
+        }
+        assert(unwanted.isEmpty, "\(unwanted.count) elements were not there")
+        self = wanted
+    }
+
+    private var sortedElements: [Element] {
+        late.isEmpty ? Array(punctual) : elements.sorted { $0.isBefore($1) }
+    }
+}
+
+extension RankedList: Sendable where Element: Sendable {}
 
 /// Waiting values in the order of arrival. Each value has a unique number. Every call takes amortised constant time.
 ///

@@ -29,7 +29,7 @@ struct DeadlineTable: Sendable {
     private struct Clock: Sendable {
         let face: ClockFace
         let key: ClockKey
-        var heap: DeadlineHeap
+        var deadlines: DeadlineList
         /// The number of the sleeper; 0 if there is none. A sleeper with an earlier number ends when it calls `next`.
         var sleeper: UInt64 = 0
         /// The task of the sleeper; nil until `setTask` is called.
@@ -39,8 +39,8 @@ struct DeadlineTable: Sendable {
         var sleepsUntil: Duration?
     }
 
-    /// The clock of each number; nil if the number is free.
-    private var clocks: [Clock?] = []
+    /// The clocks that have deadlines, by number.
+    private var clocks = SlotMap<Clock>()
     private var numbers: [ClockKey: UInt8] = [:]
     private var lastSleeper: UInt64 = 0
     /// The clock that was used last; nil if it was forgotten. The next deadline usually has the same clock.
@@ -50,11 +50,11 @@ struct DeadlineTable: Sendable {
     private static var batchCount: Int { 64 }
 
     /// The number of pending deadlines.
-    var count: Int { clocks.reduce(0) { $0 + ($1?.heap.count ?? 0) } }
+    var count: Int { clocks.all.reduce(0) { $0 + $1.deadlines.count } }
 
     /// Returns the face of a clock that has deadlines; nil for other clocks.
     mutating func face(for key: ClockKey) -> ClockFace? {
-        number(of: key).map { clocks[Int($0)]!.face }
+        number(of: key).map { clocks[Int($0)].face }
     }
 
     mutating func add(
@@ -62,11 +62,11 @@ struct DeadlineTable: Sendable {
     ) -> Addition {
         guard let number = number(of: key) ?? addClock(face, key) else { return .tooManyClocks }
         let index = Int(number)
-        guard clocks[index]!.face === face else { return .faceIsStale }
-        clocks[index]!.heap.insert(target, at: deadline)
-        let isAwake = clocks[index]!.sleeper != 0 && clocks[index]!.sleepsUntil == nil
+        guard clocks[index].face === face else { return .faceIsStale }
+        clocks[index].deadlines.insert(target, at: deadline)
+        let isAwake = clocks[index].sleeper != 0 && clocks[index].sleepsUntil == nil
         if isAwake { return .added(nil) }
-        if let end = clocks[index]!.sleepsUntil, end <= deadline { return .added(nil) }
+        if let end = clocks[index].sleepsUntil, end <= deadline { return .added(nil) }
         return .added(newSleeper(for: number))
     }
 
@@ -74,9 +74,9 @@ struct DeadlineTable: Sendable {
     /// must cancel, and the face of the clock. The caller must release the face after unlocking.
     mutating func remove(_ target: any DeadlineTarget) -> (task: Task<Void, Never>?, face: ClockFace?) {
         guard let index = target.deadlinePlace.map({ Int($0.clock) }) else { return (nil, nil) }
-        _ = clocks[index]!.heap.remove(target)
+        _ = clocks[index].deadlines.remove(target)
         // Operations with timeouts often come one after the other. A new sleeper for each costs 5,000 instructions.
-        guard clocks[index]!.heap.isEmpty, !clocks[index]!.key.isOfSystem else { return (nil, nil) }
+        guard clocks[index].deadlines.isEmpty, !clocks[index].key.isOfSystem else { return (nil, nil) }
         let clock = forgetClock(index)
         return (clock.task, clock.face)
     }
@@ -84,7 +84,7 @@ struct DeadlineTable: Sendable {
     /// Stores the task of a sleeper. Returns false if the sleeper is no longer needed.
     mutating func setTask(_ task: Task<Void, Never>, of sleeper: NewSleeper) -> Bool {
         guard isCurrent(sleeper) else { return false }
-        clocks[Int(sleeper.clock)]!.task = task
+        clocks[Int(sleeper.clock)].task = task
         return true
     }
 
@@ -95,14 +95,16 @@ struct DeadlineTable: Sendable {
         guard isCurrent(sleeper) else { return .end }
         let index = Int(sleeper.clock)
         var due: [any DeadlineTarget] = []
-        while due.count < Self.batchCount, let target = clocks[index]!.heap.popFirst(until: now) { due.append(target) }
-        clocks[index]!.sleepsUntil = nil
+        while due.count < Self.batchCount, let target = clocks[index].deadlines.popFirst(until: now) {
+            due.append(target)
+        }
+        clocks[index].sleepsUntil = nil
         if !due.isEmpty { return .tell(due) }
-        guard let earliest = clocks[index]!.heap.earliest else {
+        guard let earliest = clocks[index].deadlines.earliest else {
             _ = forgetClock(index)
             return .end
         }
-        clocks[index]!.sleepsUntil = earliest
+        clocks[index].sleepsUntil = earliest
         return .sleep(until: earliest)
     }
 
@@ -113,30 +115,29 @@ struct DeadlineTable: Sendable {
     }
 
     private func isCurrent(_ sleeper: NewSleeper) -> Bool {
-        clocks[Int(sleeper.clock)]?.sleeper == sleeper.number
+        clocks.holds(Int(sleeper.clock)) && clocks[Int(sleeper.clock)].sleeper == sleeper.number
     }
 
     private mutating func newSleeper(for number: UInt8) -> NewSleeper {
         lastSleeper += 1
         let index = Int(number)
-        let replaced = clocks[index]!.task.take()
-        clocks[index]!.sleeper = lastSleeper
-        clocks[index]!.sleepsUntil = nil
-        return NewSleeper(clock: number, face: clocks[index]!.face, number: lastSleeper, replaced: replaced)
+        let replaced = clocks[index].task.take()
+        clocks[index].sleeper = lastSleeper
+        clocks[index].sleepsUntil = nil
+        return NewSleeper(clock: number, face: clocks[index].face, number: lastSleeper, replaced: replaced)
     }
 
     private mutating func addClock(_ face: ClockFace, _ key: ClockKey) -> UInt8? {
-        let index = clocks.firstIndex { $0 == nil } ?? clocks.count
+        let index = clocks.nextSlot
         guard index < DeadlinePlace.clockLimit else { return nil }
         let number = UInt8(index)
-        if index == clocks.count { clocks.append(nil) }
-        clocks[index] = Clock(face: face, key: key, heap: DeadlineHeap(clock: number))
+        clocks.insert(Clock(face: face, key: key, deadlines: DeadlineList(clock: number)), at: index)
         numbers[key] = number
         return number
     }
 
     private mutating func forgetClock(_ index: Int) -> Clock {
-        let clock = clocks[index].take()!
+        let clock = clocks.remove(at: index)
         numbers[clock.key] = nil
         recent = nil
         return clock
@@ -145,7 +146,7 @@ struct DeadlineTable: Sendable {
 
 /// An object that waits for a deadline.
 protocol DeadlineTarget: AnyObject, Sendable {
-    /// The place of the object's deadline in a heap; nil if the object has no deadline. Only `DeadlineHeap` sets this
+    /// The place of the object's deadline in a list; nil if the object has no deadline. Only `DeadlineList` sets this
     /// property. The lock of `Deadlines` is held during each access.
     var deadlinePlace: DeadlinePlace? { get set }
 
@@ -153,29 +154,28 @@ protocol DeadlineTarget: AnyObject, Sendable {
     func deadlinePassed()
 }
 
-/// The place of a deadline: the number of its clock, and its position in the clock's heap.
+/// The place of a deadline: the number of its clock, and its slot in the list of the clock.
 struct DeadlinePlace: Hashable, Sendable {
     /// All numbers of clocks are less than this limit.
     static var clockLimit: UInt8 { .max }
 
     let clock: UInt8
-    var position: Int32
+    let slot: Int32
 }
 
-/// A binary heap of the deadlines of one clock, earliest first. Equal deadlines are in the order of their addition.
-/// Each target stores the position of its deadline, so that the heap can remove any deadline.
+/// The deadlines of one clock, earliest first. Equal deadlines are in the order of their addition. A deadline is a
+/// duration since a fixed moment of the clock. Each target stores the slot of its deadline, so that the list can remove
+/// any deadline.
 ///
-/// Adding or removing a deadline takes O(log *n*) time. A deadline is a duration since a fixed moment of the clock. The
-/// heap frees memory when it uses less than a quarter of its capacity.
-struct DeadlineHeap: Sendable {
-    private struct Node {
-        let order: Order
-        let target: any DeadlineTarget
-    }
-
-    private struct Order {
+/// A removed deadline stays in the order until it is the first, or until most deadlines of the order are removed ones.
+/// A removal then touches no other target, which takes a tenth of the instructions of a removal from a heap whose targets
+/// store their positions. Deadlines that are added in order, such as those of operations with the same delay, take
+/// amortised constant time. Others take O(log *n*) time.
+struct DeadlineList: Sendable {
+    private struct Entry: HeapElement, BitwiseCopyable {
         let deadline: Duration
         let number: UInt32
+        let slot: Int32
 
         /// Numbers wrap around. For this reason, the function tests their distance, which must be less than
         /// 2,147,483,648.
@@ -186,7 +186,10 @@ struct DeadlineHeap: Sendable {
     }
 
     private let clock: UInt8
-    private var nodes: [Node] = []
+    /// The target of each deadline, and the number of its entry.
+    private var targets = SlotMap<(target: any DeadlineTarget, number: UInt32)>()
+    /// The entries of all deadlines, and of some removed deadlines. The first entry is not the entry of a removed one.
+    private var order = RankedList<Entry>()
     private var lastNumber: UInt32 = 0
 
     /// - Parameter clock: The number of the clock.
@@ -194,99 +197,55 @@ struct DeadlineHeap: Sendable {
         self.clock = clock
     }
 
-    var isEmpty: Bool { nodes.isEmpty }
+    var isEmpty: Bool { count == 0 }
 
-    var count: Int { nodes.count }
+    var count: Int { targets.count }
 
     /// The number of deadlines for which memory is allocated.
-    var capacity: Int { nodes.capacity }
+    var capacity: Int { max(targets.capacity, order.capacity) }
 
-    var earliest: Duration? { nodes.first?.order.deadline }
+    var earliest: Duration? { order.first?.deadline }
 
     mutating func insert(_ target: any DeadlineTarget, at deadline: Duration) {
         lastNumber &+= 1
-        if nodes.count == nodes.capacity { nodes.reserveCapacity(max(16, nodes.count + nodes.count / 2)) }
-        nodes.append(Node(order: Order(deadline: deadline, number: lastNumber), target: target))
-        moveUp(nodes.count - 1)
+        let slot = Int32(targets.insert((target, lastNumber)))
+        order.insert(Entry(deadline: deadline, number: lastNumber, slot: slot))
+        target.deadlinePlace = DeadlinePlace(clock: clock, slot: slot)
     }
 
-    /// Removes the deadline of a target. Returns false if the heap does not contain this deadline.
+    /// Removes the deadline of a target. Returns false if the list does not contain this deadline.
     mutating func remove(_ target: any DeadlineTarget) -> Bool {
         guard let place = target.deadlinePlace, place.clock == clock else { return false }
-        _ = remove(at: Int(place.position))
+        let number = remove(at: Int(place.slot)).number
+        if order.first?.number == number {
+            removeFirst()
+        } else if order.count > 2 * count + 64 {
+            order.removeAll { [self] in !isPending($0) }
+        }
         return true
     }
 
     /// If the earliest deadline is at or before a moment, removes the deadline and returns its target. Otherwise
     /// returns nil.
     mutating func popFirst(until moment: Duration) -> (any DeadlineTarget)? {
-        guard let first = nodes.first, first.order.deadline <= moment else { return nil }
-        return remove(at: 0)
+        guard let first = order.first, first.deadline <= moment else { return nil }
+        let target = remove(at: Int(first.slot)).target
+        removeFirst()
+        return target
     }
 
-    private mutating func remove(at position: Int) -> any DeadlineTarget {
-        let removed = nodes[position].target
-        let last = nodes.removeLast()
-        if position < nodes.count {
-            nodes[position] = last
-            let isEarlier = position > 0 && last.order.isBefore(nodes[(position - 1) / 2].order)
-            if isEarlier { moveUp(position) } else { moveDown(position) }
-        }
-        removed.deadlinePlace = nil
-        if nodes.capacity > 64, nodes.count < nodes.capacity / 4 { nodes = nodes.map { $0 } }
+    private mutating func remove(at slot: Int) -> (target: any DeadlineTarget, number: UInt32) {
+        let removed = targets.remove(at: slot)
+        removed.target.deadlinePlace = nil
         return removed
     }
 
-    private mutating func moveUp(_ start: Int) {
-        withNodes { nodes, clock in
-            let node = (nodes + start).move()
-            let order = node.order
-            var position = start
-            while position > 0, order.isBefore(nodes[(position - 1) / 2].order) {
-                Self.move((position - 1) / 2, to: position, in: nodes, clock)
-                position = (position - 1) / 2
-            }
-            Self.put(node, at: position, in: nodes, clock)
-        }
+    /// Removes the first entry, and the entries of removed deadlines directly behind it.
+    private mutating func removeFirst() {
+        repeat { order.removeFirst() } while order.first.map { !isPending($0) } ?? false
     }
 
-    /// Moves the node down to a leaf, and from there up. The node was the last one, and therefore usually belongs near
-    /// the leaves: a comparison with the node at each level would double the number of comparisons (Wegener 1993,
-    /// bottom-up heapsort).
-    private mutating func moveDown(_ start: Int) {
-        let count = nodes.count
-        var position = start
-        withNodes { nodes, clock in
-            let node = (nodes + start).move()
-            while true {
-                var child = 2 * position + 1
-                if child >= count { break }
-                if child + 1 < count, nodes[child + 1].order.isBefore(nodes[child].order) { child += 1 }
-                Self.move(child, to: position, in: nodes, clock)
-                position = child
-            }
-            Self.put(node, at: position, in: nodes, clock)
-        }
-        moveUp(position)
-    }
-
-    // Nodes are moved in memory. Copies, which count references, took two thirds of the time of a removal.
-
-    private mutating func withNodes(_ body: (UnsafeMutablePointer<Node>, UInt8) -> Void) {
-        nodes.withUnsafeMutableBufferPointer { [clock] nodes in body(nodes.baseAddress!, clock) }
-    }
-
-    /// Moves a node to a position whose memory holds no node.
-    private static func move(_ source: Int, to position: Int, in nodes: UnsafeMutablePointer<Node>, _ clock: UInt8) {
-        (nodes + position).moveInitialize(from: nodes + source, count: 1)
-        nodes[position].target.deadlinePlace = DeadlinePlace(clock: clock, position: Int32(position))
-    }
-
-    /// Puts a node into memory that holds no node.
-    private static func put(
-        _ node: consuming Node, at position: Int, in nodes: UnsafeMutablePointer<Node>, _ clock: UInt8
-    ) {
-        (nodes + position).initialize(to: node)
-        nodes[position].target.deadlinePlace = DeadlinePlace(clock: clock, position: Int32(position))
+    private func isPending(_ entry: Entry) -> Bool {
+        targets.holds(Int(entry.slot)) && targets[Int(entry.slot)].number == entry.number
     }
 }

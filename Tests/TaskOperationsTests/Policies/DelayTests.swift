@@ -162,6 +162,20 @@ struct DelayTests {
         queue.cancelAllOperations()
     }
 
+    @Test("an operation that is cancelled while its delay begins is freed")
+    func cancelledAtBeginning() async throws {
+        weak let weakOperation: TaskOperation<Void>?
+        let clock = HookedClock()
+        do {
+            let operation = TaskOperation([.delay(.seconds(1000)), .clock(clock)]) {}
+            weakOperation = operation
+            clock.hook.withLock { $0 = { [weak operation] in operation?.cancel() } }
+            try queue.addOperation(operation)
+            #expect(operation.isFinished)
+        }
+        await until { weakOperation == nil }
+    }
+
     @Test("the clock is released with the last delay on it")
     func clockIsFreed() async throws {
         weak let weakClock: ManualClock?
@@ -204,6 +218,22 @@ struct DelayTests {
 private struct WrappedClock: Clock {
     let base: ManualClock
     var now: ManualClock.Instant { base.now }
+    var minimumResolution: Duration { .zero }
+
+    func sleep(until deadline: ManualClock.Instant, tolerance: Duration?) async throws {
+        try await base.sleep(until: deadline, tolerance: tolerance)
+    }
+}
+
+/// A clock that calls a function when it is read for the second time. Its sleeps do not end unless they are cancelled.
+private final class HookedClock: Clock {
+    let hook = Lock<(@Sendable () -> Void)?>(nil)
+    private let base = ManualClock()
+
+    var now: ManualClock.Instant {
+        hook.withLock { $0 }?()
+        return base.now
+    }
     var minimumResolution: Duration { .zero }
 
     func sleep(until deadline: ManualClock.Instant, tolerance: Duration?) async throws {

@@ -6,11 +6,11 @@ import Testing
 
 @Suite("RankedList, beside a sorted array", .inTurns)
 struct RankedListTests {
-    private typealias Entry = RankedList.Entry
+    private typealias Entry = RankedSlot
 
     /// A list, and an array that is kept sorted.
     private struct Pair {
-        var line = RankedList()
+        var line = RankedList<Entry>()
         var sorted: [Entry] = []
 
         mutating func insert(_ arrival: Int) {
@@ -26,16 +26,21 @@ struct RankedListTests {
 
         /// Removes some entries. Of several equal entries, it may remove only some.
         mutating func subtract(percent: Int, _ random: inout SeededGenerator) {
-            var other = RankedList()
+            var other = RankedList<Entry>()
             let unwanted = sorted.indices.filter { _ in random.happens(percent: percent) }
             for index in unwanted.shuffled(using: &random) { other.insert(sorted[index]) }
             line.subtract(other)
             for index in unwanted.reversed() { sorted.remove(at: index) }
         }
 
+        mutating func removeAll(where isUnwanted: (Entry) -> Bool) {
+            line.removeAll(where: isUnwanted)
+            sorted.removeAll(where: isUnwanted)
+        }
+
         func agrees() -> Bool {
             line.first == sorted.first && line.count == sorted.count && line.isEmpty == sorted.isEmpty
-                && line.entries.sorted { $0.rank < $1.rank } == sorted
+                && line.elements.sorted { $0.rank < $1.rank } == sorted
         }
     }
 
@@ -53,6 +58,9 @@ struct RankedListTests {
                     pair.insert(isLate ? random.number(below: arrivals + 1) : arrivals)
                 case 11..<19:
                     if !pair.sorted.isEmpty { pair.removeFirst() }
+                case 19 where random.happens(percent: 50):
+                    let divisor = UInt64(random.number(below: 3) + 1)
+                    pair.removeAll { $0.rank.isMultiple(of: divisor) }
                 default:
                     pair.subtract(percent: random.number(below: 101), &random)
                 }
@@ -84,7 +92,7 @@ struct RankedListTests {
 
     @Test("A long line keeps its order while it is shortened and gives memory back")
     func longLine() {
-        var line = RankedList()
+        var line = RankedList<Entry>()
         for arrival in 1...5000 { line.insert(Entry(rank: UInt64(arrival), slot: 0)) }
         for arrival in 1...4000 {
             #expect(line.first?.rank == UInt64(arrival))
