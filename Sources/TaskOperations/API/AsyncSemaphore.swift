@@ -523,7 +523,7 @@ extension AsyncSemaphore {
 }
 
 extension AsyncSemaphore: ClockUser {
-    func wake() { apply { $0.state.noteWake() } }
+    func wake(at reading: Duration) { apply { $0.state.noteWake(reading) } }
 }
 
 extension AsyncSemaphore.Storage {

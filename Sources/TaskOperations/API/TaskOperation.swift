@@ -308,19 +308,23 @@ extension TaskOperation where Success == Void {
     /// its bodies have ended. It takes only one set of permits. If a body throws, the other bodies are cancelled, and
     /// the operation fails with the thrown error.
     ///
+    /// Retries and limits of time cover all bodies.
+    ///
     /// - Throws: `TaskOperationError.alreadyStarted` if the operation has started or finished.
+    ///   `TaskOperationError.alreadyAdded` for the second body of an operation that has retries or limits of time and was
+    ///   added to a queue.
     public func addBody(_ additional: @escaping Body) throws(TaskOperationError) {
         try record.withLock { record throws(TaskOperationError) in
             guard record.phase < .executing, let first = body else { throw .alreadyStarted(OperationLabel(self)) }
             let links = record.madeLinks()
             if let added = links.addedBodies { return added.bodies.append(additional) }
+            if record.isBodyWrapped { throw .alreadyAdded(OperationLabel(self)) }
             let added = AddedBodies(additional)
             links.addedBodies = added
             body = {
                 try await withThrowingTaskGroup { group in
                     group.addTask { try await first() }
                     for body in added.bodies { group.addTask { try await body() } }
-                    added.bodies = []
                     // `waitForAll` would let the other tasks run to their end if one task throws.
                     for try await _ in group {}
                 }

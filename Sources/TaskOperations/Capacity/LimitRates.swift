@@ -98,7 +98,7 @@ extension LimitRates {
 extension LimitRates {
     mutating func advance(to now: Duration, mayBeOld: Bool) { time.advance(to: now, mayBeOld: mayBeOld) }
 
-    mutating func noteWake() { time.noteWake() }
+    mutating func noteWake(_ reading: Duration) { time.noteWake(reading) }
 
     /// Removes the alarms up to the current time. Returns the next key whose first entry may have a token; nil if there
     /// is none.
@@ -117,8 +117,8 @@ extension LimitRates {
         return nil
     }
 
-    /// Plans to wake the limit, and returns the clock's reading at that time; nil if no wake is necessary, or if an
-    /// earlier wake is planned.
+    /// Plans to wake the limit, and returns the clock's reading at that time; nil if no wake is necessary, or if the
+    /// limit is woken before.
     mutating func nextWake(hasEntries: Bool) -> Duration? {
         var earliest = alarms.first?.time
         if hasEntries, let total, !hasTokenInTotal { earliest = min(earliest ?? total.nextStart, total.nextStart) }

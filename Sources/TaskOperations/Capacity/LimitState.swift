@@ -481,7 +481,7 @@ extension LimitState {
         }
     }
 
-    mutating func noteWake() { rates?.value.noteWake() }
+    mutating func noteWake(_ reading: Duration) { rates?.value.noteWake(reading) }
 
     /// Plans to wake the limit when an entry may have a token. Returns the clock's reading at that time; nil if no wake
     /// is necessary, or if an earlier wake is planned.

@@ -45,7 +45,9 @@ extension Scheduler {
         var (effects, readied) = (Effects(), Readied())
         let (ending, step) = withCore(&effects) { core -> (OperationEnding, WorkerStep?) in
             let ending = operation.end(outcome)
-            if ending.hasHandlers || failures != nil && operation.failure != nil {
+            // The failure of an abandoned operation was noted when the operation was abandoned.
+            let isFailureNew = failures != nil && operation.failure != nil && !core.state.finishing.contains(slot)
+            if ending.hasHandlers || isFailureNew {
                 core.state.markFinished(slot)
                 return (ending, nil)
             }

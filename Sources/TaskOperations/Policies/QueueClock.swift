@@ -18,7 +18,7 @@ final class QueueClock: Sendable {
         face = ClockFace(clock, from: start)
         addDeadline = { wake, time in
             if Deadlines.add(wake, time, after: start, on: clock) { return }
-            _ = Deadlines.sleep(for: wake, time, after: start, on: clock)
+            _ = Deadlines.sleep(time, after: start, on: clock) { wake.deadlinePassed() }
         }
     }
 
@@ -53,7 +53,7 @@ final class QueueClock: Sendable {
     func wake(_ user: any ClockUser, at time: Duration) {
         // The longest duration is the last reading. A deadline would then pass at once, and the user would request the
         // next one, forever.
-        if face.now < .longest { addDeadline(ClockWake(user), time) }
+        if face.now < .longest { addDeadline(ClockWake(user, at: time), time) }
     }
 }
 
@@ -72,26 +72,29 @@ extension LimitState: Timed {}
 /// A queue or a semaphore that has a `QueueClock`.
 protocol ClockUser: AnyObject, Sendable {
     /// Decides again, because the time of a planned wake has passed. Called with no lock held.
-    func wake()
+    ///
+    /// - Parameter reading: The clock's reading for which the wake was planned.
+    func wake(at reading: Duration)
 }
 
 extension Scheduler: ClockUser {
-    nonisolated func wake() { withCore { $0.state.noteWake() } }
+    nonisolated func wake(at reading: Duration) { withCore { $0.state.noteWake(reading) } }
 }
 
-/// A deadline after which a clock wakes its user. If several wakes of a user are pending, only the last one has an
-/// effect.
+/// A deadline after which a clock wakes its user.
 private final class ClockWake: DeadlineTarget, @unchecked Sendable {
     // `deadlinePlace` is accessed only under the lock of `Deadlines`. `user` is set once, in the initialiser.
 
     var deadlinePlace: DeadlinePlace?
     private weak var user: (any ClockUser)?
+    private let reading: Duration
 
-    init(_ user: any ClockUser) {
+    init(_ user: any ClockUser, at reading: Duration) {
         self.user = user
+        self.reading = reading
     }
 
-    func deadlinePassed() { user?.wake() }
+    func deadlinePassed() { user?.wake(at: reading) }
 }
 
 /// The clock of a user that may never need one.

@@ -15,7 +15,7 @@ struct QueuePace: Sendable {
 
     mutating func advance(to now: Duration, mayBeOld: Bool) { time.advance(to: now, mayBeOld: mayBeOld) }
 
-    mutating func noteWake() { time.noteWake() }
+    mutating func noteWake(_ reading: Duration) { time.noteWake(reading) }
 }
 
 // MARK: - Rate
@@ -35,18 +35,18 @@ extension QueuePace {
         expectedWait?.value.started(slot, at: time.now)
     }
 
-    /// Uses a token for another attempt of an operation that has started. Returns the time at which the token is
-    /// available; nil without a rate.
+    /// Uses a token for another attempt of an operation that has started. Returns the clock's reading at the time at
+    /// which the token is available; nil without a rate.
     mutating func reserveStart() -> Duration? {
         defer { rate?.take(at: time.now) }
-        return rate?.nextStart
+        return (rate?.nextStart).map { time.reading(at: $0) }
     }
 
     /// Puts back the token of an operation that does not start.
     mutating func undoStart() { rate?.giveBack() }
 
     /// Plans to wake the queue when the next token is available, and returns the clock's reading at that time. Returns
-    /// nil if all `count` operations have tokens, or if an earlier wake is planned.
+    /// nil if all `count` operations have tokens, or if the queue is woken before.
     ///
     /// Also returns nil if the bucket is full, because no operation then waits for the rate. A later event computes the
     /// effects again.
@@ -93,38 +93,42 @@ extension QueuePace {
     }
 }
 
-/// The time of a queue with a rate or ageing. It is the time since the creation of the queue, according to the reported
-/// readings of the clock.
+/// The time of the user of a `QueueClock`, which is a queue or a semaphore. It is the time since the creation of the
+/// clock, according to the reported readings.
 ///
 /// If the clock is set back, the time does not decrease. If the clock jumps forward, the time jumps forward, too.
 struct QueueTime: Hashable, Sendable {
-    /// The time since the creation of the queue.
     private(set) var now = Duration.zero
     /// The last reading of the clock.
     private(set) var told = Duration.zero
-    /// The time at which the queue is woken; nil if no wake is planned.
-    private(set) var wakeTime: Duration?
+    /// The readings at which the clock wakes the user, latest first.
+    private(set) var wakes: [Duration] = []
 
     /// Reports a reading of the clock.
     ///
     /// - Parameter mayBeOld: Whether another thread may have reported a later reading before this call.
     mutating func advance(to time: Duration, mayBeOld: Bool = false) {
         if mayBeOld, time < told { return }
-        // The clock was set back, so the planned wake would be too late.
-        if time < told { wakeTime = nil }
         now += max(.zero, time - told)
         told = time
     }
 
-    /// Plans to wake the queue at a time. Returns the clock's reading at that time; nil if a wake is already planned at
-    /// or before that time.
+    /// The clock's reading at a time, unless the clock is set to another time.
+    func reading(at time: Duration) -> Duration { told + (time - now) }
+
+    /// Plans to wake the user at a time. Returns the clock's reading at that time; nil if the clock wakes the user at or
+    /// before that reading anyway.
     mutating func wake(at time: Duration) -> Duration? {
-        if let wakeTime, wakeTime <= time { return nil }
-        wakeTime = time
-        return told + (time - now)
+        let reading = reading(at: time)
+        if let earliest = wakes.last, earliest <= reading { return nil }
+        wakes.append(reading)
+        return reading
     }
 
-    mutating func noteWake() { wakeTime = nil }
+    /// Records that the clock has woken the user. The clock may have returned before the reading.
+    mutating func noteWake(_ reading: Duration) {
+        if let index = wakes.lastIndex(of: reading) { wakes.remove(at: index) }
+    }
 }
 
 /// The arrival times of the operations of a queue.

@@ -274,12 +274,12 @@ extension SchedulerState {
         admission.policies.pace.setRate(rate)
     }
 
-    /// Uses a token of the rate for another attempt. Returns the time at which the attempt may begin; nil without a
-    /// rate.
+    /// Uses a token of the rate for another attempt. Returns the clock's reading at which the attempt may begin; nil
+    /// without a rate.
     mutating func reserveStart() -> Duration? { admission.optionalPolicies?.value.pace.reserveStart() ?? nil }
 
     /// Puts back the token of an operation that has started.
     mutating func giveBackStart() { admission.optionalPolicies?.value.pace.undoStart() }
 
-    mutating func noteWake() { admission.optionalPolicies?.value.pace.noteWake() }
+    mutating func noteWake(_ reading: Duration) { admission.optionalPolicies?.value.pace.noteWake(reading) }
 }

@@ -149,7 +149,7 @@ package class DeadlineTimer: DeadlineTarget, @unchecked Sendable {
 
     package final func start(_ timeout: Duration, clock: some Clock<Duration>) {
         if Deadlines.add(self, after: timeout, on: clock) { return }
-        let task = Deadlines.sleep(for: self, timeout, after: clock.now, on: clock)
+        let task = Deadlines.sleep(timeout, after: clock.now, on: clock) { [weak self] in self?.deadlinePassed() }
         sleeper.withLock { $0 = task }
     }
 

@@ -49,18 +49,19 @@ enum Deadlines {
         }
     }
 
-    /// Creates a task that sleeps for a delay and then calls the target, unless the target was released. Used if `add`
+    /// Creates a task that sleeps for a delay and then calls a function, unless the task is cancelled. Used if `add`
     /// cannot add the deadline.
     ///
-    /// - Parameter start: The instant from which the delay counts.
+    /// - Parameters:
+    ///   - start: The instant from which the delay counts.
+    ///   - deadlinePassed: The function. A sleep that ignores its cancellation retains it.
     static func sleep<C: Clock>(
-        for target: any DeadlineTarget, _ delay: Duration, after start: C.Instant, on clock: C
+        _ delay: Duration, after start: C.Instant, on clock: C, then deadlinePassed: @escaping @Sendable () -> Void
     ) -> Task<Void, Never> where C.Duration == Duration {
         let face = ClockFace(clock, from: start)
-        // The reference is weak, because a sleep that ignores its cancellation would keep the target.
-        return Task.detached(executorPreference: face.sleepExecutor, priority: .high) { [weak target] in
+        return Task.detached(executorPreference: face.sleepExecutor, priority: .high) {
             await DeadlineSleep.$isCurrent.withValue(true) { await face.sleep(until: delay.saturated) }
-            if !Task.isCancelled { target?.deadlinePassed() }
+            if !Task.isCancelled { deadlinePassed() }
         }
     }
 

@@ -43,6 +43,27 @@ struct AbandonedBodyTests {
         #expect(await timedOut(operation) == .seconds(1))
     }
 
+    @Test("the failure of an abandoned operation is collected and reported once")
+    func collectedOnce() async throws {
+        let (gate, journal) = (Gate(), EventJournal())
+        let error = await #expect(throws: OperationFailures.self) {
+            try await withTaskOperationQueue(failures: .collect) { queue in
+                queue.addObserver(journal)
+                let operation = queue.addOperation(
+                    [.name("stuck"), .timeout(.seconds(1)), .overrun(.abandon), .clock(clock)]
+                ) {
+                    await gate.pass()
+                }
+                await passLimit(gate)
+                _ = await operation.result
+                gate.open()
+                try await queue.waitUntilAllOperationsAreFinished()
+            }
+        }
+        #expect(error?.failures.map(\.operation.name) == ["stuck"])
+        #expect(journal.finishedCount == 1)
+    }
+
     @Test("a body that is older than an abandoned one can wait until the queue is empty")
     func olderBodyWaits() async throws {
         let gate = Gate()

@@ -195,6 +195,36 @@ struct RateTests {
         #expect(recorder.events == Array(0..<8))
     }
 
+    @Test("A retry waits for its token as long as before, after the clock was set back")
+    func retryAfterJump() async throws {
+        let clock = JumpingClock()
+        let queue = TaskOperationQueue(.init(rate: .one(per: .seconds(10)), clock: clock))
+        let operation = queue.addOperation(.retry(.immediately(attempts: 2))) {
+            clock.jump(by: .seconds(-3600))
+            throw WorkFailed(number: 1)
+        }
+        await until { clock.sleepCount == 1 }
+        #expect(clock.lastEnd == clock.now.advanced(by: .seconds(10)))
+        operation.cancel()
+        _ = await operation.result
+    }
+
+    /// Runs in a separate process, because other tests also need clocks.
+    @Test("A queue is woken for its next token, also if too many other clocks have deadlines", .prompt)
+    func tooManyClocks() async {
+        await #expect(processExitsWith: .success) {
+            let clocks = (0..<300).map { _ in ManualClock() }
+            for clock in clocks { TaskOperationQueue().addOperation([.delay(.seconds(1)), .clock(clock)]) {} }
+            let clock = ManualClock()
+            let queue = TaskOperationQueue(.init(rate: .one(per: .seconds(1)), clock: clock))
+            let operations = (0..<2).map { number in queue.addOperation { number } }
+            _ = try await operations[0].value
+            await until { clock.sleeperCount == 1 }
+            clock.advance(by: .seconds(1))
+            #expect(try await operations[1].value == 1)
+        }
+    }
+
     @Test("Threads that read the clock at the same time do not make time pass faster")
     func manyThreads() async throws {
         let start = ContinuousClock.now
@@ -379,6 +409,7 @@ private final class JumpingClock: Clock {
     private let sleeps = Recorder<Instant>()
 
     var sleepCount: Int { sleeps.events.count }
+    var lastEnd: Instant? { sleeps.events.last }
     var now: Instant { Instant(offset: offset.events.reduce(.seconds(1000), +)) }
     var minimumResolution: Duration { .zero }
 

@@ -47,7 +47,25 @@ struct QueueTimeTests {
         time.advance(to: .seconds(-99))
         #expect(time.now == .seconds(6), "a reading that comes late is no clock that goes back")
         time.advance(to: .seconds(1_000_000))
-        #expect(time.now > .seconds(1_000_000) && time.wakeTime == .seconds(7))
+        #expect(time.now > .seconds(1_000_000) && time.wakes == [.seconds(7), .seconds(6), .seconds(-98)])
+    }
+
+    @Test("A user that is woken for each near time plans one wake for a far time")
+    func farAndNear() {
+        var time = QueueTime()
+        var (planned, pending) = ([Duration](), [Duration]())
+        for second in 1...1000 {
+            for alarm in [(second / 60 + 1) * 60, second] {
+                guard let wake = time.wake(at: .seconds(alarm)) else { continue }
+                planned.append(wake)
+                pending.append(wake)
+            }
+            time.advance(to: .seconds(second))
+            for wake in pending where wake <= .seconds(second) { time.noteWake(wake) }
+            pending.removeAll { $0 <= .seconds(second) }
+            #expect(time.wakes == pending.sorted(by: >) && pending.count <= 1)
+        }
+        #expect(Set(planned).count == planned.count, "a wake was planned twice")
     }
 
     @Test("Only a queue that nothing but its rate holds up is woken")
@@ -65,13 +83,13 @@ struct QueueTimeTests {
         #expect(first != nil && second == nil)
         #expect(nextWake() == .seconds(10), "and the next one after that")
         #expect(nextWake() == nil, "that is known")
-        state.noteWake()
+        state.noteWake(.seconds(10))
         state.setSuspended(true)
         #expect(nextWake() == nil)
         state.setSuspended(false)
         #expect(nextWake() == .seconds(10))
         state.advance(to: .seconds(10))
-        state.noteWake()
+        state.noteWake(.seconds(10))
         #expect(state.peekedLevel == .medium)
         state.undoStart(first!)
         state.setReady(first!, true)
