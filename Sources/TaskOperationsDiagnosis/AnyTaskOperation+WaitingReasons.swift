@@ -107,9 +107,9 @@ extension BodyWait.Target {
             self = isNameless ? .outside : .operation(OperationLabel(operation), queue: detail.queueLabel)
         case .end(let scheduler): self = .endOfQueue(QueueLabel(scheduler))
         case .room(let scheduler): self = .room(QueueLabel(scheduler))
-        case .semaphore(let text): self = .semaphore(text)
-        case .completionHandler(let text): self = .completionHandler(text)
-        case .group(let text): self = .group(text)
+        case .opaque(.semaphore, let text): self = .semaphore(text)
+        case .opaque(.completionHandler, let text): self = .completionHandler(text)
+        case .opaque(.group, let text): self = .group(text)
         case .pause(let attempt, let length): self = .pause(beforeAttempt: attempt, length: length)
         case .outside: self = .outside
         }

@@ -17,14 +17,6 @@ extension AnyTaskOperation {
         endOrCancel(CancellationError(), isCancellation: true)
     }
 
-    /// Cancels the operation if it has not started.
-    ///
-    /// - Returns: True if this call ended the operation, whose body then never runs. Otherwise false.
-    @discardableResult
-    public func cancelUnlessStarted() -> Bool {
-        endUnlessStarted(CancellationError(), isCancellation: true)
-    }
-
     /// Cancels the operation with an error as the cause. If the operation has not started, it finishes with `cause`
     /// instead of `CancellationError`. If the operation is executing, its task is cancelled, and its body can read the
     /// cause from `cancellationCause`.
@@ -86,6 +78,15 @@ extension AnyTaskOperation {
     /// Does nothing if the operation does not meet the condition.
     func endOrCancel(_ failure: any Error, isCancellation: Bool, if condition: (borrowing OperationRecord) -> Bool) {
         perform { condition($0) ? $0.end(failure, isCancellation: isCancellation) : .none }
+    }
+
+    /// Ends the operation without an error if it has not started. Its body never runs.
+    package func finishExternally() {
+        perform { record in
+            if record.phase >= .executing { return .none }
+            let scheduler = record.scheduler
+            return .end(record.end(nil), scheduler)
+        }
     }
 
     /// Calls `end` under the operation's lock, and performs the effects that `end` returns. Returns whether the

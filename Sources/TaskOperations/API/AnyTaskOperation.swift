@@ -194,14 +194,11 @@ extension AnyTaskOperation {
     public func waitUntilFinished(timeout: Duration, clock: any Clock<Duration> = ContinuousClock()) async throws {
         if isFinished { return }
         let (number, isTimeUp) = (Rank.next(), AtomicFlag())
-        var isOver = true
-        try await Self.withWaitEdge(.operation(self)) {
-            isOver = await withTimeoutHandler(timeout, clock: clock) {
-                await suspendUntilFinished(number: number, endsEarly: true) { isTimeUp.isSet }
-            } onTimeout: { [self] in
-                isTimeUp.set()
-                leaveWait(number)
-            }
+        let isOver = try await withTimeoutHandler(timeout, clock: clock) {
+            try await wait(number: number, endsEarly: true) { isTimeUp.isSet }
+        } onTimeout: { [self] in
+            isTimeUp.set()
+            leaveWait(number)
         }
         if isOver { return }
         try Task.checkCancellation()

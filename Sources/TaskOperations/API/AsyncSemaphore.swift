@@ -44,7 +44,7 @@ public final class AsyncSemaphore: Sendable {
     let number = Rank.next()
     let storage: Lock<Storage>
     /// The node for the permits of the semaphore in the wait graph.
-    let permit = PermitNode(.limit)
+    let permit = PermitNode(lending: nil)
     private let optionalClock: OptionalClock
     /// Whether the number of queued operations is bounded.
     private let isRoomBounded = Atomic(false)
@@ -278,7 +278,7 @@ extension AsyncSemaphore {
         _ body: () async throws -> Value
     ) async throws -> Value {
         let key = interned(key)
-        try await acquire(SemaphoreRequest(weight: weight, key: key, priority: priority), timeout, clock)
+        try await acquire(weight, key, priority, timeout, clock)
         defer { release(weight, for: key) }
         return try await body()
     }
@@ -301,7 +301,7 @@ extension AsyncSemaphore {
         weight: Int = 1, priority: TaskPriority? = nil, timeout: Duration? = nil,
         clock: any Clock<Duration> = ContinuousClock()
     ) async throws {
-        try await acquire(SemaphoreRequest(weight: weight, priority: priority), timeout, clock)
+        try await acquire(weight, nil, priority, timeout, clock)
     }
 
     /// Takes permits if enough permits are free and no task or operation waits for permits.
@@ -321,11 +321,11 @@ extension AsyncSemaphore {
     }
 
     private func acquire(
-        _ request: SemaphoreRequest, _ timeout: Duration?, _ clock: any Clock<Duration>
+        _ weight: Int, _ key: LimitKey?, _ priority: TaskPriority?, _ timeout: Duration?, _ clock: any Clock<Duration>
     ) async throws {
         try Task.checkCancellation()
-        if try acquireAtOnce(request) { return }
-        let wait = SemaphoreWait(request)
+        if try acquireAtOnce(weight, key, priority) { return }
+        let wait = SemaphoreWait(weight, key, priority)
         guard let timeout else {
             if await suspend(wait) { return }
             throw CancellationError()
@@ -344,11 +344,12 @@ extension AsyncSemaphore {
     /// Takes permits as `tryAcquire` does.
     ///
     /// - Throws: `TaskOperationError.weightExceedsCapacity` if no wait could obtain the permits.
-    private func acquireAtOnce(_ request: SemaphoreRequest) throws(TaskOperationError) -> Bool {
-        let (weight, key) = (request.weight, request.key)
+    private func acquireAtOnce(
+        _ weight: Int, _ key: LimitKey?, _ priority: TaskPriority?
+    ) throws(TaskOperationError) -> Bool {
         checkWeight(weight)
         // Only the tags of keys need the level.
-        let level = key == nil ? .medium : PriorityLevel(request.priority ?? Task.currentPriority)
+        let level = key == nil ? .medium : PriorityLevel(priority ?? Task.currentPriority)
         let (isTaken, claims) = withStorage { storage in
             (storage.state.tryAcquire(weight, for: key?.number, level: level), storage.state.noteTask())
         }
@@ -411,23 +412,21 @@ extension AsyncSemaphore {
 
 extension AsyncSemaphore: AwaitedSubject {
     /// The name of the semaphore in messages.
-    var label: String { name.map { "semaphore \"\($0)\"" } ?? "a semaphore" }
+    var label: String { Self.label(name) }
+
+    static func label(_ name: String?) -> String { name.map { "semaphore \"\($0)\"" } ?? "a semaphore" }
 
     package var waitDescription: String {
         let (permits, hasToken) = storage.withLock { ($0.state.permits, $0.state.hasToken(for: nil)) }
-        let text = "\(label), \(permits.taken) of \(permits.capacity) permits taken"
-        return hasToken ? text : "\(text), without a token of its rate"
+        return Self.use(of: label, permits.taken, permits.capacity, hasToken)
+    }
+
+    static func use(of holder: String, _ taken: Int, _ capacity: Int, _ hasToken: Bool) -> String {
+        "\(holder), \(taken) of \(capacity) permits taken" + (hasToken ? "" : ", without a token of its rate")
     }
 }
 
 // MARK: - Waiting
-
-/// The permits that a call needs.
-private struct SemaphoreRequest: Sendable {
-    let weight: Int
-    var key: LimitKey?
-    let priority: TaskPriority?
-}
 
 /// A call that waits for permits.
 private final class SemaphoreWait: Sendable {
@@ -441,10 +440,10 @@ private final class SemaphoreWait: Sendable {
     /// inserted and the ticket is set.
     let ticket = Lock<AsyncSemaphore.State.Ticket?>(nil)
 
-    init(_ request: SemaphoreRequest) {
-        weight = request.weight
-        key = request.key
-        firstLevel = PriorityLevel(request.priority ?? firstPriority)
+    init(_ weight: Int, _ key: LimitKey?, _ priority: TaskPriority?) {
+        self.weight = weight
+        self.key = key
+        firstLevel = PriorityLevel(priority ?? firstPriority)
     }
 
     /// The level of the wait after an escalation of the task to a priority.

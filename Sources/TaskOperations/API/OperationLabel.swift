@@ -17,9 +17,7 @@ public struct OperationLabel: Hashable, Sendable, Codable, CustomStringConvertib
 
     /// Whether this is the label of an operation. If the labelled operation was freed, another operation with the same
     /// name may use its address. The result is then true for that operation, too.
-    package func isLabel(of operation: AnyTaskOperation) -> Bool {
-        name == operation.name && id == UInt(bitPattern: ObjectIdentifier(operation))
-    }
+    package func isLabel(of operation: AnyTaskOperation) -> Bool { self == OperationLabel(operation) }
 }
 
 /// The name and the number of a queue in events and reports. A label does not keep the queue in memory.
@@ -41,35 +39,4 @@ public struct QueueLabel: Hashable, Sendable, Codable, CustomStringConvertible {
 
     /// The name in quotation marks, as in `queue "images"`.
     public var description: String { name.map { "queue \"\($0)\"" } ?? "an unnamed queue" }
-}
-
-extension String {
-    /// Returns the text with replaced scalars. A format gives a scalar its meaning even if a combining mark follows the
-    /// scalar. The two are one character, so a comparison of characters would miss the scalar.
-    ///
-    /// - Parameter replacement: The text that replaces a scalar; nil if the scalar stays.
-    package func replacingScalars(_ replacement: (Unicode.Scalar) -> String?) -> String {
-        var result = String.UnicodeScalarView()
-        result.reserveCapacity(utf8.count)
-        for scalar in unicodeScalars {
-            if let text = replacement(scalar) {
-                result.append(contentsOf: text.unicodeScalars)
-            } else {
-                result.append(scalar)
-            }
-        }
-        return String(result)
-    }
-
-    /// The text on one line, for lists and drawings. Control characters and line separators are replaced by spaces.
-    /// U+FFFE and U+FFFF, which no XML document may contain, are removed.
-    package var onOneLine: String {
-        replacingScalars { scalar in
-            switch scalar.value {
-            case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029: " "
-            case 0xFFFE, 0xFFFF: ""
-            default: nil
-            }
-        }
-    }
 }

@@ -49,8 +49,8 @@ public struct OperationOptions: Sendable {
 
     /// The options of an empty operation that starts when an operation with these options could start. Includes their
     /// priority, weight and limits.
-    func ofPlaceholder(named name: String) -> OperationOptions {
-        var placeholder = OperationOptions(.name(name))
+    var ofPlaceholder: OperationOptions {
+        var placeholder = OperationOptions(.name("pull"))
         placeholder.settings += settings.filter { setting in
             switch setting {
             case .priority, .weight, .limits: true

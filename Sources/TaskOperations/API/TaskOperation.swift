@@ -173,19 +173,12 @@ extension TaskOperation {
         }
     }
 
-    /// Like `value`, but cancelling the task does not end the wait.
-    var valueAtEnd: Success {
-        get async throws {
-            try await waitToTheEnd()
-            return try finishedValue()
-        }
-    }
-
     /// Waits until the operation has finished, and returns its value. Cancelling the task cancels the operation.
     package var valueOfCaller: Success {
         get async throws {
             try await withTaskCancellationHandler {
-                try await valueAtEnd
+                try await waitToTheEnd()
+                return try finishedValue()
             } onCancel: {
                 cancel()
             }

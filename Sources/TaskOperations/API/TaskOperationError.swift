@@ -108,12 +108,12 @@ extension TaskOperationError: CustomStringConvertible {
             """
         case .weightExceedsCapacity(let name, let weight, let capacity):
             """
-            The call or operation needs \(weight) permits of \(name.map { "semaphore \"\($0)\"" } ?? "a semaphore"), which has \
+            The call or operation needs \(weight) permits of \(AsyncSemaphore.label(name)), which has \
             never had more than \(capacity). Raise its capacity, or use a smaller weight.
             """
         case .limitFull(let operation, let name, let key):
             """
-            \(operation) was added while \(name.map { "semaphore \"\($0)\"" } ?? "a semaphore") had no room for another \
+            \(operation) was added while \(AsyncSemaphore.label(name)) had no room for another \
             operation\(key.map { " of key \($0)" } ?? ""). Add it later, or raise the semaphore's bound of queued operations.
             """
         case .startTimedOut(let operation, let limit):

@@ -268,10 +268,10 @@ extension TaskOperationQueue {
     /// `TaskOperationQueue.Configuration.Overflow` is the rule for an operation that is added to a full queue without waiting.
     /// `addOperationWaitingForRoom` waits for room.
     public var maxQueuedOperationCount: Int {
-        get { scheduler.queuedLimit }
+        get { scheduler.withCore { $0.state.acceptance.limit } }
         set {
             Self.checkQueuedLimit(newValue)
-            scheduler.queuedLimit = newValue
+            scheduler.withCore { $0.state.setQueuedLimit(newValue) }
         }
     }
 
@@ -331,8 +331,8 @@ extension TaskOperationQueue {
 
     /// The options of an empty operation that starts when an operation with the given options could start. Its wait has
     /// no limit, because the times among the defaults of this queue belong to the other operation.
-    package func optionsOfPlaceholder(named name: String, for options: OperationOptions) -> OperationOptions {
-        let placeholder = options.ofPlaceholder(named: name)
+    package func optionsOfPlaceholder(for options: OperationOptions) -> OperationOptions {
+        let placeholder = options.ofPlaceholder
         guard scheduler.defaults?.values.beginsAtAddition == true else { return placeholder }
         let forever = Duration.seconds(Int64.max)
         return [placeholder, .delay(.zero), .timeout(untilStart: forever), .timeout(untilEnd: forever)]
@@ -347,7 +347,7 @@ extension TaskOperationQueue {
     }
 
     /// The number of waiting calls of `addOperationWaitingForRoom`.
-    package var waitingProducerCount: Int { scheduler.waitingProducerCount }
+    package var waitingProducerCount: Int { scheduler.withCore { $0.state.acceptance.producers.count } }
 
     static func checkQueuedLimit(_ limit: Int) {
         require(

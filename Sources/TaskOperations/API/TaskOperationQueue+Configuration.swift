@@ -177,16 +177,6 @@ extension TaskOperationQueue {
     }
 }
 
-extension TaskOperationQueue.Configuration.Lending {
-    var permitKind: PermitNode.Kind {
-        switch self {
-        case .whenNeeded: .lendable
-        case .always: .lentAlways
-        case .never: .kept
-        }
-    }
-}
-
 extension TaskOperationQueue.Configuration {
     var policies: QueuePolicies {
         QueuePolicies(

@@ -4,10 +4,10 @@ extension TaskOperationQueue {
     /// Raising the width starts operations at once. Lowering the width stops no body. With a width of 0, no operation
     /// starts. After the queue's owner was released, a width of 0 has the effect of 1.
     public var maxConcurrentOperationCount: Int {
-        get { scheduler.width }
+        get { scheduler.withCore { $0.state.width.capacity } }
         set {
             Self.checkWidth(newValue)
-            scheduler.width = newValue
+            scheduler.withCore { $0.state.setWidth(newValue) }
         }
     }
 
@@ -172,17 +172,21 @@ extension TaskOperationQueue {
             maxConcurrentOperationCount is \(count) for a priority; it must not be negative. Pass \
             .unlimited to limit nothing.
             """)
-        scheduler.setCap(count, at: PriorityLevel(priority))
+        scheduler.withCore { $0.state.setCap(count, at: PriorityLevel(priority)) }
     }
 
     /// Returns the number of permits that operations of a priority may take at once. Returns
     /// `.unlimited` if only the width limits this number.
     public func maxConcurrentOperationCount(for priority: TaskPriority) -> Int {
-        scheduler.cap(at: PriorityLevel(priority))
+        scheduler.withCore { $0.state.permits.caps.map { $0[PriorityLevel(priority)].capacity } ?? .unlimited }
     }
 }
 
 extension TaskOperationQueue {
     /// The number of waiting claims. A claim is a set of limits that the queue needs to start an operation.
-    package var claimCount: Int { scheduler.claimCount }
+    package var claimCount: Int {
+        scheduler.withCore { core in
+            core.state.limited.map { limited in limited.sets.slots.count { limited.isClaimed($0) } } ?? 0
+        }
+    }
 }

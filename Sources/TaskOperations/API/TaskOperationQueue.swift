@@ -20,9 +20,8 @@ import Synchronization
 /// queue. The lifetime of a view has no effect on the queue.
 public final class TaskOperationQueue: Sendable {
     package let scheduler: Scheduler
-    /// Whether this object does not own the queue.
-    private let isView: Bool
-    private let whenReleased: Configuration.ReleaseRule
+    /// Nil if this object is a view and does not own the queue.
+    private let whenReleased: Configuration.ReleaseRule?
 
     /// The default width, which is the number of processors.
     public static var defaultMaxConcurrentOperationCount: Int { processorCount }
@@ -47,39 +46,29 @@ public final class TaskOperationQueue: Sendable {
         self.init(configuration, scopeWorkers: nil, failures: nil)
     }
 
-    init(_ configuration: Configuration, scopeWorkers: ScopeWorkers?, failures: FailureLog?) {
+    convenience init(_ configuration: Configuration, scopeWorkers: ScopeWorkers?, failures: FailureLog?) {
         configuration.check()
-        isView = false
-        whenReleased = configuration.whenReleased
-        let policies = configuration.policies
-        scheduler = Scheduler(
-            queueName: configuration.name, width: configuration.maxConcurrentOperationCount, policies: policies,
-            place: configuration.executor.map { .executor($0) } ?? .pool, isSuspended: configuration.isSuspended,
-            taskLocals: configuration.taskLocals, permit: PermitNode(configuration.lending.permitKind),
-            scopeWorkers: scopeWorkers, makeClock: QueueClock.maker(configuration.clock),
+        let scheduler = Scheduler(
+            queueName: configuration.name, width: configuration.maxConcurrentOperationCount,
+            policies: configuration.policies, place: configuration.executor.map { .executor($0) } ?? .pool,
+            isSuspended: configuration.isSuspended, taskLocals: configuration.taskLocals,
+            permit: PermitNode(lending: configuration.lending), scopeWorkers: scopeWorkers,
+            makeClock: QueueClock.maker(configuration.clock),
             defaults: configuration.defaults.isEmpty ? nil : configuration.defaults, failures: failures)
-        scheduler.setOwner(self)
-        AllQueues.add(self)
+        self.init(scheduler, whenReleased: configuration.whenReleased)
     }
 
-    /// The queue of the main actor, which is never released.
-    private init(main scheduler: Scheduler) {
-        isView = false
-        whenReleased = .finish
+    /// - Parameter whenReleased: Nil for a view of a queue whose owner was released.
+    fileprivate init(_ scheduler: Scheduler, whenReleased: Configuration.ReleaseRule?) {
         self.scheduler = scheduler
+        self.whenReleased = whenReleased
+        if whenReleased == nil { return }
         scheduler.setOwner(self)
         AllQueues.add(self)
-    }
-
-    /// Creates a view of a queue whose owner was released.
-    fileprivate init(viewOf scheduler: Scheduler) {
-        isView = true
-        whenReleased = .finish
-        self.scheduler = scheduler
     }
 
     deinit {
-        if isView { return }
+        if whenReleased == nil { return }
         AllQueues.remove(scheduler.queueNumber)
         scheduler.ownerWasReleased(cancelsOperations: whenReleased == .cancel)
     }
@@ -95,8 +84,8 @@ public final class TaskOperationQueue: Sendable {
 
     /// The queue of the main actor. Its bodies run on the main actor, one at a time.
     public static let main = TaskOperationQueue(
-        main: Scheduler(
-            queueName: "main", width: 1, place: .mainActor, isSuspended: false, taskLocals: []))
+        Scheduler(queueName: "main", width: 1, place: .mainActor, isSuspended: false, taskLocals: []),
+        whenReleased: .finish)
 
     /// The queue of the operation whose body is running in the current task or in one of its parent tasks. Nil if there
     /// is no such operation, or if the operation was started without a queue.
@@ -139,11 +128,8 @@ extension Scheduler {
     /// The owner of the queue, or a view if the owner was released.
     fileprivate nonisolated var queue: TaskOperationQueue? {
         if isWithoutQueue { return nil }
-        return owningQueue ?? TaskOperationQueue(viewOf: self)
+        return owner ?? TaskOperationQueue(self, whenReleased: nil)
     }
-
-    /// The object that `init` returned; nil if the object was released.
-    package nonisolated var owningQueue: TaskOperationQueue? { owner.map { $0 as! TaskOperationQueue } }
 }
 
 extension TaskOperationQueue {
@@ -208,49 +194,23 @@ extension TaskOperationQueue: CustomStringConvertible, CustomDebugStringConverti
     /// The name of the queue and the number of operations in each state. An example is `queue "images" (width 4, 3
     /// executing, 2 ready, 5 waiting)`.
     public var description: String {
-        let summary = scheduler.summary
-        var parts = ["width \(summary.width == .max ? "unlimited" : "\(summary.width)")"]
-        if summary.isSuspended { parts.append("suspended") }
-        if summary.isShut { parts.append("shut down") }
-        parts.append("\(summary.executing) executing")
-        if summary.lent > 0 { parts.append("\(summary.lent) awaiting others") }
-        parts.append("\(summary.ready) ready")
-        parts.append("\(summary.waiting) waiting")
+        let state = scheduler.withCore { $0.state }
+        var counts: [OperationStatus: Int] = [:]
+        for record in state.records.all { counts[record.status, default: 0] += 1 }
+        let lentCount = counts[.lent, default: 0] + counts[.returning, default: 0]
+        var parts = ["width \(state.width.capacity == .max ? "unlimited" : "\(state.width.capacity)")"]
+        if state.isSuspended { parts.append("suspended") }
+        if !state.acceptance.intake.accepts { parts.append("shut down") }
+        parts.append("\(counts[.executing, default: 0]) executing")
+        if lentCount > 0 { parts.append("\(lentCount) awaiting others") }
+        parts.append("\(counts[.ready, default: 0]) ready")
+        parts.append("\(counts[.waiting, default: 0]) waiting")
         return "\(scheduler.label) (\(parts.joined(separator: ", ")))"
     }
 
     /// The description, and a line for each operation. TaskOperationsDiagnosis explains why operations wait.
     public var debugDescription: String {
         ([description] + operations.map { "  " + $0.debugDescription }).joined(separator: "\n")
-    }
-}
-
-extension Scheduler {
-    fileprivate struct Summary: Sendable {
-        var width = 0
-        var isSuspended = false
-        var isShut = false
-        var executing = 0
-        var lent = 0
-        var ready = 0
-        var waiting = 0
-    }
-
-    fileprivate nonisolated var summary: Summary {
-        withCore { core in
-            let state = core.state
-            var summary = Summary(
-                width: state.width.capacity, isSuspended: state.isSuspended, isShut: !state.acceptance.intake.accepts)
-            for record in state.records.all {
-                switch record.status {
-                case .waiting: summary.waiting += 1
-                case .ready: summary.ready += 1
-                case .executing: summary.executing += 1
-                case .lent, .returning: summary.lent += 1
-                }
-            }
-            return summary
-        }
     }
 }
 

@@ -149,9 +149,4 @@ struct ClaimState<Waiter: Sendable>: Sendable {
 
 extension ClaimState {
     var weights: [Int] { needs.map(\.weight) }
-
-    /// Whether the claim holds the permits of a limit.
-    func holds(_ index: Int, of limit: Limit) -> Bool {
-        index < heldCount || place.map { $0.index == index && !limit.isWaiting($0.ticket) } ?? false
-    }
 }

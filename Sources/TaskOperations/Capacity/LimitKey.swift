@@ -25,8 +25,7 @@ package final class LimitKey: AwaitedSubject, Sendable {
             let capacity = min(storage.state.capacity(of: number), storage.state.permits.capacity)
             return (storage.state.takenCount(of: number), capacity, storage.state.hasToken(for: number))
         }
-        let use = "\(semaphore.label), key \(userValue), \(taken) of \(capacity) permits taken"
-        return hasToken ? use : "\(use), without a token of its rate"
+        return AsyncSemaphore.use(of: "\(semaphore.label), key \(userValue)", taken, capacity, hasToken)
     }
 
     // Every owner releases a use with no lock of a semaphore held.

@@ -111,7 +111,7 @@ extension LimitedOperations {
         memberCount -= 1
         // The capacity of a few chunks remains, so that alternating additions and ends allocate no memory.
         if memberCount == 0, members.count > 64 { members = [] }
-        if hasStarted, !member.isLent { release(set) }
+        if hasStarted, !member.isLent { changes.append(.release(set)) }
         sets[set].operationCount -= 1
         if sets[set].operationCount == 0 { changes.append(.forget(set)) }
     }
@@ -126,18 +126,13 @@ extension LimitedOperations {
 
     /// Releases the limits of an operation that has taken them but must wait again.
     mutating func undoStart(_ slot: Int) {
-        if let set = set(of: slot) { release(set) }
+        if let set = set(of: slot) { changes.append(.release(set)) }
     }
 
     /// Records whether an executing operation lends its limits.
     mutating func setLent(_ isLent: Bool, _ slot: Int) {
         members[slot]!.isLent = isLent
-        if isLent { release(Int(members[slot]!.set)) }
-    }
-
-    /// Releases the limits of one operation of a set.
-    private mutating func release(_ set: Int) {
-        changes.append(.release(set))
+        if isLent { changes.append(.release(Int(members[slot]!.set))) }
     }
 
     /// Whether an operation that competes at a level may try to take the limits of a set. If it may not, the caller

@@ -59,13 +59,6 @@ extension Scheduler: LimitClaimant {
     nonisolated func setLimitsLent(_ isLent: Bool, of operation: AnyTaskOperation) {
         withCore { core in core.state.setLimitsLent(isLent, core.slot(of: operation)!) }
     }
-
-    /// The number of claimed sets of limits.
-    nonisolated var claimCount: Int {
-        withCore { core in
-            core.state.limited.map { limited in limited.sets.slots.count { limited.isClaimed($0) } } ?? 0
-        }
-    }
 }
 
 extension SchedulerCore {
@@ -111,7 +104,7 @@ extension SchedulerCore {
     /// Changes semaphores as the state requests, and tells the state which of its claims were served.
     mutating func updateLimits(of scheduler: Scheduler) {
         while true {
-            if state.hasLimitChanges { state.takeLimitChanges().forEach { perform($0) } }
+            state.takeLimitChanges().forEach { perform($0) }
             if limits!.effects.served.isEmpty { return }
             guard let claim = limits!.effects.nextServed(of: scheduler) else { return }
             claimWasServed(claim)

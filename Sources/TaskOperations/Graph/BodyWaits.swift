@@ -73,21 +73,13 @@ extension AnyTaskOperation {
     @inline(__always)
     static func withScopeEdge<Result>(of scheduler: Scheduler, _ work: () async -> Result) async -> Result {
         if !isWithinBody { return await work() }
-        return await asScopeOfBody(scheduler, work)
-    }
-
-    private static func asScopeOfBody<Result>(_ scheduler: Scheduler, _ work: () async -> Result) async -> Result {
-        guard let waiter = callingBody else { return await work() }
-        let entry = OperationLinks.Wait(target: .end(scheduler), isSuspended: false)
-        let slot: Int?
+        var result: Result?
         do {
-            slot = try await waiter.begin(entry, .kept)
+            try await whileBodyAwaits(.end(scheduler), .kept, nil, { true }) { result = await work() }
         } catch {
             preconditionFailure("The end of an empty queue closes a cycle of waits: \(error)")
         }
-        let result = await work()
-        if let slot { await waiter.end(entry, slot) }
-        return result
+        return result!
     }
 
     /// Begins a wait of the body, and returns its slot. If the body has ended, returns nil and does nothing.
@@ -96,10 +88,10 @@ extension AnyTaskOperation {
     private func begin(_ wait: OperationLinks.Wait, _ permit: PermitPolicy) async throws(TaskOperationError) -> Int? {
         takePlaceInScheduler()
         wait.target.willBeAwaited()
-        guard let slot = try insertKeepingLimits(wait) else {
-            wait.target.isNoLongerAwaited()
-            return nil
-        }
+        var inserted: Int?
+        defer { if inserted == nil { wait.target.isNoLongerAwaited() } }
+        inserted = try insertKeepingLimits(wait)
+        guard let slot = inserted else { return nil }
         let change = record.withLock { $0.links?.waits.inherit($0.effectiveLevel, for: slot) }
         if let change { Inheritance.propagate(change) }
         do {
@@ -138,17 +130,12 @@ extension AnyTaskOperation {
                 for limit in limits { limit.permit.remove(self) }
             }
         }
-        do throws(TaskOperationError) {
-            try keepLimits()
-            var slot: Int?
-            while let cycle = insert(wait, at: &slot) {
-                if !Self.lendPermit(on: cycle) { throw .waitCycle(Self.labels(of: cycle)) }
-            }
-            return slot
-        } catch {
-            wait.target.isNoLongerAwaited()
-            throw error
+        try keepLimits()
+        var slot: Int?
+        while let cycle = insert(wait, at: &slot) {
+            if !Self.lendPermit(on: cycle) { throw .waitCycle(Self.labels(of: cycle)) }
         }
+        return slot
     }
 
     /// Makes the edge of a wait. If the edge would close a cycle, returns the cycle instead.

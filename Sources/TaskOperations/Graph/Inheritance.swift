@@ -35,31 +35,29 @@ struct Inheritance: ~Copyable {
 
     /// Performs changes, and all changes that follow from them.
     static func propagate(_ changes: [Change]) {
-        if changes.isEmpty { return }
-        var inheritance = Inheritance()
-        inheritance.changes = TinyArray(changes)
-        inheritance.perform()
+        if !changes.isEmpty { performing { $0.changes = TinyArray(changes) } }
     }
 
     /// Performs one change, and all changes that follow from it.
-    static func propagate(_ change: Change) {
-        var inheritance = Inheritance()
-        inheritance.changes.append(change)
-        inheritance.perform()
-    }
+    static func propagate(_ change: Change) { performing { $0.changes.append(change) } }
+
+    static func propagate(_ following: Following) { performing { $0.note(following) } }
 
     /// Changes the level of an operation, and performs all changes that follow.
     static func change(_ operation: AnyTaskOperation, _ body: (inout OperationRecord) -> Void) {
-        var inheritance = Inheritance()
-        inheritance.change(operation, body)
-        inheritance.perform()
+        performing { $0.note(operation.record.withLock { record in record.changeLevel(of: operation, body) }) }
     }
 
     /// Updates the floors of operations. A floor is the level that an operation inherits from operations behind
     /// barriers, and from waits for the end of the scheduler.
     static func updateFloors(of operations: [AnyTaskOperation], in scheduler: Scheduler) {
+        performing { $0.updateFloors(of: operations, in: scheduler) }
+    }
+
+    @inline(__always)
+    private static func performing(_ begin: (inout Inheritance) -> Void) {
         var inheritance = Inheritance()
-        inheritance.updateFloors(of: operations, in: scheduler)
+        begin(&inheritance)
         inheritance.perform()
     }
 
@@ -89,10 +87,6 @@ struct Inheritance: ~Copyable {
         updateFloors(of: scheduler.priorityChanged(of: effect.operation), in: scheduler)
     }
 
-    private mutating func change(_ operation: AnyTaskOperation, _ body: (inout OperationRecord) -> Void) {
-        note(operation.record.withLock { record in record.changeLevel(of: operation, body) })
-    }
-
     private mutating func updateFloors(of operations: [AnyTaskOperation], in scheduler: Scheduler) {
         for operation in operations {
             var following: Following?
@@ -109,12 +103,6 @@ struct Inheritance: ~Copyable {
     struct Following: Sendable {
         fileprivate let changes: [Change]
         fileprivate let effect: Effect
-    }
-
-    static func propagate(_ following: Following) {
-        var inheritance = Inheritance()
-        inheritance.note(following)
-        inheritance.perform()
     }
 
     private mutating func note(_ following: Following?) {

@@ -15,32 +15,22 @@ final class PermitNode: Sendable {
         var allKeepers: [(keeper: any PermitKeeper, target: PermitNode)] { keepers.values.flatMap(\.self) }
     }
 
-    enum Kind: Sendable {
-        /// The permits of a queue whose bodies lend their permits if they are on a cycle.
-        case lendable
-        /// The permits of a queue whose bodies lend their permits in every wait.
-        case lentAlways
-        /// The permits of a queue that never lends.
-        case kept
-        /// The permits of a limit, which bodies keep.
-        case limit
-    }
-
-    private let kind: Kind
+    /// The rule of the queue; nil if the node represents a limit, whose permits bodies keep.
+    private let lending: TaskOperationQueue.Configuration.Lending?
     /// The rank. It is 0 at first, which is below the ranks of new operations. It decreases when a node of a lower rank
     /// begins to wait for a permit.
     let rank = Rank(0)
     private let state = Lock(State())
 
-    init(_ kind: Kind) {
-        self.kind = kind
+    init(lending: TaskOperationQueue.Configuration.Lending?) {
+        self.lending = lending
     }
 
-    var isLendable: Bool { kind == .lendable || kind == .lentAlways }
+    var isLendable: Bool { lending == .whenNeeded || lending == .always }
 
-    var isLentAlways: Bool { kind == .lentAlways }
+    var isLentAlways: Bool { lending == .always }
 
-    private var isLimit: Bool { kind == .limit }
+    private var isLimit: Bool { lending == nil }
 
     var edges: [WaitNode] {
         state.withLock { $0.holders.operations.map(WaitNode.operation) + $0.allKeepers.map { .permit($0.target) } }

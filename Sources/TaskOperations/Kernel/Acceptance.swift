@@ -109,10 +109,10 @@ extension SchedulerState {
     }
 
     /// Drops an operation that was just added, because it must not start.
-    mutating func dropLate(_ slot: Slot) {
+    mutating func dropNew(_ slot: Slot, _ reason: Rejection.Reason) {
         let entry = entry(slot)
         admission.optionalPolicies?.value.dropOrder?.remove(entry)
-        drop(slot, .late)
+        drop(slot, reason)
     }
 
     /// The expected wait of a new operation if it exceeds the allowed time; otherwise nil.
@@ -125,13 +125,6 @@ extension SchedulerState {
         let freePermits = policies.pace.startableCount(atMost: 1) == 0 ? 0 : max(0, width.available)
         let wait = policies.pace.wait(at: newcomer.level, freePermits: freePermits)
         return wait > allowance ? wait : nil
-    }
-
-    /// Drops an operation that was just added, because it would start too late.
-    mutating func shed(_ slot: Slot, expectedWait: Duration) {
-        let entry = entry(slot)
-        admission.optionalPolicies?.value.dropOrder?.remove(entry)
-        drop(slot, .overloaded(expectedWait: expectedWait))
     }
 
     /// Drops a queued operation. The effects end it. Until then it stays in the queue, uncounted.
@@ -158,7 +151,7 @@ extension SchedulerState {
 
 extension SchedulerState {
     /// The number of operations that have not started, without dropped operations.
-    var queuedCount: Int { unstartedCount - acceptance.droppedCount }
+    var queuedCount: Int { records.count - startedCount - acceptance.droppedCount }
 
     @inline(__always)
     var isFull: Bool { acceptance.isLimited && queuedCount - freePermitCount >= acceptance.limit }

@@ -33,18 +33,6 @@ extension AnyTaskOperation {
         record.withLock { $0.wasSubmitted = true }
     }
 
-    /// Ends the operation if it has not started. Its body never runs.
-    package func finishExternally() {
-        let ended = inOneStepWithScheduler { record -> (OperationEnding, Scheduler?)? in
-            if record.phase >= .executing { return nil }
-            let scheduler = record.scheduler
-            return (record.end(nil), scheduler)
-        } then: { ended in
-            if let (ending, _) = ended { notifyDependents(endedUnstarted: ending) }
-        }
-        if let (ending, scheduler) = ended { performUnstartedEnd(ending, scheduler) }
-    }
-
     /// Runs the body on `executor` if the queue has no executor. If the next operation has the same executor, it runs
     /// in the same task, without a change of executors.
     ///

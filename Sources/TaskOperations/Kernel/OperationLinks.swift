@@ -133,13 +133,6 @@ extension OperationLinks {
         _modify { yield &madeExtras().places }
     }
 
-    /// Ends what began when the operation was added: its limits of time, and its places in limits.
-    func endOptions() {
-        startLimit?.end()
-        endLimit?.end()
-        places?.giveBack()
-    }
-
     /// The executor of the body if the queue has no executor.
     var executor: (any TaskExecutor)? {
         get { extras?.executor }
@@ -279,7 +272,12 @@ struct OperationEnding: Sendable {
     }
 
     /// Ends what began when the operation was added: its limits of time, and its places in limits.
-    func endOptions() { links?.endOptions() }
+    func endOptions() {
+        guard let links else { return }
+        links.startLimit?.end()
+        links.endLimit?.end()
+        links.places?.giveBack()
+    }
 
     var hasWaiters: Bool { links.map { !$0.waiters.isEmpty } ?? false }
 
@@ -362,12 +360,5 @@ struct WaiterList: Sendable {
     }
 
     /// The first position with this number or a higher number.
-    private func position(of number: Int) -> Int {
-        var (low, high) = (0, waiters.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if waiters[middle].number < number { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
+    private func position(of number: Int) -> Int { waiters.firstSortedIndex { $0.number >= number } }
 }

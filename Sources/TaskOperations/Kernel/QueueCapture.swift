@@ -17,28 +17,30 @@ package struct QueueCapture: Sendable {
 
     package let scheduler: Scheduler
     package let label: QueueLabel
+    /// The state is a value, so that the cost of a copy does not depend on the number of operations.
     private let state: Scheduler.State
+    /// The start times of operations, by arrival. Contains only start times that were observed.
     private let startTimes: [UInt64: Moment]
+    /// The scheduler whose suspension also suspends the queue; nil if there is none.
     private let suspensionSource: Scheduler?
     /// The details by slot. Contains all operations, or only the requested operations.
     package private(set) var details: [Int: OperationDetail] = [:]
 
-    private init(_ capture: Scheduler.Capture) {
-        scheduler = capture.scheduler
-        state = capture.state
-        startTimes = capture.startTimes
-        suspensionSource = capture.suspensionSource
-        label = QueueLabel(capture.scheduler)
+    private init(_ scheduler: Scheduler, _ core: borrowing SchedulerCore) {
+        self.scheduler = scheduler
+        label = QueueLabel(scheduler)
+        state = core.state
+        startTimes = core.observation?.value.startTimes ?? [:]
+        suspensionSource = core.suspensionSource
     }
 
     /// Captures queues and their contents at one moment.
     package static func capture(_ schedulers: some Sequence<Scheduler>) -> [QueueCapture] {
-        Scheduler.capture(schedulers) { captures in
-            captures.map { capture in
-                var queue = QueueCapture(capture)
-                for slot in queue.state.records.slots { queue.addDetail(of: slot) }
-                return queue
+        capture(schedulers) { queues in
+            for index in queues.indices {
+                for slot in queues[index].state.records.slots { queues[index].addDetail(of: slot) }
             }
+            return queues
         }
     }
 
@@ -49,8 +51,8 @@ package struct QueueCapture: Sendable {
     package static func capture(
         _ scheduler: Scheduler, for operations: [AnyTaskOperation]
     ) -> (QueueCapture, slots: [Int?]) {
-        Scheduler.capture(CollectionOfOne(scheduler)) { captures in
-            var queue = QueueCapture(captures[0])
+        capture(CollectionOfOne(scheduler)) { queues in
+            var queue = queues[0]
             let slots = operations.map { operation -> Int? in
                 let slot = operation.slot
                 let isHere =
@@ -60,6 +62,23 @@ package struct QueueCapture: Sendable {
                 return isHere ? slot : nil
             }
             return (queue, slots)
+        }
+    }
+
+    /// Captures several queues at one moment. All of them are locked while `look` is called with their captures.
+    ///
+    /// The schedulers are locked in the order of their numbers. Any fixed order is safe, because no other code locks
+    /// one scheduler while it holds the lock of another.
+    private static func capture<Result: Sendable>(
+        _ schedulers: some Sequence<Scheduler>, _ look: (inout [QueueCapture]) -> Result
+    ) -> Result {
+        var captures: [QueueCapture] = []
+        return Scheduler.withCores(of: schedulers.sorted { $0.queueNumber < $1.queueNumber }) { scheduler, core in
+            // No operation is added to this queue until all queues are captured.
+            scheduler.emptyInbox(&core, openFor: nil)
+            captures.append(QueueCapture(scheduler, core))
+        } then: {
+            look(&captures)
         }
     }
 
@@ -187,9 +206,8 @@ package struct CapturedWait: Sendable {
         case operation(AnyTaskOperation)
         case end(Scheduler)
         case room(Scheduler)
-        case semaphore(String)
-        case completionHandler(String)
-        case group(String)
+        /// A semaphore, a completion handler or a group, with its description.
+        case opaque(OpaqueWait.Kind, String)
         case pause(attempt: Int, length: Duration)
         /// Work that the library does not run.
         case outside
@@ -213,47 +231,7 @@ package struct CapturedWait: Sendable {
 
     fileprivate init(_ note: OpaqueWait) {
         since = note.since
-        let text = note.subject.waitDescription
-        target =
-            switch note.kind {
-            case .semaphore: .semaphore(text)
-            case .completionHandler: .completionHandler(text)
-            case .group: .group(text)
-            }
-    }
-}
-
-extension Scheduler {
-    /// The state of a queue at one moment. The state is a value, so that the cost of a copy does not depend on the
-    /// number of operations.
-    struct Capture: Sendable {
-        let scheduler: Scheduler
-        let state: State
-        /// The start times of operations, by arrival. Contains only start times that were observed.
-        let startTimes: [UInt64: Moment]
-        /// The scheduler whose suspension also suspends the queue; nil if there is none.
-        let suspensionSource: Scheduler?
-    }
-
-    /// Captures several queues at one moment. All of them are locked while `look` is called with their captures.
-    ///
-    /// The schedulers are locked in the order of their numbers. Any fixed order is safe, because no other code locks
-    /// one scheduler while it holds the lock of another.
-    static func capture<Result: Sendable>(
-        _ schedulers: some Sequence<Scheduler>, _ look: ([Capture]) -> Result
-    ) -> Result {
-        var captures: [Capture] = []
-        return withCores(of: schedulers.sorted { $0.queueNumber < $1.queueNumber }) { scheduler, core in
-            // No operation is added to this queue until all queues are captured.
-            scheduler.emptyInbox(&core, openFor: nil)
-            let startTimes = core.observation?.value.startTimes ?? [:]
-            captures.append(
-                Capture(
-                    scheduler: scheduler, state: core.state, startTimes: startTimes,
-                    suspensionSource: core.suspensionSource))
-        } then: {
-            look(captures)
-        }
+        target = .opaque(note.kind, note.subject.waitDescription)
     }
 }
 

@@ -83,9 +83,9 @@ extension Scheduler {
         core.state.insert(operation, newcomer, at: slot)
         if newcomer.hasEnded { core.state.remove(slot) }
         if newcomer.isLate {
-            core.state.dropLate(slot)
+            core.state.dropNew(slot, .late)
         } else if let excessiveWait, !newcomer.hasEnded {
-            core.state.shed(slot, expectedWait: excessiveWait)
+            core.state.dropNew(slot, .overloaded(expectedWait: excessiveWait))
         }
         return true
     }

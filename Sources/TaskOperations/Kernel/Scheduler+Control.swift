@@ -1,20 +1,6 @@
 import Synchronization
 
 extension Scheduler {
-    /// The number of bodies that may execute at once.
-    nonisolated var width: Int {
-        get { withCore { $0.state.width.capacity } }
-        set { withCore { $0.state.setWidth(newValue) } }
-    }
-
-    nonisolated func setCap(_ count: Int, at level: PriorityLevel) {
-        withCore { $0.state.setCap(count, at: level) }
-    }
-
-    nonisolated func cap(at level: PriorityLevel) -> Int {
-        withCore { $0.state.permits.caps.map { $0[level].capacity } ?? .max }
-    }
-
     package nonisolated var isSuspended: Bool {
         get { withCore { $0.state.isSuspended } }
         set { withSuspension { $0.state.setSuspended(newValue) } }
@@ -224,14 +210,6 @@ extension SchedulerCore {
 // Waiting for room in a queue with a limit on its queued operations.
 
 extension Scheduler {
-    /// The number of operations that may be queued.
-    nonisolated var queuedLimit: Int {
-        get { withCore { $0.state.acceptance.limit } }
-        set { withCore { $0.state.setQueuedLimit(newValue) } }
-    }
-
-    nonisolated var waitingProducerCount: Int { withCore { $0.state.acceptance.producers.count } }
-
     /// Adds an operation as soon as there is room for it, in the order of the calls.
     ///
     /// - Throws: `CancellationError` if the task is cancelled first; `TaskOperationError` as `submit` does,

@@ -56,14 +56,14 @@ package actor Scheduler {
     package nonisolated let failures: FailureLog?
     // Written once, before another thread can have a reference to the scheduler. Read it with no lock held: the result
     // may become the last reference to the owner, and the owner's release locks the scheduler.
-    nonisolated(unsafe) private(set) weak var owner: AnyObject?
+    nonisolated(unsafe) package private(set) weak var owner: TaskOperationQueue?
 
     // Every access holds `lock`, which `withCore` and `enqueue` take. No event calls `withCore` again.
     @exclusivity(unchecked) nonisolated(unsafe) private var core: SchedulerCore
 
     init(
         queueName: String?, width: Int, policies: QueuePolicies = QueuePolicies(), place: Place, isSuspended: Bool,
-        taskLocals: [InheritedTaskLocal], permit: PermitNode? = PermitNode(.lendable),
+        taskLocals: [InheritedTaskLocal], permit: PermitNode? = PermitNode(lending: .whenNeeded),
         scopeWorkers: ScopeWorkers? = nil, makeClock: (@Sendable () -> QueueClock)? = nil,
         defaults: OperationOptions? = nil, failures: FailureLog? = nil
     ) {
@@ -110,7 +110,7 @@ package actor Scheduler {
     package nonisolated var queueNumber: Int { identity.number }
 
     /// Sets the object that owns the queue. Only the initialiser of that object may call this.
-    nonisolated func setOwner(_ owner: AnyObject) {
+    nonisolated func setOwner(_ owner: TaskOperationQueue) {
         self.owner = owner
     }
 }

@@ -67,8 +67,6 @@ extension SchedulerState {
     /// Whether all operations have left the queue, and all their completion handlers have been called.
     var isEmpty: Bool { records.count == 0 }
 
-    var unstartedCount: Int { records.count - startedCount }
-
     /// Whether a suspension or a cancellation of all operations prevents every start.
     var isHalted: Bool { isSuspended || startBlockers > 0 }
 
@@ -78,12 +76,10 @@ extension SchedulerState {
     func entry(_ slot: Slot) -> ReadyQueue.Entry { ReadyQueue.Entry(arrival: records[slot].arrival, slot: slot) }
 
     /// All operations that have not ended, in the order of arrival. Sorts the operations.
-    var elements: [Element] { elements { _ in true } }
-
-    func elements(where isIncluded: (Record) -> Bool) -> [Element] {
+    var elements: [Element] {
         let unfinished =
             finishing.isEmpty ? records.all : records.slots.filter { !finishing.contains($0) }.map { records[$0] }
-        return unfinished.filter(isIncluded).sorted { $0.arrival < $1.arrival }.map(\.element)
+        return unfinished.sorted { $0.arrival < $1.arrival }.map(\.element)
     }
 }
 
@@ -93,8 +89,7 @@ extension SchedulerState {
     /// The slot for the next operation.
     var nextSlot: Slot { mutating get { records.nextSlot } }
 
-    /// Adds an operation at the slot that `nextSlot` has just returned. `accepts` must have returned true for the
-    /// operation.
+    /// Adds an operation at the slot that `nextSlot` has just returned.
     @inline(__always)
     mutating func insert(_ element: Element, _ newcomer: Newcomer, at slot: Slot) {
         arrivals += 1
@@ -262,7 +257,8 @@ extension SchedulerState {
         startedCount -= 1
         records[slot].status = .waiting
         permits.giveBack(records[slot].weight, at: records[slot].level)
-        if admission.hasPolicies { undoStartByPolicies(slot) }
+        if !admission.hasPolicies { return }
+        admission.policies.undoStart(ReadyQueue.Entry(arrival: number(of: slot), slot: slot))
     }
 
     /// Records that a requested worker has begun to run.

@@ -25,7 +25,7 @@ struct BarrierInheritance: Sendable {
     private(set) var hasHandedOn = false
 
     /// Whether no operation inherits a level.
-    private(set) var isIdle = true
+    var isIdle: Bool { highestArrivals == SIMD8() }
 
     /// The highest level that a wait until the queue is empty passes on.
     var ofEnd: PriorityLevel { handedOnByEnd.highest }
@@ -102,7 +102,6 @@ extension BarrierInheritance {
             let arrivals = min(before, reach)...max(before, reach)
             change = change?.joined(arrivals) ?? Change(highestLevel: level, arrivals: arrivals)
         }
-        if change != nil { isIdle = highestArrivals == SIMD8() }
         return change
     }
 
@@ -112,7 +111,6 @@ extension BarrierInheritance {
         highestArrivals = SIMD8()
         lists = []
         entryCount = 0
-        isIdle = true
         _ = update { _, _ in false }
     }
 
@@ -158,11 +156,11 @@ extension BarrierInheritance {
     /// The floor of an operation.
     func level(of arrival: UInt64, isBarrier: Bool, _ barriers: BarrierLine) -> PriorityLevel {
         if isIdle { return .background }
-        return isBarrier ? level(before: arrival + 1) : levelOfWhatStands(after: arrival, barriers)
+        return isBarrier ? level(before: arrival + 1) : levelBehind(arrival, barriers)
     }
 
     /// The floor of the operations between an arrival and the next barrier.
-    private func levelOfWhatStands(after arrival: UInt64, _ barriers: BarrierLine) -> PriorityLevel {
+    private func levelBehind(_ arrival: UInt64, _ barriers: BarrierLine) -> PriorityLevel {
         barriers.next(after: arrival).map { level(before: $0) } ?? ofEnd
     }
 
@@ -182,7 +180,7 @@ extension BarrierInheritance {
     func affected(byEndOfBarrier arrival: UInt64, _ barriers: BarrierLine) -> Affected? {
         if isIdle || barriers.open?.arrival == arrival { return nil }
         let level = level(before: arrival)
-        if level == levelOfWhatStands(after: arrival, barriers) || lowestLevel >= level { return nil }
+        if level == levelBehind(arrival, barriers) || lowestLevel >= level { return nil }
         let first = barriers.last(before: arrival)?.arrival ?? 0
         return first < arrival - 1 ? Affected(first: first, last: arrival - 1, level: level) : nil
     }

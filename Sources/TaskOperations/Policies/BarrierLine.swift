@@ -138,13 +138,7 @@ struct BarrierLine: Hashable, Sendable {
 
     /// The index of the first barrier whose arrival number is `arrival` or higher.
     private func index(ofFirstFrom arrival: UInt64) -> Int {
-        var low = firstIndex
-        var high = barriers.count
-        while low < high {
-            let middle = (low + high) / 2
-            if barriers[middle].arrival < arrival { low = middle + 1 } else { high = middle }
-        }
-        return low
+        barriers[firstIndex...].firstSortedIndex { $0.arrival >= arrival }
     }
 }
 
@@ -184,20 +178,11 @@ struct ArrivalIndex: Sendable {
     /// operations may use their slots now.
     func slots(after first: UInt64, before last: UInt64) -> [(slot: Int, arrival: UInt64)] {
         var found: [(slot: Int, arrival: UInt64)] = []
-        var index = index(ofFirstAfter: first)
+        var index = entries.firstSortedIndex { $0.arrival > first }
         while index < entries.count, entries[index].arrival < last {
             found.append((entries[index].slot, entries[index].arrival))
             index += 1
         }
         return found
-    }
-
-    private func index(ofFirstAfter arrival: UInt64) -> Int {
-        var (low, high) = (0, entries.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if entries[middle].arrival <= arrival { low = middle + 1 } else { high = middle }
-        }
-        return low
     }
 }

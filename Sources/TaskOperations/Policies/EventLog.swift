@@ -65,20 +65,16 @@ final class EventLog: Sendable {
 
     /// Delivers all appended events, unless another thread is delivering. Call it with no lock held.
     func deliver() {
-        switch state.withLock({ $0.begin(on: currentThread) }) {
-        case .deliver(var delivery):
-            repeat { delivery.perform() } while state.withLock { $0.refill(&delivery) }
-        case .leave(let isBehind):
-            if isBehind { letCatchUp() }
-        }
+        guard var delivery = state.withLock({ $0.begin(on: currentThread) }) else { return letCatchUp() }
+        repeat { delivery.perform() } while state.withLock { $0.refill(&delivery) }
     }
 
     /// Yields briefly if the delivering thread is far behind, because otherwise faster threads could make the log grow
     /// without a bound. The yield is brief, because an observer may wait for the caller.
     private func letCatchUp() {
         for _ in 0..<100 {
-            yieldThread()
             if !state.withLock({ $0.isBehind(for: currentThread) }) { return }
+            yieldThread()
         }
     }
 
@@ -128,23 +124,17 @@ extension EventLog {
             }
         }
     }
-
-    /// The next step of a thread that has appended events.
-    fileprivate enum Beginning: Sendable {
-        case deliver(Delivery)
-        /// Return, because another thread is delivering or there are no events.
-        case leave(isBehind: Bool)
-    }
 }
 
 extension EventLog.State {
     private var isEmpty: Bool { events.isEmpty && turns.isEmpty }
 
-    fileprivate mutating func begin(on thread: UInt) -> EventLog.Beginning {
-        guard !isEmpty, var delivery = delivery.take() else { return .leave(isBehind: isBehind(for: thread)) }
+    /// Returns the first events to deliver; nil if another thread is delivering or there are no events.
+    fileprivate mutating func begin(on thread: UInt) -> EventLog.Delivery? {
+        guard !isEmpty, var delivery = delivery.take() else { return nil }
         deliverer = thread
         exchange(with: &delivery)
-        return .deliver(delivery)
+        return delivery
     }
 
     /// Gives the delivering thread the next events. If there are none, ends the delivery and returns false.

@@ -35,19 +35,10 @@ final class StartLimit: TimeLimit, @unchecked Sendable {
 final class EndLimit: TimeLimit, @unchecked Sendable {
     // All properties are constant.
 
-    private enum State: Sendable {
-        case running
-        case passed(after: Duration)
-        /// The body ended before a limit passed, or the operation was cancelled before.
-        case over
-
-        var passed: Duration? { if case .passed(let limit) = self { limit } else { nil } }
-    }
-
     private let overrun: TimeoutOverrun
     private let clock: any Clock<Duration>
     private let isOfBody: Bool
-    private let state = Lock(State.running)
+    private let time = Lock(BodyTime.running)
 
     /// - Parameter isOfBody: Whether the limit begins with the body. Otherwise it begins with the addition.
     init(_ length: Duration, of operation: AnyTaskOperation, _ options: BodyOptions, isOfBody: Bool = false) {
@@ -59,11 +50,8 @@ final class EndLimit: TimeLimit, @unchecked Sendable {
 
     /// Records that the body has ended. Throws `TaskOperationError.timedOut` if a limit has passed before.
     func endBody() throws {
-        let passed = state.withLock { state in
-            if case .running = state { state = .over }
-            return state.passed
-        }
-        if let passed { throw TaskOperationError.timedOut(OperationLabel(operation), after: passed) }
+        guard let passed = time.withLock({ $0.end() }) else { return }
+        throw TaskOperationError.timedOut(OperationLabel(operation), after: passed)
     }
 
     override func deadlinePassed() { pass(length) }
@@ -74,10 +62,9 @@ final class EndLimit: TimeLimit, @unchecked Sendable {
     /// handlers.
     func pass(_ limit: Duration) {
         let isTooLate = operation.isCancelled && overrun == .wait
-        let isFirst = state.withLock { state in
-            guard case .running = state else { return false }
-            state = isTooLate ? .over : .passed(after: limit)
-            return !isTooLate
+        let isFirst = time.withLock { time in
+            if isTooLate { time.end() }
+            return time.pass(after: limit)
         }
         if isFirst {
             // The sleeper runs on the executor of its clock, and so does this task.

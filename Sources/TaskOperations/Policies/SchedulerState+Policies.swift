@@ -136,10 +136,6 @@ extension SchedulerState {
         }
     }
 
-    mutating func undoStartByPolicies(_ slot: Slot) {
-        admission.policies.undoStart(ReadyQueue.Entry(arrival: number(of: slot), slot: slot))
-    }
-
     /// Requests workers. Requests a wake for the time at which the rate allows the next start.
     mutating func computeEffectsOfPolicies() {
         if let level = nextLevel { startWorkers(for: min(startableCount, permits.available(at: level)), at: level) }
@@ -231,10 +227,10 @@ extension SchedulerState {
         return selection != nil && permits.isOpen(records[slot].level, for: records[slot].weight)
     }
 
-    var hasLimitChanges: Bool { admission.optionalPolicies?.value.limited.hasChanges ?? false }
-
     mutating func takeLimitChanges() -> TinyArray<LimitedOperations.Change> {
-        !admission.hasPolicies ? TinyArray() : admission.policies.limited.takeChanges()
+        // A read of the policies does not copy them, even if a capture shares them.
+        if admission.optionalPolicies?.value.limited.hasChanges != true { return TinyArray() }
+        return admission.policies.limited.takeChanges()
     }
 
     /// Removes a set of limits, unless an operation has these limits. Returns whether the set was removed.

@@ -51,9 +51,9 @@ extension TaskOperation {
 
 extension TaskOperation {
     /// Runs a body until it succeeds, or until the policy allows no further attempt.
-    static func run<C: Clock>(
-        _ body: Body, retrying policy: RetryPolicy, clock: C
-    ) async throws -> Success where C.Duration == Duration {
+    static func run(
+        _ body: Body, retrying policy: RetryPolicy, clock: any Clock<Duration>
+    ) async throws -> Success {
         var attempt = 1
         while true {
             let pause: Duration
@@ -75,9 +75,7 @@ extension TaskOperation {
 extension AnyTaskOperation {
     /// Waits until a pause is over, and until the rates of the queue and of the limits allow an attempt. During this
     /// wait, the body lends its permits. If the task is cancelled, the body does not take the permits back, and must end.
-    static func waitLendingPermit<C: Clock>(
-        for pause: Duration, before attempt: Int, clock: C
-    ) async where C.Duration == Duration {
+    static func waitLendingPermit(for pause: Duration, before attempt: Int, clock: any Clock<Duration>) async {
         let (scheduler, limits) = executing?.record.withLock { ($0.scheduler, $0.links?.limits ?? []) } ?? (nil, [])
         let hasRate = scheduler?.hasRate == true || limits.contains { $0.limit.hasRate }
         if pause <= .zero, !hasRate { return }
@@ -126,12 +124,10 @@ public func retrying<Value>(
             pause = chosen
         }
         attempt += 1
-        if pause > .zero { await sleep(for: pause, on: clock) }
+        if pause > .zero {
+            let face = ClockFace(clock)
+            await face.sleep(until: face.moment(after: pause))
+        }
         try Task.checkCancellation()
     }
-}
-
-private func sleep(for pause: Duration, on clock: some Clock<Duration>) async {
-    let face = ClockFace(clock)
-    await face.sleep(until: face.moment(after: pause))
 }

@@ -51,7 +51,7 @@ func withCancelledBody<Value>(
             }
         }
     } onTimeout: {
-        time.pass()
+        time.pass(after: limit)
     }
     if time.hasPassed { throw error() }
     return try result.value.get()
@@ -67,35 +67,43 @@ private struct Confined<Value>: @unchecked Sendable {
     }
 }
 
-/// When the time of a body is over, cancels the task that runs the body. Records whether the body ended first.
-private final class LimitedTime: Sendable {
-    private enum State: Sendable {
-        case running
-        case passed
-        /// The body ended before the time was over, or the caller was cancelled before.
-        case over
+/// Whether a limit of a body's time passed before the body ended.
+enum BodyTime: Sendable {
+    case running
+    case passed(after: Duration)
+    /// The body ended before a limit passed, or was cancelled before.
+    case over
+
+    /// Records that a limit has passed. Returns false if the time is over, or if another limit has passed before.
+    mutating func pass(after limit: Duration) -> Bool {
+        guard case .running = self else { return false }
+        self = .passed(after: limit)
+        return true
     }
 
-    private let state = Lock(State.running)
+    /// Makes later calls of `pass` have no effect. Returns the limit that has passed; nil if none has.
+    @discardableResult
+    mutating func end() -> Duration? {
+        if case .passed(let limit) = self { return limit }
+        self = .over
+        return nil
+    }
+}
+
+/// When the time of a body is over, cancels the task that runs the body. Records whether the body ended first.
+private final class LimitedTime: Sendable {
+    private let time = Lock(BodyTime.running)
     private let runner = OperationRunner()
 
-    var hasPassed: Bool { state.withLock { $0 == .passed } }
+    var hasPassed: Bool { time.withLock { if case .passed = $0 { true } else { false } } }
 
     /// Records that the time is over, and cancels the body. Has no effect after `end`.
-    func pass() {
-        let isFirst = state.withLock { state in
-            defer { if state == .running { state = .passed } }
-            return state == .running
-        }
-        if isFirst { runner.cancel() }
+    func pass(after limit: Duration) {
+        if time.withLock({ $0.pass(after: limit) }) { runner.cancel() }
     }
 
     /// Makes later calls of `pass` have no effect.
-    func end() {
-        state.withLock { state in
-            if state == .running { state = .over }
-        }
-    }
+    func end() { _ = time.withLock { $0.end() } }
 
     /// Runs the body in the calling task.
     func run<Value>(

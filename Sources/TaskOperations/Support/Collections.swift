@@ -50,6 +50,19 @@ extension TinyArray: RandomAccessCollection, MutableCollection {
 
 extension TinyArray: Sendable where Element: Sendable {}
 
+extension RandomAccessCollection where Index == Int {
+    /// The index of the first element that meets a condition; `endIndex` if there is none. All later elements must meet the
+    /// condition, too. Takes O(log *n*) time.
+    func firstSortedIndex(where isIncluded: (Element) -> Bool) -> Int {
+        var (low, high) = (startIndex, endIndex)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if isIncluded(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}
+
 /// A list to which elements are appended, and whose first element is removed. Both take amortised constant time.
 ///
 /// An element has no references, so that the memory can be freed without a visit of each element.
@@ -164,12 +177,7 @@ struct Heap<Element: HeapElement> {
     mutating func removeFirst() {
         let last = elements.removeLast()
         if elements.isEmpty { return }
-        replaceFirst(by: last)
-    }
-
-    /// Replaces the first element. The heap must not be empty.
-    mutating func replaceFirst(by element: Element) {
-        elements[0] = element
+        elements[0] = last
         moveDown(from: 0)
     }
 

@@ -44,8 +44,6 @@
             ControlledSystem.startThread(body) ? 0 : EAGAIN
         }
 
-        static var invalidArgument: Int32 { EINVAL }
-
         package static func inReleasePool(_ work: () -> Void) { work() }
     }
 

@@ -85,7 +85,7 @@ private struct Rounds: Sendable {
         start = max(values.delay?.remaining ?? .zero, .zero).saturated
         self.scheduler = scheduler
         // The queue may be released while the round waits for its due time.
-        self.body = { [weak scheduler] in if scheduler?.owningQueue != nil { try await body() } }
+        self.body = { [weak scheduler] in if scheduler?.owner != nil { try await body() } }
     }
 
     private var due: Duration { start + schedule.due }
@@ -110,7 +110,7 @@ private struct Rounds: Sendable {
             }
             if count >= times { return }
             schedule.roundEnded(at: face.now - start)
-            guard let queue = scheduler?.owningQueue else { return }
+            guard let queue = scheduler?.owner else { return }
             round = add(to: queue)
         }
     }

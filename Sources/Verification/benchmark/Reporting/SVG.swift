@@ -1,4 +1,5 @@
 import TaskOperations
+import TaskOperationsDiagnosis
 
 /// The SVG elements of a chart.
 enum SVG {

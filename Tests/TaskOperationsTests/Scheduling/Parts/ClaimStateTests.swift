@@ -226,3 +226,10 @@ struct ClaimStateTests {
         #expect(transfers > 100)
     }
 }
+
+extension ClaimState {
+    /// Whether the claim holds the permits of a limit.
+    func holds(_ index: Int, of limit: Limit) -> Bool {
+        index < heldCount || place.map { $0.index == index && !limit.isWaiting($0.ticket) } ?? false
+    }
+}

@@ -158,7 +158,7 @@ struct GoodputTests {
                 arrivals.append(now)
                 slots.append(slot)
                 if let wait {
-                    state.shed(slot, expectedWait: wait)
+                    state.dropNew(slot, .overloaded(expectedWait: wait))
                     _ = state.end(slot)
                     slots[slots.count - 1] = nil
                     refusals += 1
