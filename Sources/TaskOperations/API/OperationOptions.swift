@@ -38,10 +38,9 @@ public struct OperationOptions: Sendable {
 
     private init(_ setting: OptionSetting) { settings = [setting] }
 
-    /// The options without the dependencies. An operation keeps these options, but must not keep its dependencies alive.
     var withoutDependencies: OperationOptions {
         var others = self
-        if settings.contains(where: \.isDependencies) { others.settings.removeAll(where: \.isDependencies) }
+        others.settings.removeAll { if case .dependencies = $0 { true } else { false } }
         return others
     }
 

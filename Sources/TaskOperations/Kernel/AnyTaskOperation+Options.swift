@@ -102,7 +102,7 @@ extension OperationRecord {
     ///
     /// Reads only the options that the record keeps. Reading all of them took 250 instructions more.
     mutating func add(_ added: OperationOptions) {
-        var (isLasting, addsLimits) = (false, false)
+        var (isLasting, addsLimits, addsDependencies) = (false, false, false)
         for setting in added.settings {
             switch setting {
             case .priority(let rawValue):
@@ -111,12 +111,15 @@ extension OperationRecord {
             case .weight(let weight): self.weight = UInt16(weight)
             case .limits: addsLimits = true
             case .delay, .startLimit, .endLimit, .timeout, .attemptTimeout, .retry: hasTimedOptions = true
-            case .name, .dependencies, .overrun, .clock: break
+            case .dependencies: addsDependencies = true
+            case .name, .overrun, .clock: break
             }
             if setting.isLasting { isLasting = true }
         }
         if !isLasting { return }
-        options = options?.adding(added.withoutDependencies) ?? added.withoutDependencies
+        // An operation must not keep its dependencies alive.
+        let kept = addsDependencies ? added.withoutDependencies : added
+        options = options?.adding(kept) ?? kept
         if addsLimits { setLimits(options!.limits.ordered) }
     }
 
@@ -162,8 +165,6 @@ enum OptionSetting: Sendable {
         default: true
         }
     }
-
-    var isDependencies: Bool { if case .dependencies = self { true } else { false } }
 }
 
 /// The value of each option. Nil and empty mean that the option is not set.
