@@ -23,15 +23,18 @@ struct Admission: Sendable {
     @inline(__always)
     var hasPolicies: Bool { optionalPolicies != nil }
 
+    // The getters of the next two properties are no coroutines, although these would copy less. In a debug build of
+    // Swift 6.3, a caller that reads a property of the yielded value reads it after the coroutine has freed its frame.
+
     /// The barriers of a queue that has barriers.
     var barriers: QueueBarriers {
-        @inline(__always) _read { yield optionalBarriers!.value }
+        @inline(__always) get { optionalBarriers!.value }
         @inline(__always) _modify { yield &optionalBarriers!.value }
     }
 
     /// The policies of a queue that has policies.
     var policies: AdmissionPolicies {
-        @inline(__always) _read { yield optionalPolicies!.value }
+        @inline(__always) get { optionalPolicies!.value }
         @inline(__always) _modify { yield &optionalPolicies!.value }
     }
 
