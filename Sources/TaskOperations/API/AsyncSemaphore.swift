@@ -139,18 +139,22 @@ public final class AsyncSemaphore: Sendable {
     }
 
     /// The maximum number of operations that need permits of the semaphore and have not started, in addition to one
-    /// operation for each free permit; nil for no bound. With 0, operations do not wait for permits.
+    /// operation for each free permit; nil for no bound. With 0, an operation of weight 1 waits only for a permit of its
+    /// key, for a token of a rate, or for its turn behind operations of a larger weight.
     ///
-    /// A further operation ends with `TaskOperationError.limitFull` when it is added to a queue. Operations that execute
-    /// do not count, and neither do operations that were added while the semaphore had no bound, or tasks that await
-    /// permits. Each operation counts as 1, regardless of its weight. Lowering the bound ends no operation.
+    /// A further operation ends with `TaskOperationError.limitFull` when it is added to a queue or started. This includes
+    /// single operations of a batch. Operations that execute do not count, and neither do operations that were added while
+    /// the semaphore had no bound, or tasks that await permits. Operations that wait for room in their queue count. Each
+    /// operation counts as 1, regardless of its weight. Lowering the bound ends no operation.
+    ///
+    /// The bound must not be negative.
     public var maxQueuedOperationCount: Int? {
         get { queuedLimit(\.queuedLimit) }
         set { setQueuedLimit(newValue, \.queuedLimit) }
     }
 
-    /// The maximum number of operations of each key that have not started, in addition to one operation for each free
-    /// permit of the key; nil for no bound. See `maxQueuedOperationCount`.
+    /// The maximum number of operations of each key that have not started, in addition to one operation for each permit
+    /// that is free in total and for the key; nil for no bound. See `maxQueuedOperationCount`.
     ///
     /// ```swift
     /// let workers = AsyncSemaphore(capacity: 8, name: "workers")
@@ -418,11 +422,14 @@ extension AsyncSemaphore: AwaitedSubject {
 
     package var waitDescription: String {
         let (permits, hasToken) = storage.withLock { ($0.state.permits, $0.state.hasToken(for: nil)) }
-        return Self.use(of: label, permits.taken, permits.capacity, hasToken)
+        return Self.use(of: label, permits.taken, permits.capacity, hasToken: hasToken)
     }
 
-    static func use(of holder: String, _ taken: Int, _ capacity: Int, _ hasToken: Bool) -> String {
-        "\(holder), \(taken) of \(capacity) permits taken" + (hasToken ? "" : ", without a token of its rate")
+    /// - Parameter scope: The permits that are counted, if the holder does not say it.
+    static func use(
+        of holder: String, _ taken: Int, _ capacity: Int, in scope: String = "", hasToken: Bool
+    ) -> String {
+        "\(holder), \(taken) of \(capacity) permits taken\(scope)" + (hasToken ? "" : ", without a token of its rate")
     }
 }
 
@@ -495,12 +502,18 @@ extension AsyncSemaphore {
             storage.serve(&served)
             return result
         }
-        for waiter in served { waiter.serve() }
+        if !served.isEmpty { SemaphoreEffects(serving: served).perform() }
         return result
     }
 
-    /// Reads the clock, and serves the first waiters in the line. Called with no lock held.
-    func serve() { apply { _ in } }
+    /// Reads the clock, and assigns free permits to the first waiters in the line. Called with no lock held.
+    func serveAtOwnTime() -> SemaphoreEffects {
+        withStorage { storage in
+            var effects = SemaphoreEffects()
+            storage.serve(&effects.served)
+            return effects
+        }
+    }
 
     /// Applies a change at the time of the clock, and plans the next wake.
     @inline(__always)
@@ -527,7 +540,7 @@ extension AsyncSemaphore: ClockUser {
 
 extension AsyncSemaphore.Storage {
     /// Assigns free permits to the first waiters in the line, and adds these waiters to `served`. The caller must then
-    /// call `serve` on each waiter, with no lock held.
+    /// perform these effects, with no lock held.
     mutating func serve(_ served: inout TinyArray<SemaphoreWaiter>) {
         while let waiter = state.next() { served.append(waiter) }
     }

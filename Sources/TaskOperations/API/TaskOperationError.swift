@@ -48,7 +48,7 @@ public enum TaskOperationError: Error, Sendable {
     case weightExceedsCapacity(semaphoreName: String?, weight: Int, capacity: Int)
 
     /// The operation was added while a limit had no room for another operation, in total or of the operation's key. See
-    /// `AsyncSemaphore.maxQueuedOperationCount`. `key` is the key as text; nil without a key.
+    /// `AsyncSemaphore.maxQueuedOperationCount`. `key` is the key as text; nil if the bound in total was reached.
     case limitFull(OperationLabel, semaphoreName: String?, key: String?)
 
     /// The operation did not start within the time that `OperationOptions.timeout(untilStart:)` allows. Its body never

@@ -74,9 +74,9 @@ private final class LimitReturn: LimitClaimant {
     /// Waits for the permits and takes them. If the task is cancelled, returns false and takes no permit.
     func wait() async -> Bool {
         await withWaitHandlers(endsWhenCancelled: true) { priority in
-            self.update { $0.level = max($0.level, PriorityLevel(priority)) }
+            self.update { $0.level = max($0.level, PriorityLevel(priority)) }.perform()
         } end: {
-            update { $0.isCancelled = true }
+            update { $0.isCancelled = true }.perform()
         } register: { continuation in
             let claim = LimitClaim(of: self, set: 0, requests)
             update { state in
@@ -84,12 +84,12 @@ private final class LimitReturn: LimitClaimant {
                 state.level = max(state.level, PriorityLevel(Task.currentPriority))
                 state.wait = (claim, continuation)
                 if Task.isCancelled { state.isCancelled = true }
-            }
+            }.perform()
         }
     }
 
     /// Changes the state. Then ends the wait if the task is cancelled, or if the claim can take the permits.
-    private func update(_ change: (inout State) -> Void) {
+    private func update(_ change: (inout State) -> Void) -> ClaimEffects {
         var effects = SemaphoreEffects()
         let ended = state.withLock { state -> (continuation: WaitContinuation<Bool>, isTaken: Bool)? in
             change(&state)
@@ -102,20 +102,19 @@ private final class LimitReturn: LimitClaimant {
             state.wait = nil
             return (wait.continuation, !state.isCancelled)
         }
-        effects.perform()
-        ended?.continuation.resume(returning: ended!.isTaken)
+        return ClaimEffects(
+            semaphores: effects,
+            onOwner: ended.map { ended in { ended.continuation.resume(returning: ended.isTaken) } })
     }
 
-    func claimWasServed(_ claim: LimitClaim) {
-        update { _ in }
-    }
+    func claimWasServed(_ claim: LimitClaim) -> ClaimEffects { update { _ in } }
 
     func change(
         _ claim: LimitClaim, _ change: @escaping @Sendable (LimitClaim, inout SemaphoreEffects) -> Void
-    ) {
+    ) -> ClaimEffects {
         var effects = SemaphoreEffects()
         state.withLock { _ in change(claim, &effects) }
-        effects.perform()
+        return ClaimEffects(semaphores: effects)
     }
 }
 

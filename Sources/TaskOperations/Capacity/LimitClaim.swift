@@ -29,6 +29,15 @@ struct LimitRequest: Hashable, Sendable {
         }
     }
 
+    /// Whether the limit may hold back another attempt of a body that gives its permits back: it has a rate, or a capacity
+    /// of 0 in total or for the key.
+    var mayHoldBackAttempts: Bool {
+        limit.hasRate
+            || limit.storage.withLock { storage in
+                storage.state.permits.capacity == 0 || key.map { storage.state.capacity(of: $0.number) == 0 } ?? false
+            }
+    }
+
     /// The number of needed permits if it is not 1, the limit, the key and the use of the permits.
     var waitDescription: String {
         let limit = key?.waitDescription ?? limit.waitDescription
@@ -63,11 +72,12 @@ final class LimitPlaces: Sendable {
     ///
     /// - Throws: `TaskOperationError.limitFull`.
     init(_ requests: [LimitRequest], of operation: AnyTaskOperation) throws(TaskOperationError) {
-        for (index, request) in requests.enumerated() where !request.addQueued() {
+        for (index, request) in requests.enumerated() {
+            guard let fullBound = request.addQueued() else { continue }
             for earlier in requests.prefix(index) { earlier.removeQueued() }
             throw .limitFull(
                 OperationLabel(operation), semaphoreName: request.limit.name,
-                key: request.key.map { "\($0.userValue)" })
+                key: fullBound == .ofKey ? "\(request.key!.userValue)" : nil)
         }
         held = Lock(requests)
     }
@@ -84,7 +94,9 @@ final class LimitPlaces: Sendable {
 }
 
 extension LimitRequest {
-    fileprivate func addQueued() -> Bool { limit.storage.withLock { $0.state.addQueued(for: key?.number) } }
+    fileprivate func addQueued() -> AsyncSemaphore.State.QueuedBound? {
+        limit.storage.withLock { $0.state.addQueued(for: key?.number) }
+    }
 
     fileprivate func removeQueued() { limit.storage.withLock { $0.state.removeQueued(for: key?.number) } }
 }
@@ -114,10 +126,28 @@ extension AnyTaskOperation {
 /// The owner of a claim. An owner is a queue, or a body that takes back the permits of its limits.
 protocol LimitClaimant: AnyObject, Sendable {
     /// Reports that a limit has served the claim, so that `take` may continue. Called with no lock held.
-    func claimWasServed(_ claim: LimitClaim)
+    ///
+    /// - Returns: The effects, which the caller performs.
+    func claimWasServed(_ claim: LimitClaim) -> ClaimEffects
 
     /// Takes the owner's lock and calls a function that changes a claim. The caller holds no lock.
-    func change(_ claim: LimitClaim, _ change: @escaping @Sendable (LimitClaim, inout SemaphoreEffects) -> Void)
+    ///
+    /// - Returns: The effects, which the caller performs.
+    func change(
+        _ claim: LimitClaim, _ change: @escaping @Sendable (LimitClaim, inout SemaphoreEffects) -> Void
+    ) -> ClaimEffects
+}
+
+/// The effects of an owner's change to a claim.
+struct ClaimEffects {
+    var semaphores: SemaphoreEffects?
+    /// Performs the effects on the owner itself, after the effects on semaphores; nil if there are none.
+    var onOwner: (() -> Void)?
+
+    func perform() {
+        semaphores?.perform()
+        onOwner?()
+    }
 }
 
 /// A task or a claim that waits in the line of a semaphore.
@@ -126,22 +156,28 @@ enum SemaphoreWaiter: Sendable {
     case claim(LimitClaim)
 
     /// Tells a waiter that it has received its permits. Called with no lock held.
-    func serve() {
+    ///
+    /// - Parameter following: Receives the effects of the owner of a claim.
+    fileprivate func serve(_ following: inout [ClaimEffects]) {
         switch self {
         case .task(let continuation): continuation.resume(returning: true)
-        case .claim(let claim): claim.owner.claimWasServed(claim)
+        case .claim(let claim): following.append(claim.owner.claimWasServed(claim))
         }
     }
 }
 
 /// The effects of changes to semaphores. The caller performs these effects after releasing all locks.
 struct SemaphoreEffects: Sendable {
-    fileprivate(set) var served = TinyArray<SemaphoreWaiter>()
+    var served = TinyArray<SemaphoreWaiter>()
     fileprivate var keptPermits: [LimitClaim.KeptPermits] = []
     /// Semaphores with a rate, which must read their clocks and serve their lines.
     fileprivate var timed = TinyArray<AsyncSemaphore>()
     /// Claims that may have the last references to keys and clocks, which are user code.
     private var forgotten: [LimitClaim] = []
+
+    init(serving served: TinyArray<SemaphoreWaiter> = TinyArray()) {
+        self.served = served
+    }
 
     var isEmpty: Bool { served.isEmpty && keptPermits.isEmpty && timed.isEmpty && forgotten.isEmpty }
 
@@ -174,10 +210,24 @@ struct SemaphoreEffects: Sendable {
         return (claim, scheduler)
     }
 
+    /// Performs the effects, and all effects that follow from them. Takes no stack for the latter: a permit may be passed
+    /// on by thousands of queues that cannot use it, for example because they are suspended.
     func perform() {
-        for waiter in served { waiter.serve() }
-        for semaphore in timed { semaphore.serve() }
-        for keptPermits in keptPermits { keptPermits.claim.insertEdges(for: keptPermits) }
+        var following: [ClaimEffects] = []
+        perform(&following)
+        if following.isEmpty { return }
+        var effectsOnOwners: [() -> Void] = []
+        while let next = following.popLast() {
+            if let onOwner = next.onOwner { effectsOnOwners.append(onOwner) }
+            next.semaphores?.perform(&following)
+        }
+        for onOwner in effectsOnOwners.reversed() { onOwner() }
+    }
+
+    private func perform(_ following: inout [ClaimEffects]) {
+        for waiter in served { waiter.serve(&following) }
+        for semaphore in timed { following.append(ClaimEffects(semaphores: semaphore.serveAtOwnTime())) }
+        for keptPermits in keptPermits { following.append(keptPermits.claim.insertEdges(for: keptPermits)) }
     }
 }
 
@@ -286,7 +336,7 @@ extension LimitClaim: PermitKeeper {
     }
 
     /// Adds the edges for kept permits. Called with no lock held.
-    fileprivate func insertEdges(for kept: KeptPermits) {
+    fileprivate func insertEdges(for kept: KeptPermits) -> ClaimEffects {
         let target = requests[kept.awaited].limit.permit
         var closesCycle = false
         for request in requests.prefix(kept.count) where !closesCycle {
@@ -296,7 +346,7 @@ extension LimitClaim: PermitKeeper {
             }
             closesCycle = cycle != nil
         }
-        owner.change(self) { [closesCycle] claim, effects in
+        return owner.change(self) { [closesCycle] claim, effects in
             let isCurrent = claim.edges.map { $0 == (kept.count, kept.awaited) } ?? false
             if !isCurrent { return claim.removeEdges(kept.count, kept.awaited) }
             // A task that begins to wait after this check finds the edges.
@@ -314,7 +364,7 @@ extension LimitClaim: PermitKeeper {
     }
 
     func stopKeeping() {
-        owner.change(self) { claim, effects in claim.stopKeeping(&effects) }
+        owner.change(self) { claim, effects in claim.stopKeeping(&effects) }.perform()
     }
 
     private func stopKeeping(_ effects: inout SemaphoreEffects) {

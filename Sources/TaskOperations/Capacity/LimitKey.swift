@@ -19,13 +19,17 @@ package final class LimitKey: AwaitedSubject, Sendable {
     /// The user's key.
     var userValue: any Hashable & Sendable { value.userValue }
 
-    /// The semaphore, the key and the use of its permits.
+    /// The semaphore, the key and the use of the key's permits. If only the permits in total are used up, their use.
     package var waitDescription: String {
-        let (taken, capacity, hasToken) = semaphore.storage.withLock { storage in
-            let capacity = min(storage.state.capacity(of: number), storage.state.permits.capacity)
-            return (storage.state.takenCount(of: number), capacity, storage.state.hasToken(for: number))
+        let (taken, capacity, total, hasToken) = semaphore.storage.withLock { storage in
+            let (taken, capacity) = (storage.state.takenCount(of: number), storage.state.capacity(of: number))
+            return (taken, capacity, storage.state.permits, storage.state.hasToken(for: number))
         }
-        return AsyncSemaphore.use(of: "\(semaphore.label), key \(userValue)", taken, capacity, hasToken)
+        let holder = "\(semaphore.label), key \(userValue)"
+        if taken < capacity, total.available <= 0 {
+            return AsyncSemaphore.use(of: holder, total.taken, total.capacity, in: " in total", hasToken: hasToken)
+        }
+        return AsyncSemaphore.use(of: holder, taken, min(capacity, total.capacity), hasToken: hasToken)
     }
 
     // Every owner releases a use with no lock of a semaphore held.

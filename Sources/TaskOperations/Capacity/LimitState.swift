@@ -193,19 +193,24 @@ extension LimitState {
 // MARK: - Room
 
 extension LimitState {
-    /// Counts an operation that is added. Returns false, and does not count it, if there is no room for another one.
-    mutating func addQueued(for key: Key?) -> Bool {
-        if queuedCount - permits.available >= queuedLimit { return false }
+    /// A bound of queued operations.
+    enum QueuedBound: Hashable, Sendable {
+        case inTotal, ofKey
+    }
+
+    /// Counts an operation that is added. If a bound leaves no room for it, returns that bound, and does not count it.
+    mutating func addQueued(for key: Key?) -> QueuedBound? {
+        if queuedCount - permits.available >= queuedLimit { return .inTotal }
         if let key {
             let capacity = capacity(of: key)
             let isFull = keys.read(key) { line in
                 line.queuedCount - min(permits.available, max(0, capacity - line.taken)) >= queuedLimitPerKey
             }
-            if isFull { return false }
+            if isFull { return .ofKey }
         }
         queuedCount += 1
         if let key { keys.update(key) { $0.queuedCount += 1 } }
-        return true
+        return nil
     }
 
     /// Records that an operation that `addQueued` has counted has started, has ended, or was withdrawn.

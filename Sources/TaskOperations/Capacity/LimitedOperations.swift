@@ -27,13 +27,7 @@ struct LimitedOperations: Sendable {
         /// receives the limits.
         case held(Int)
 
-        fileprivate var holdsPermits: Bool {
-            switch self {
-            case .unknown: false
-            case .claimed(_, let isKeeping): isKeeping
-            case .held: true
-            }
-        }
+        fileprivate var isKeeping: Bool { if case .claimed(_, let isKeeping) = self { isKeeping } else { false } }
     }
 
     struct LimitSet: Sendable {
@@ -68,9 +62,14 @@ struct LimitedOperations: Sendable {
     /// with a limit.
     private var members: [Member?] = []
     private var memberCount = 0
-    /// The sets whose claims hold permits.
-    private(set) var holding: [Int] = []
+    /// The sets whose claims wait and keep permits.
+    private(set) var keeping: Set<Int> = []
+    /// The sets whose claims hold the limits for an operation. These are at most as many as the free permits of the queue.
+    private(set) var held: [Int] = []
     private var changes = TinyArray<Change>()
+
+    /// Whether any claim holds permits.
+    var holdsPermits: Bool { !held.isEmpty || !keeping.isEmpty }
 
     init(order: TaskOperationQueue.Configuration.Order) {
         self.order = order
@@ -119,7 +118,7 @@ extension LimitedOperations {
     /// Removes a set. Returns false if a new operation has the set, or if the set was removed before.
     mutating func forget(_ set: Int) -> Bool {
         guard sets.holds(set), sets[set].operationCount == 0 else { return false }
-        holding.removeAll { $0 == set }
+        setAvailability(.unknown, of: set)
         sets.remove(at: set)
         return true
     }
@@ -219,9 +218,11 @@ extension LimitedOperations {
     }
 
     private mutating func setAvailability(_ availability: Availability, of set: Int) {
-        let former = sets[set].availability.holdsPermits
+        let wasKeeping = sets[set].availability.isKeeping
+        if isHeld(set) { held.removeAll { $0 == set } }
         sets[set].availability = availability
-        if former == availability.holdsPermits { return }
-        if former { holding.removeAll { $0 == set } } else { holding.append(set) }
+        if isHeld(set) { held.append(set) }
+        if wasKeeping == availability.isKeeping { return }
+        if wasKeeping { keeping.remove(set) } else { keeping.insert(set) }
     }
 }

@@ -41,17 +41,26 @@ final class QueueLimits: @unchecked Sendable {
 }
 
 extension Scheduler: LimitClaimant {
-    nonisolated func claimWasServed(_ claim: LimitClaim) {
-        withCore { $0.claimWasServed(claim) }
+    nonisolated func claimWasServed(_ claim: LimitClaim) -> ClaimEffects {
+        withEffects { $0.claimWasServed(claim) }
     }
 
     nonisolated func change(
         _ claim: LimitClaim, _ change: @escaping @Sendable (LimitClaim, inout SemaphoreEffects) -> Void
-    ) {
-        withCore { core in
+    ) -> ClaimEffects {
+        withEffects { core in
             if core.limits == nil { core.limits = QueueLimits() }
             change(claim, &core.limits!.effects)
         }
+    }
+
+    /// Applies an event to the state, and returns its effects.
+    private nonisolated func withEffects(_ event: (inout SchedulerCore) -> Void) -> ClaimEffects {
+        var effects = Effects()
+        withCore(&effects, event)
+        let semaphores = effects.takeSemaphores()
+        if effects.isEmpty { return ClaimEffects(semaphores: semaphores) }
+        return ClaimEffects(semaphores: semaphores) { [effects] in self.perform(effects) }
     }
 
     /// Records that an executing operation lends its limits or has taken them back. The operation is in the queue as

@@ -185,6 +185,9 @@ extension Scheduler {
             return semaphores?.takeLastServed()
         }
 
+        /// Removes the effects on semaphores, which the caller performs first.
+        mutating func takeSemaphores() -> SemaphoreEffects? { semaphores.take() }
+
         /// Removes the operations whose floor may have changed, which the caller updates itself.
         mutating func takeFloorChanges() -> [AnyTaskOperation] { queueEffects?.takeFloorChanges() ?? [] }
     }

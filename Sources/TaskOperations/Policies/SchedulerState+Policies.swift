@@ -203,10 +203,15 @@ extension SchedulerState {
     /// Gives back the limits of every claim whose permits the queue cannot use now. Returns whether there was such a
     /// claim.
     mutating func giveBackLimits() -> Bool {
-        guard let holding = admission.optionalPolicies?.value.limited.holding else { return false }
-        var useless = TinyArray<Int>()
-        // A closure would copy the whole state.
-        for set in holding where !canUseLimits(of: set) { useless.append(set) }
+        if !admission.hasPolicies || !admission.policies.limited.holdsPermits { return false }
+        var useless: [Int] = []
+        let held = admission.policies.limited.held
+        if mayStartLimited {
+            // A closure would copy the whole state.
+            for set in held where !canStart(with: set) { useless.append(set) }
+        } else {
+            useless = held + admission.policies.limited.keeping.sorted()
+        }
         for set in useless {
             admission.policies.limited.decline(set)
             admission.unparkFirst(of: set)
@@ -219,10 +224,8 @@ extension SchedulerState {
         !isHalted && !permits.isAwaitedBack && width.available > 0 && !isRateReached
     }
 
-    /// Whether the queue can start the operation for which a claim holds the limits, or could start an operation of a
-    /// claim that still waits.
-    private mutating func canUseLimits(of set: Int) -> Bool {
-        if !mayStartLimited { return false }
+    /// Whether the queue can start the operation for which a claim holds the limits.
+    private mutating func canStart(with set: Int) -> Bool {
         guard case .held(let slot) = admission.policies.limited.sets[set].availability else { return true }
         return selection != nil && permits.isOpen(records[slot].level, for: records[slot].weight)
     }

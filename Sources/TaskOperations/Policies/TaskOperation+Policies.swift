@@ -77,8 +77,8 @@ extension AnyTaskOperation {
     /// wait, the body lends its permits. If the task is cancelled, the body does not take the permits back, and must end.
     static func waitLendingPermit(for pause: Duration, before attempt: Int, clock: any Clock<Duration>) async {
         let (scheduler, limits) = executing?.record.withLock { ($0.scheduler, $0.links?.limits ?? []) } ?? (nil, [])
-        let hasRate = scheduler?.hasRate == true || limits.contains { $0.limit.hasRate }
-        if pause <= .zero, !hasRate { return }
+        let mayWait = scheduler?.hasRate == true || limits.contains { $0.mayHoldBackAttempts }
+        if pause <= .zero, !mayWait { return }
         let face = ClockFace(clock)
         let end = face.moment(after: pause)
         await lendingPermit(for: .pause(attempt: attempt, length: pause), continues: { !Task.isCancelled }) {

@@ -27,6 +27,24 @@ struct LentLimitTests {
         return operation
     }
 
+    @Test("A limit without capacity holds back an attempt that follows at once", arguments: [false, true])
+    func noCapacity(hasKey: Bool) async throws {
+        let limit = AsyncSemaphore(capacity: 2)
+        let failed = Gate()
+        let option: OperationOptions = hasKey ? .limit(limit, key: 1) : .limit(limit)
+        let operation = queue.addOperation([option, .retry(.immediately(attempts: 2))]) {
+            if RetryPolicy.attempt == 2 { return }
+            if hasKey { limit.setCapacity(0, for: 1) } else { limit.capacity = 0 }
+            failed.open()
+            throw WorkFailed()
+        }
+        await failed.pass()
+        await letOthersRun()
+        #expect(!operation.isFinished)
+        if hasKey { limit.setCapacity(1, for: 1) } else { limit.capacity = 1 }
+        try await operation.value
+    }
+
     @Test("A pause lends the limits, and the next attempt has all of them again", .schedules(60))
     func lends() async throws {
         let limits = [AsyncSemaphore(capacity: 1), AsyncSemaphore(capacity: 1)]

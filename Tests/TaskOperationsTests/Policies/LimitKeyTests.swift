@@ -250,6 +250,11 @@ struct LimitKeyTests {
         for _ in 0..<20 { await Task.yield() }
         let texts = waiting.waitingReasons.map(\.description)
         #expect(texts == ["waits for semaphore \"hosts\", key example.com, 2 of 2 permits taken"])
+        hosts.capacity = 2
+        let other = queue.addOperation(.limit(hosts, key: "example.org")) {}
+        await until { !other.waitingReasons.isEmpty && other.state == .ready }
+        let total = other.waitingReasons.map(\.description)
+        #expect(total == ["waits for semaphore \"hosts\", key example.org, 2 of 2 permits taken in total"])
         gate.open()
         try await queue.waitUntilAllOperationsAreFinished()
     }

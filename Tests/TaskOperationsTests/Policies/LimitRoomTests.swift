@@ -80,6 +80,25 @@ struct LimitRoomTests {
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
+    @Test("The error names the key only if the bound of the key was reached, and a call that waits for room throws it")
+    func reachedBound() async throws {
+        func keyOfError(_ error: (any Error)?) -> String? {
+            if case .limitFull(_, semaphoreName: nil, let key)? = error as? TaskOperationError { key } else { "no error" }
+        }
+        let hosts = AsyncSemaphore(capacity: 0)
+        (hosts.maxQueuedOperationCount, hosts.maxQueuedOperationCountPerKey) = (2, 1)
+        queue.addOperation(.limit(hosts, key: "a")) {}
+        #expect(keyOfError(queue.addOperation(.limit(hosts, key: "a")) {}.failure) == "a")
+        queue.addOperation(.limit(hosts, key: "b")) {}
+        #expect(keyOfError(queue.addOperation(.limit(hosts, key: "c")) {}.failure) == nil)
+        let error = await #expect(throws: TaskOperationError.self) {
+            try await queue.addOperationWaitingForRoom(.limit(hosts, key: "c")) {}
+        }
+        #expect(keyOfError(error) == nil)
+        hosts.capacity = 1
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
     @Test("The limit accepts one operation for each free permit beyond its bounds")
     func freePermits() async throws {
         let hosts = AsyncSemaphore(capacity: 3, perKey: 2)

@@ -1,4 +1,5 @@
 import TaskOperations
+import TaskOperationsExtras
 import TaskOperationsTesting
 import TestSupport
 import Testing
@@ -268,7 +269,7 @@ struct LimitTests {
         let queue = TaskOperationQueue()
         let limit = AsyncSemaphore(capacity: 1)
         let body = queue.addOperation([.name("body"), .limit(limit)]) {
-            try await withTaskOperationQueue { scope in
+            try await withTaskOperationQueue(failures: .ignore) { scope in
                 let needed = scope.addOperation([.name("needed"), .limit(limit)]) {}
                 let other = scope.addOperation { 3 }
                 #expect(needed.refusal?.dependencyCycle == ["needed", "body", "needed"])
@@ -276,6 +277,24 @@ struct LimitTests {
             }
         }
         #expect(try await body.value == 3)
+    }
+
+    @Test("A permit passes through thousands of queues that cannot use it, on a small stack")
+    func manyQueues() async throws {
+        let (limit, other) = (AsyncSemaphore(capacity: 1), AsyncSemaphore(capacity: 0))
+        #expect(limit.tryAcquire() && !other.tryAcquire())
+        let queues = (0..<3000).map { _ in TaskOperationQueue(maxConcurrentOperationCount: 1) }
+        let operations = queues.enumerated().map { number, queue in
+            // A task has used `other`, so a claim to both limits keeps neither.
+            queue.addOperation(.limits(number % 2 == 0 ? [limit] : [limit, other])) {}
+        }
+        for (number, queue) in queues.enumerated() where number % 2 == 0 { queue.isSuspended = true }
+        try await ThreadExecutor(stackSize: 128 << 10).run { limit.release() }
+        #expect(await eventually { limit.available == 1 })
+        try await ThreadExecutor(stackSize: 128 << 10).run { other.capacity = 1 }
+        for queue in queues { queue.isSuspended = false }
+        for operation in operations { try await operation.value }
+        #expect(limit.available == 1 && other.available == 1)
     }
 
     @Test("Two bodies that await each other's limits are not both left waiting", .schedules(100))

@@ -48,6 +48,14 @@ extension GrowthPair {
             gate.open()
             try await last.value
         },
+        GrowthPair("claims that keep a permit, and operations without limits") { count, executor in
+            let (hosts, memory) = (AsyncSemaphore(capacity: .max), AsyncSemaphore(capacity: 0))
+            let queue = executor.queue()
+            let operations = (0..<count).map { queue.addOperation([.limit(hosts, key: $0), .limit(memory)]) {} }
+            for _ in 0..<count { try await queue.addOperation {}.value }
+            memory.capacity = 1
+            for operation in operations { try await operation.value }
+        },
         GrowthPair("queues, and tasks that await the end of each") { count, executor in
             let gate = Gate()
             let queues = (0..<count).map { _ in executor.queue(width: 1) }
