@@ -299,7 +299,8 @@ extension AnyTaskOperation {
 }
 
 extension AnyTaskOperation {
-    /// Starts the operation at once without a queue, in a task with the priority of the operation.
+    /// Starts the operation without a queue, in a task with the priority of the operation. The operation starts at once,
+    /// unless it must wait for its limits.
     ///
     /// - Throws: `TaskOperationError.notReady` if a dependency is unfinished. `TaskOperationError.alreadyAdded` if the
     ///   operation was already added to a queue or started. If the call throws, nothing changes.

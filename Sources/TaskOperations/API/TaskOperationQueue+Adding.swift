@@ -22,7 +22,8 @@ extension TaskOperationQueue {
     /// Adds operations in one step. No operation starts before the queue has ordered all of them by priority. One
     /// search for a cycle covers all operations.
     ///
-    /// - Throws: The errors of `addOperation(_:)`. If one operation is refused, no operation is added.
+    /// - Throws: The errors of `addOperation(_:)`. If the call throws, no operation was added. An operation that only ends
+    ///   with an error, for example because the queue or a limit is full, does not make the call throw.
     public func addOperations(_ operations: [AnyTaskOperation]) throws(TaskOperationError) {
         try scheduler.submit(operations)
     }
@@ -105,15 +106,16 @@ extension TaskOperationQueue {
             .valueOfCaller
     }
 
-    /// Adds a new operation. No operation waits for the new operation. The queue can therefore refuse it for only one
-    /// reason, which is a dependency on a body that waits until this queue is empty. The new operation then fails with
-    /// the error.
+    /// Adds a new operation. No operation waits for the new operation. The queue therefore refuses it only if it would close
+    /// a cycle through a body that waits for the end of this queue. The new operation then fails with the error.
     @usableFromInline
     package func addNew(_ operation: AnyTaskOperation, isBarrier: Bool = false) {
         do {
             try scheduler.submit(operation, isBarrier: isBarrier)
         } catch {
             operation.endOrCancel(error, isCancellation: false)
+            // The operation was withdrawn, and its end did not find the queue.
+            scheduler.noteFailure(of: operation)
         }
     }
 
@@ -295,8 +297,9 @@ extension TaskOperationQueue {
     /// - Returns: The operation, which is queued or has started.
     /// - Throws: `CancellationError` if the task is cancelled before the queue has room.
     ///   `TaskOperationError.queueShutDown` if the queue is shut down before it has room. In both cases, the
-    ///   operation's body never runs. `TaskOperationError.waitCycle` if a body makes the call, the room depends on the
-    ///   permit of this body, and the queue does not lend permits.
+    ///   operation's body never runs. `TaskOperationError.limitFull` if a limit has no room for the operation when the call
+    ///   begins. `TaskOperationError.waitCycle` if a body makes the call, the room depends on the permit of this body, and
+    ///   the queue does not lend permits.
     @discardableResult
     public func addOperationWaitingForRoom<Success>(
         name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
@@ -312,8 +315,9 @@ extension TaskOperationQueue {
     ///
     /// - Throws: The errors of `addOperation(_:)`. `CancellationError` if the task is cancelled before the queue has
     ///   room; you can add the operation later. `TaskOperationError.queueShutDown` if the queue is shut down before it
-    ///   has room; the operation has then failed with this error. `TaskOperationError.waitCycle` if a body makes the
-    ///   call, the room depends on the permit of this body, and the queue does not lend permits.
+    ///   has room, or `TaskOperationError.limitFull` if a limit has no room when the call begins; the operation has then
+    ///   failed with this error. `TaskOperationError.waitCycle` if a body makes the call, the room depends on the permit of
+    ///   this body, and the queue does not lend permits.
     public func addOperationWaitingForRoom(_ operation: AnyTaskOperation) async throws {
         try await scheduler.submitWaitingForRoom(operation)
     }

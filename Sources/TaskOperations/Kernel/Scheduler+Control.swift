@@ -213,8 +213,8 @@ extension Scheduler {
     /// Adds an operation as soon as there is room for it, in the order of the calls.
     ///
     /// - Throws: `CancellationError` if the task is cancelled first; `TaskOperationError` as `submit` does,
-    ///   `queueShutDown`, and `waitCycle` if the waiting body keeps a permit that is needed to make room. If the call
-    ///   throws, the operation was not added. After `queueShutDown`, the operation has ended.
+    ///   `queueShutDown`, `limitFull`, and `waitCycle` if the waiting body keeps a permit that is needed to make room. If
+    ///   the call throws, the operation was not added. After `queueShutDown` and `limitFull`, the operation has ended.
     package nonisolated func submitWaitingForRoom(_ operation: AnyTaskOperation) async throws {
         try Task.checkCancellation()
         try submitAndLink(operation)
@@ -232,7 +232,10 @@ extension Scheduler {
             operation.withdraw()
             throw CancellationError()
         }
-        if let error = operation.failure as? TaskOperationError, case .queueShutDown = error { throw error }
+        switch operation.failure as? TaskOperationError {
+        case .queueShutDown?, .limitFull?: throw operation.failure!
+        default: break
+        }
         if hasBarriers || isAwaited { try restoreOrder(operation) }
     }
 

@@ -15,6 +15,9 @@ public import TaskOperations
 /// keeps 16 bytes for each operation that has not started, and one to two kilobytes for each queue and for each name of
 /// released queues.
 ///
+/// Operations that end while the object does not observe their queue count as unfinished until the queue is released.
+/// To count again after `removeObserver`, create another object.
+///
 /// With `OperationStatistics(keysOf: hosts)`, the operations that take permits of `hosts` for a key are counted by key,
 /// whatever their queue. The number of groups is then bounded, and each counted operation takes 32 bytes more until its
 /// end.
@@ -38,7 +41,7 @@ public final class OperationStatistics: TaskOperationObserver {
         /// The number of operations that were dropped because the queue was full. They do not count as failed.
         public internal(set) var dropped = 0
         /// The number of operations that were refused because of their expected waits, or because a limit had no room.
-        /// They do not count as failed.
+        /// They do not count as failed. In the groups of keys, operations that a limit had no room for are not counted.
         public internal(set) var refused = 0
         /// The number of attempts after the first attempts of operations.
         public internal(set) var retries = 0
@@ -140,10 +143,8 @@ extension OperationStatistics.State {
     /// The group of an operation with a key; nil if the event is not counted.
     private mutating func groupOfKey(_ event: TaskOperationEvent, _ key: String?) -> Int? {
         let (queue, number) = (event.queue.number, event.operationNumber)
-        let known = operations[queue]?.groups[number]
-        guard let key else { return known }
-        // An observer that was removed from a queue and added again receives known operations again.
-        if known != nil { return nil }
+        if let known = operations[queue]?.groups[number] { return known }
+        guard let key else { return nil }
         let (group, replaced) = keys!.number(of: key)
         if group == KeyNumbers.others || replaced != nil {
             var others = groups[KeyNumbers.others] ?? .init(name: "other keys")
@@ -208,6 +209,10 @@ extension OperationStatistics.Operations {
             group.executing += started.count - executing
         }
         switch event.kind {
+        // An observer that was removed from a queue and added again receives known operations again.
+        case .added where event.isReplayed && (waiting.contains(number) || started[number] != nil),
+            .started where started[number] != nil:
+            break
         case .added:
             group.added += 1
             waiting.add(number, at: time)

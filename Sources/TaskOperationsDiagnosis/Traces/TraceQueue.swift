@@ -68,6 +68,11 @@ struct TimeTable: Sendable {
     private var chunks: [UInt64: Chunk] = [:]
     private(set) var count = 0
 
+    func contains(_ number: UInt64) -> Bool {
+        chunks[number / UInt64(Self.chunkSize)].map { $0.times[Int(number % UInt64(Self.chunkSize))].added >= 0 }
+            ?? false
+    }
+
     mutating func add(_ number: UInt64, at time: Int) {
         chunks[number / UInt64(Self.chunkSize), default: Chunk()].add(Int(number % UInt64(Self.chunkSize)), time)
         count += 1

@@ -1,4 +1,5 @@
 import TaskOperations
+import TaskOperationsExtras
 import TaskOperationsTesting
 import TestSupport
 import Testing
@@ -68,6 +69,22 @@ struct ScopeTests {
         }
         #expect(Set(ran.events).isSuperset(of: 0..<4))
         #expect(Set(error?.failures.map(\.operation.name) ?? []) == ["1", "3"])
+    }
+
+    @Test("A scope and a group throw the error of an operation that was refused when it was added")
+    func refused() async throws {
+        let limit = AsyncSemaphore(capacity: 1)
+        let queue = TaskOperationQueue()
+        let scope = queue.addOperation([.name("scope"), .limit(limit)]) {
+            try await withTaskOperationQueue { $0.addOperation([.name("inner"), .limit(limit)]) {} }
+        }
+        await #expect(throws: TaskOperationError.self) { try await scope.value }
+        #expect((scope.failure as? TaskOperationError)?.dependencyCycle == ["inner", "scope", "inner"])
+        let group = queue.addGroup([.name("group"), .limit(limit)]) { group in
+            group.addOperation([.name("member"), .limit(limit)]) {}
+        }
+        await #expect(throws: TaskOperationError.self) { try await group.value }
+        #expect((group.failure as? TaskOperationError)?.dependencyCycle == ["member", "group", "member"])
     }
 
     @Test("ignore: failures stay in their operations", .schedules(20))

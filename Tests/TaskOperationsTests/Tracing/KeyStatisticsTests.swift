@@ -37,9 +37,11 @@ struct KeyStatisticsTests {
         #expect(groups.map(\.executed.count) == [1, 2, 1] && groups.map(\.waited.count) == [1, 2, 1])
     }
 
-    @Test("operations that were added before the observer are counted once, even if it is added again")
-    func replayed() async throws {
-        let (statistics, gate) = (OperationStatistics(keysOf: hosts), Gate())
+    @Test(
+        "operations that were added before the observer are counted once, even if it is added again",
+        arguments: [false, true])
+    func replayed(isByKey: Bool) async throws {
+        let (statistics, gate) = (isByKey ? OperationStatistics(keysOf: hosts) : OperationStatistics(), Gate())
         let holder = QueueHolder(TaskOperationQueue(maxConcurrentOperationCount: 1))
         let executing = holder.queue!.addOperation(.limit(hosts, key: "a")) { await gate.pass() }
         await gate.waitForArrivals(1)
