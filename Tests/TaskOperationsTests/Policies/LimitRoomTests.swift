@@ -83,7 +83,8 @@ struct LimitRoomTests {
     @Test("The error names the key only if the bound of the key was reached, and a call that waits for room throws it")
     func reachedBound() async throws {
         func keyOfError(_ error: (any Error)?) -> String? {
-            if case .limitFull(_, semaphoreName: nil, let key)? = error as? TaskOperationError { key } else { "no error" }
+            guard case .limitFull(_, _, let key)? = error as? TaskOperationError else { return "no error" }
+            return key
         }
         let hosts = AsyncSemaphore(capacity: 0)
         (hosts.maxQueuedOperationCount, hosts.maxQueuedOperationCountPerKey) = (2, 1)
