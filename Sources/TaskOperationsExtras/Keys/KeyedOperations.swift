@@ -82,7 +82,7 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
     ) -> KeyedRequest<Value> {
         let options = options.with(name, priority, dependencies)
         let values = options.values
-        let settling = SettlingPause(of: pause)
+        let settling = SettlingPause.make(of: pause)
         return request(key, priority: values.priority ?? defaultPriority, existing, settling, body) { box in
             TaskOperation(options.after(settling)) { try await box!.run() }
         } add: { operation in

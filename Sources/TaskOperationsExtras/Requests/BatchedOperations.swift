@@ -134,7 +134,7 @@ public final class BatchedOperations<Input: Sendable, Value: Sendable>: Sendable
 
     private func entry(for input: Input) -> Entry {
         let batch = Batch(input)
-        let pause = SettlingPause(of: pause)
+        let pause = SettlingPause.make(of: pause)
         let operation = TaskOperation<Results>(options.after(pause)) { [body] in
             let (inputs, tickets) = batch.begin()
             let results = try await body(inputs)

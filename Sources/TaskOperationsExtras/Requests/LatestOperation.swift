@@ -82,7 +82,7 @@ public final class LatestOperation {
         _ options: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Value>.Body,
         deliver: @escaping @MainActor (Result<Value, any Error>) -> Void
     ) -> TaskOperation<Value> {
-        let pause = SettlingPause(of: pause)
+        let pause = SettlingPause.make(of: pause)
         let operation = TaskOperation<Value>(options.with(name, priority, dependencies).after(pause), body: body)
         let identity = ObjectIdentifier(operation)
         operation.whenFinished { [weak self] result in self?.deliver(result, of: identity, to: deliver) }
