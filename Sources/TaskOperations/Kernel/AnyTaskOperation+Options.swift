@@ -131,7 +131,7 @@ extension OperationRecord {
         let values = OptionValues(options, defaults: defaults)
         weight = UInt16(values.weight ?? 1)
         if hasLimits || !values.limits.isEmpty { setLimits(values.limits.ordered) }
-        if !isPriorityGiven { level = values.priority.map { PriorityLevel($0) } ?? .medium }
+        if !isPriorityGiven { level = values.level ?? .medium }
     }
 
     private mutating func setLimits(_ limits: [LimitRequest]) {
@@ -209,7 +209,7 @@ package struct OptionValues: Sendable {
         }
     }
 
-    package var priority: TaskPriority? { priorityRawValue.map { TaskPriority(rawValue: $0) } }
+    package var level: PriorityLevel? { priorityRawValue.map { PriorityLevel(TaskPriority(rawValue: $0)) } }
 
     /// Whether an operation takes one permit of its queue, and no permit of a semaphore.
     var takesOnePermit: Bool { weight ?? 1 == 1 && limits.isEmpty }

@@ -83,7 +83,7 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
         let options = options.with(name, priority, dependencies)
         let values = options.values
         let settling = SettlingPause.make(of: pause)
-        return request(key, priority: values.priority ?? defaultPriority, existing, settling, body) { box in
+        return request(key, at: values.level ?? defaultLevel, existing, settling, body) { box in
             TaskOperation(options.after(settling)) { try await box!.run() }
         } add: { operation in
             queue.addNew(operation)
@@ -123,7 +123,8 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
     public func request(
         _ key: Key, priority: TaskPriority? = nil, operation make: () -> TaskOperation<Value>
     ) throws(TaskOperationError) -> KeyedRequest<Value> {
-        try request(key, priority: priority ?? defaultPriority, .join, nil, nil) { _ throws(TaskOperationError) in
+        let level = priority.map { PriorityLevel($0) } ?? defaultLevel
+        return try request(key, at: level, .join, nil, nil) { _ throws(TaskOperationError) in
             let operation = make()
             // An operation that was added before must not change: the caller sets a priority and adds a handler.
             if operation.wasSubmitted { throw .alreadyAdded(OperationLabel(operation)) }
@@ -133,19 +134,19 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
         }
     }
 
-    private var defaultPriority: TaskPriority { queue.scheduler.defaults?.values.priority ?? .medium }
+    private var defaultLevel: PriorityLevel { queue.scheduler.defaults?.values.level ?? .medium }
 
     /// - Parameters:
     ///   - settling: The pause of a new operation.
     ///   - body: The body of a new operation; nil if `make` creates an operation with a body of its own.
     ///   - settle: Begins a pause.
     private func request<Failure>(
-        _ key: Key, priority: TaskPriority, _ existing: ExistingOperation, _ settling: SettlingPause?,
+        _ key: Key, at level: PriorityLevel, _ existing: ExistingOperation, _ settling: SettlingPause?,
         _ body: TaskOperation<Value>.Body?,
         make: (KeyedBody<Value>?) throws(Failure) -> TaskOperation<Value>,
         add: (AnyTaskOperation) throws(Failure) -> Void, settle: (SettlingPause) -> Void = { _ in }
     ) throws(Failure) -> KeyedRequest<Value> {
-        let (level, hash) = (PriorityLevel(priority), key.hashValue)
+        let hash = key.hashValue
         var made: (operation: TaskOperation<Value>, body: KeyedBody<Value>?)?
         while true {
             let chain = table.chain(hash)

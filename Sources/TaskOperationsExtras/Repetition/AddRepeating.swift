@@ -55,7 +55,7 @@ extension TaskOperationQueue {
             body: body)
         let first = rounds.add(to: self)
         let values = options.values
-        let repetition = TaskOperation(name: values.name, priority: values.priority) {
+        let repetition = TaskOperation(name: values.name, priority: values.level?.taskPriority) {
             try await rounds.run(first, times: times ?? .max)
         }
         // If the repetition is cancelled before its body begins, the body does not cancel the first round.
