@@ -14,7 +14,7 @@ struct LimitRates: Sendable {
         func isBefore(_ other: Alarm) -> Bool { time < other.time }
     }
 
-    private(set) var time = QueueTime()
+    var time = QueueTime()
     private(set) var total: TokenBucket?
     private(set) var ratePerKey: OperationRate?
     /// The time at which the last token was taken, unless it was put back.
@@ -96,10 +96,6 @@ extension LimitRates {
 // MARK: - Time
 
 extension LimitRates {
-    mutating func advance(to now: Duration, mayBeOld: Bool) { time.advance(to: now, mayBeOld: mayBeOld) }
-
-    mutating func noteWake(_ reading: Duration) { time.noteWake(reading) }
-
     /// Removes the alarms up to the current time. Returns the next key whose first entry may have a token; nil if there
     /// is none.
     mutating func nextWatched() -> Key? {

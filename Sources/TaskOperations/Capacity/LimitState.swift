@@ -478,7 +478,7 @@ extension LimitState {
     /// Reports a reading of the clock. See `QueueTime.advance(to:mayBeOld:)`.
     mutating func advance(to now: Duration, mayBeOld: Bool = false) {
         if rates == nil { return }
-        rates!.value.advance(to: now, mayBeOld: mayBeOld)
+        rates!.value.time.advance(to: now, mayBeOld: mayBeOld)
         while let key = rates!.value.nextWatched() {
             if !keys.holds(key) { continue }
             keys.update(key) { $0.isWatched = false }
@@ -486,7 +486,7 @@ extension LimitState {
         }
     }
 
-    mutating func noteWake(_ reading: Duration) { rates?.value.noteWake(reading) }
+    mutating func noteWake(_ reading: Duration) { rates?.value.time.noteWake(reading) }
 
     /// Plans to wake the limit when an entry may have a token. Returns the clock's reading at that time; nil if no wake
     /// is necessary, or if an earlier wake is planned.

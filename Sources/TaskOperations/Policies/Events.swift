@@ -40,8 +40,8 @@ package struct ChangeCounts: Hashable, Sendable {
     package let unfinished: Int
 }
 
-/// The kind of a change of an operation; `TaskOperationEvent.Kind` without the second operation. The type is not nested, because the runtime looks up a type within a generic
-/// type at each use.
+/// The kind of a change of an operation: `TaskOperationEvent.Kind` without dependencies, a second operation and an outcome.
+/// The type is not nested, because the runtime looks up a type within a generic type at each use.
 package enum ChangeKind: Hashable, Sendable {
     case added
     /// The operation's dependencies are finished.

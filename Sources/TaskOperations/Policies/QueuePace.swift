@@ -1,6 +1,6 @@
 /// The state of a queue's rate, ageing and load shedding, which depends on time.
 struct QueuePace: Sendable {
-    private(set) var time = QueueTime()
+    var time = QueueTime()
     private(set) var rate: TokenBucket?
     private(set) var ages: Ages?
     /// Nil if the queue accepts operations regardless of their expected waits. Boxed, because a read of the rate or of
@@ -12,10 +12,6 @@ struct QueuePace: Sendable {
         ages = ageing.map { Ages($0) }
         if shedsLoad { expectedWait = Boxed(ExpectedWait()) }
     }
-
-    mutating func advance(to now: Duration, mayBeOld: Bool) { time.advance(to: now, mayBeOld: mayBeOld) }
-
-    mutating func noteWake(_ reading: Duration) { time.noteWake(reading) }
 }
 
 // MARK: - Rate

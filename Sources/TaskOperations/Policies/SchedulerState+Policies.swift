@@ -265,7 +265,7 @@ extension SchedulerState {
     var isRateReached: Bool { admission.optionalPolicies.map { $0.value.pace.startableCount(atMost: 1) == 0 } ?? false }
 
     mutating func advance(to now: Duration, mayBeOld: Bool = false) {
-        admission.optionalPolicies?.value.pace.advance(to: now, mayBeOld: mayBeOld)
+        admission.optionalPolicies?.value.pace.time.advance(to: now, mayBeOld: mayBeOld)
     }
 
     mutating func setRate(_ rate: OperationRate?) {
@@ -280,5 +280,5 @@ extension SchedulerState {
     /// Puts back the token of an operation that has started.
     mutating func giveBackStart() { admission.optionalPolicies?.value.pace.undoStart() }
 
-    mutating func noteWake(_ reading: Duration) { admission.optionalPolicies?.value.pace.noteWake(reading) }
+    mutating func noteWake(_ reading: Duration) { admission.optionalPolicies?.value.pace.time.noteWake(reading) }
 }
