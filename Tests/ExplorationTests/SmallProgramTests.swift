@@ -33,6 +33,12 @@ struct SmallProgramTests {
         _ = await explore(.exhaustive(preemptions: 2), of: SmallPrograms.escalatedWait)
     }
 
+    /// The fault was in an interval behind the first 200 schedules.
+    @Test("one interruption of the end of an abandoned operation")
+    func abandoned() async {
+        _ = await explore(.exhaustive(preemptions: 1), of: TimePrograms.abandoned)
+    }
+
     /// Programs with at most 20,000 schedules of two interruptions.
     private static let smallest = [
         SmallPrograms.addAndCancel, SmallPrograms.addLimited, SmallPrograms.addTwice, SmallPrograms.suspended,

@@ -5,7 +5,31 @@ import Exploration
 
 /// Programs in which threads wait for points in time.
 enum TimePrograms {
-    static let all = [earlierDeadline, pause, cancelledReturn, delayedBarrier]
+    static let all = [earlierDeadline, pause, cancelledReturn, delayedBarrier, abandoned]
+
+    /// A limit that abandons a body passes while the body ends. The scope of the operation throws the error of the limit if
+    /// the operation fails with it.
+    static let abandoned = ExploredProgram("limit that abandons / end of the body in a scope") { schedule in
+        let (clock, tally, body) = (SetClock(), Tally(), Holder<WaitContinuation<Void>>(nil))
+        let operation = TaskOperation([.timeout(.seconds(1)), .overrun(.abandon), .clock(clock)]) {
+            await withWaitContinuation { body.value = $0 }
+        }
+        Task {
+            do {
+                try await withTaskOperationQueue { try $0.addOperation(operation) }
+            } catch {
+                tally.count("failure")
+            }
+            tally.count("end")
+        }
+        schedule.runToEnd()
+        schedule.thread("clock") { clock.set(to: .seconds(2)) }
+        schedule.thread("body") { body.value.take()!.resume() }
+        schedule.runToEnd()
+        schedule.expect(tally["end"] == 1, "the scope has not ended")
+        let failureCount = operation.failure == nil ? 0 : 1
+        schedule.expect(tally["failure"] == failureCount, "\(operation) and its scope differ")
+    }
 
     /// Each thread gives an operation a delay. When the clock reaches the end of the shorter delay, that operation
     /// starts.

@@ -142,10 +142,10 @@ public final class AsyncSemaphore: Sendable {
     /// operation for each free permit; nil for no bound. With 0, an operation of weight 1 waits only for a permit of its
     /// key, for a token of a rate, or for its turn behind operations of a larger weight.
     ///
-    /// A further operation ends with `TaskOperationError.limitFull` when it is added to a queue or started. This includes
-    /// single operations of a batch. Operations that execute do not count, and neither do operations that were added while
-    /// the semaphore had no bound, or tasks that await permits. Operations that wait for room in their queue count. Each
-    /// operation counts as 1, regardless of its weight. Lowering the bound ends no operation.
+    /// A further operation ends with `TaskOperationError.limitFull` when it is added to a queue or started. In a batch, only
+    /// the operations without room end. Operations that execute do not count, and neither do operations that were added
+    /// while the semaphore had no bound, or tasks that await permits. Operations that wait for room in their queue count.
+    /// Each operation counts as 1, regardless of its weight. Lowering the bound ends no operation.
     ///
     /// The bound must not be negative.
     public var maxQueuedOperationCount: Int? {

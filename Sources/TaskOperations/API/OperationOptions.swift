@@ -46,9 +46,9 @@ public struct OperationOptions: Sendable {
 
     var isEmpty: Bool { settings.isEmpty }
 
-    /// The options of an empty operation that starts when an operation with these options could start. Includes their
-    /// priority, weight and limits.
-    var ofPlaceholder: OperationOptions {
+    /// The options of an empty operation that pulls a delivery when an operation with these options could start. Includes
+    /// their priority, weight and limits.
+    var ofPull: OperationOptions {
         var placeholder = OperationOptions(.name("pull"))
         placeholder.settings += settings.filter { setting in
             switch setting {

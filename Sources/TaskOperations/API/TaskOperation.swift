@@ -305,15 +305,14 @@ extension TaskOperation where Success == Void {
     ///
     /// - Throws: `TaskOperationError.alreadyStarted` if the operation has started or finished.
     ///   `TaskOperationError.alreadyAdded` for the second body of an operation that has retries or limits of time and was
-    ///   added to a queue.
+    ///   added to a queue, even if the queue refused it.
     public func addBody(_ additional: @escaping Body) throws(TaskOperationError) {
         try record.withLock { record throws(TaskOperationError) in
             guard record.phase < .executing, let first = body else { throw .alreadyStarted(OperationLabel(self)) }
-            let links = record.madeLinks()
-            if let added = links.addedBodies { return added.bodies.append(additional) }
+            if let added = record.links?.addedBodies { return added.bodies.append(additional) }
             if record.isBodyWrapped { throw .alreadyAdded(OperationLabel(self)) }
             let added = AddedBodies(additional)
-            links.addedBodies = added
+            record.madeLinks().addedBodies = added
             body = {
                 try await withThrowingTaskGroup { group in
                     group.addTask { try await first() }

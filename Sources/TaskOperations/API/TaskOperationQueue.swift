@@ -178,8 +178,8 @@ extension TaskOperationQueue {
     /// inherited task locals are set. `current` is the operation only within `body`. If the body of an operation does
     /// not run, the interceptor is not called.
     ///
-    /// An interceptor must not await operations that need a permit of the same queue, or a limit of the operation. Its waits
-    /// are no waits of the body: they lend no permits, and a wait that cannot end is not refused.
+    /// An interceptor must not await operations that need a permit of the same queue, or a limit of the operation. A wait of
+    /// the interceptor does not count as a wait of the body: it lends no permit, and is not refused if it cannot end.
     ///
     /// - Parameter interceptor: Calls `body` once. `body` throws the error of the operation's body. The outcome of the
     ///   operation is the outcome of its body, even if `interceptor` throws another error. If `interceptor` throws without

@@ -140,12 +140,12 @@ protocol LimitClaimant: AnyObject, Sendable {
 
 /// The effects of an owner's change to a claim.
 struct ClaimEffects {
-    var semaphores: SemaphoreEffects?
+    var semaphores: SemaphoreEffects
     /// Performs the effects on the owner itself, after the effects on semaphores; nil if there are none.
     var onOwner: (() -> Void)?
 
     func perform() {
-        semaphores?.perform()
+        semaphores.perform()
         onOwner?()
     }
 }
@@ -210,24 +210,27 @@ struct SemaphoreEffects: Sendable {
         return (claim, scheduler)
     }
 
-    /// Performs the effects, and all effects that follow from them. Takes no stack for the latter: a permit may be passed
-    /// on by thousands of queues that cannot use it, for example because they are suspended.
+    /// Performs the effects, and all effects that follow from them. Uses lists instead of recursion, because thousands of
+    /// queues may pass on a permit that they cannot use, for example because they are suspended.
     func perform() {
-        var following: [ClaimEffects] = []
-        perform(&following)
+        var following = perform([])
         if following.isEmpty { return }
         var effectsOnOwners: [() -> Void] = []
         while let next = following.popLast() {
             if let onOwner = next.onOwner { effectsOnOwners.append(onOwner) }
-            next.semaphores?.perform(&following)
+            following = next.semaphores.perform(following)
         }
         for onOwner in effectsOnOwners.reversed() { onOwner() }
     }
 
-    private func perform(_ following: inout [ClaimEffects]) {
-        for waiter in served { waiter.serve(&following) }
-        for semaphore in timed { following.append(ClaimEffects(semaphores: semaphore.serveAtOwnTime())) }
-        for keptPermits in keptPermits { following.append(keptPermits.claim.insertEdges(for: keptPermits)) }
+    /// Performs the effects. Adds the effects that follow to a list, so that the first of them are at its end.
+    private func perform(_ later: consuming [ClaimEffects]) -> [ClaimEffects] {
+        let count = later.count
+        for waiter in served { waiter.serve(&later) }
+        for semaphore in timed { later.append(ClaimEffects(semaphores: semaphore.serveAtOwnTime())) }
+        for keptPermits in keptPermits { later.append(keptPermits.claim.insertEdges(for: keptPermits)) }
+        later[count...].reverse()
+        return later
     }
 }
 

@@ -489,7 +489,7 @@ extension LimitState {
     mutating func noteWake(_ reading: Duration) { rates?.value.time.noteWake(reading) }
 
     /// Plans to wake the limit when an entry may have a token. Returns the clock's reading at that time; nil if no wake
-    /// is necessary, or if an earlier wake is planned.
+    /// is necessary, or if the limit is woken before.
     mutating func nextWake() -> Duration? { rates?.value.nextWake(hasEntries: records.count > 0) }
 
     /// Whether tokens of a key are used. The key must then exist until its bucket is full.

@@ -7,7 +7,8 @@
 ///
 /// A claim holds permits only while the queue could start an operation. Otherwise, the queue gives them back.
 ///
-/// An event of one operation takes at most O(log n) time, where n is the number of parked operations.
+/// An event of one operation takes at most O(log n + h) time, where n is the number of parked operations and h the number
+/// of claims that hold the limits for an operation.
 struct LimitedOperations: Sendable {
     typealias Entry = ReadyQueue.Entry
 
@@ -64,7 +65,7 @@ struct LimitedOperations: Sendable {
     private var memberCount = 0
     /// The sets whose claims wait and keep permits.
     private(set) var keeping: Set<Int> = []
-    /// The sets whose claims hold the limits for an operation. These are at most as many as the free permits of the queue.
+    /// The sets whose claims hold the limits for an operation that has not started. Usually at most one.
     private(set) var held: [Int] = []
     private var changes = TinyArray<Change>()
 

@@ -23,8 +23,8 @@ struct Admission: Sendable {
     @inline(__always)
     var hasPolicies: Bool { optionalPolicies != nil }
 
-    // The getters of the next two properties are no coroutines, although these would copy less. In a debug build of
-    // Swift 6.3, a caller that reads a property of the yielded value reads it after the coroutine has freed its frame.
+    // A coroutine would copy less than the getters of the next two properties. However, in a debug build of Swift 6.3, a
+    // caller that reads a property of the yielded value reads it after the coroutine has freed its frame.
 
     /// The barriers of a queue that has barriers.
     var barriers: QueueBarriers {

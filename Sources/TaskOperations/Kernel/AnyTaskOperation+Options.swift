@@ -98,7 +98,7 @@ extension AnyTaskOperation {
 }
 
 extension OperationRecord {
-    /// Adds options, except for names and dependencies, to the operation's options.
+    /// Adds options, except for dependencies, to the operation's options.
     ///
     /// Reads only the options that the record keeps. Reading all of them took 250 instructions more.
     mutating func add(_ added: OperationOptions) {

@@ -233,7 +233,10 @@ extension Scheduler {
             throw CancellationError()
         }
         switch operation.failure as? TaskOperationError {
-        case .queueShutDown?, .limitFull?: throw operation.failure!
+        // The body may have failed with the same error for another operation.
+        case .queueShutDown(let label, _)? where label.isLabel(of: operation),
+            .limitFull(let label, _, _)? where label.isLabel(of: operation):
+            throw operation.failure!
         default: break
         }
         if hasBarriers || isAwaited { try restoreOrder(operation) }

@@ -186,7 +186,7 @@ extension Scheduler {
         }
 
         /// Removes the effects on semaphores, which the caller performs first.
-        mutating func takeSemaphores() -> SemaphoreEffects? { semaphores.take() }
+        mutating func takeSemaphores() -> SemaphoreEffects { semaphores.take() ?? SemaphoreEffects() }
 
         /// Removes the operations whose floor may have changed, which the caller updates itself.
         mutating func takeFloorChanges() -> [AnyTaskOperation] { queueEffects?.takeFloorChanges() ?? [] }

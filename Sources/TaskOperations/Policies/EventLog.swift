@@ -65,7 +65,9 @@ final class EventLog: Sendable {
 
     /// Delivers all appended events, unless another thread is delivering. Call it with no lock held.
     func deliver() {
-        guard var delivery = state.withLock({ $0.begin(on: currentThread) }) else { return letCatchUp() }
+        let (first, isBehind) = state.withLock { ($0.begin(on: currentThread), $0.isBehind(for: currentThread)) }
+        if isBehind { letCatchUp() }
+        guard var delivery = first else { return }
         repeat { delivery.perform() } while state.withLock { $0.refill(&delivery) }
     }
 
@@ -73,8 +75,8 @@ final class EventLog: Sendable {
     /// without a bound. The yield is brief, because an observer may wait for the caller.
     private func letCatchUp() {
         for _ in 0..<100 {
-            if !state.withLock({ $0.isBehind(for: currentThread) }) { return }
             yieldThread()
+            if !state.withLock({ $0.isBehind(for: currentThread) }) { return }
         }
     }
 

@@ -129,10 +129,10 @@ extension AnyTaskOperation {
     /// executing, or does not meet the condition.
     func abandon(_ failure: any Error, if condition: (borrowing OperationRecord) -> Bool) {
         guard let scheduler = record.withLock({ $0.phase == .executing ? $0.scheduler : nil }) else { return }
-        let abandonment = scheduler.withCore { core in abandon(failure, in: &core, if: condition) }
-        guard let (ending, runner) = abandonment else { return }
+        let abandonment = scheduler.withCore { core in abandon(failure, in: &core, of: scheduler, if: condition) }
+        guard let (ending, runner, cancelsRest) = abandonment else { return }
         ending.endOptions()
-        scheduler.noteFailure(of: self)
+        if cancelsRest { scheduler.cancelAll(andSet: .cancelling) }
         // Completion handlers and cancellation handlers are user code and may take long. For this reason, a separate
         // task calls the completion handlers, while the current task cancels the body.
         HandlerTasks.run(on: scheduler.handlerExecutor, at: effectivePriority) { [self] in
@@ -142,9 +142,12 @@ extension AnyTaskOperation {
         runner?.cancel(throwing: failure)
     }
 
+    /// Notes the failure in the step that finishes the operation. Otherwise the body could end, and its scope return, before
+    /// the failure is noted.
     private func abandon(
-        _ failure: any Error, in core: inout SchedulerCore, if condition: (borrowing OperationRecord) -> Bool
-    ) -> (OperationEnding, OperationRunner?)? {
+        _ failure: any Error, in core: inout SchedulerCore, of scheduler: Scheduler,
+        if condition: (borrowing OperationRecord) -> Bool
+    ) -> (OperationEnding, OperationRunner?, cancelsRest: Bool)? {
         guard let slot = core.slot(of: self) else { return nil }
         let abandonment = record.withLock { record -> (OperationEnding, OperationRunner?)? in
             guard record.phase == .executing, condition(record) else { return nil }
@@ -153,7 +156,8 @@ extension AnyTaskOperation {
             record.isRunnerWorn = true
             return (record.abandon(AbandonedOutcome(failure, runner)), runner)
         }
-        if abandonment != nil { core.state.markFinished(slot) }
-        return abandonment
+        guard let (ending, runner) = abandonment else { return nil }
+        core.state.markFinished(slot)
+        return (ending, runner, scheduler.failures?.note(self) ?? false)
     }
 }

@@ -52,9 +52,7 @@ final class QueueClock: Sendable {
 
     /// Wakes the user when the clock's reading is `time`, if the user still exists then.
     func wake(_ user: any ClockUser, at time: Duration) {
-        // The longest duration is the last reading. A deadline would then pass at once, and the user would request the
-        // next one, forever.
-        if face.now < .longest { addDeadline(ClockWake(user, at: time), time) }
+        addDeadline(ClockWake(user, at: time), time)
     }
 }
 

@@ -115,6 +115,9 @@ struct QueueTime: Hashable, Sendable {
     /// Plans to wake the user at a time. Returns the clock's reading at that time; nil if the clock wakes the user at or
     /// before that reading anyway.
     mutating func wake(at time: Duration) -> Duration? {
+        // The longest duration is the last reading. A deadline would then pass at once, and the user would request the
+        // next one, forever.
+        if told >= .longest { return nil }
         let reading = reading(at: time)
         if let earliest = wakes.last, earliest <= reading { return nil }
         wakes.append(reading)

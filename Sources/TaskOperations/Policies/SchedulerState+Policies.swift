@@ -207,8 +207,9 @@ extension SchedulerState {
         var useless: [Int] = []
         let held = admission.policies.limited.held
         if mayStartLimited {
+            let isSelecting = selection != nil
             // A closure would copy the whole state.
-            for set in held where !canStart(with: set) { useless.append(set) }
+            for set in held where !isSelecting || !isOpen(forHolder: set) { useless.append(set) }
         } else {
             useless = held + admission.policies.limited.keeping.sorted()
         }
@@ -224,14 +225,16 @@ extension SchedulerState {
         !isHalted && !permits.isAwaitedBack && width.available > 0 && !isRateReached
     }
 
-    /// Whether the queue can start the operation for which a claim holds the limits.
-    private mutating func canStart(with set: Int) -> Bool {
-        guard case .held(let slot) = admission.policies.limited.sets[set].availability else { return true }
-        return selection != nil && permits.isOpen(records[slot].level, for: records[slot].weight)
+    /// Whether the level of the operation for which a claim holds the limits is open.
+    private func isOpen(forHolder set: Int) -> Bool {
+        guard case .held(let slot)? = admission.optionalPolicies?.value.limited.sets[set].availability else {
+            return true
+        }
+        return permits.isOpen(records[slot].level, for: records[slot].weight)
     }
 
     mutating func takeLimitChanges() -> TinyArray<LimitedOperations.Change> {
-        // A read of the policies does not copy them, even if a capture shares them.
+        // A mutation would copy the policies if a capture shares them.
         if admission.optionalPolicies?.value.limited.hasChanges != true { return TinyArray() }
         return admission.policies.limited.takeChanges()
     }

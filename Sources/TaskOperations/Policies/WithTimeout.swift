@@ -72,9 +72,9 @@ enum BodyTime: Sendable {
     case running
     case passed(after: Duration)
     /// The body ended before a limit passed, or was cancelled before.
-    case over
+    case ended
 
-    /// Records that a limit has passed. Returns false if the time is over, or if another limit has passed before.
+    /// Records that a limit has passed. Returns false if the body has ended, or if another limit has passed before.
     mutating func pass(after limit: Duration) -> Bool {
         guard case .running = self else { return false }
         self = .passed(after: limit)
@@ -85,7 +85,7 @@ enum BodyTime: Sendable {
     @discardableResult
     mutating func end() -> Duration? {
         if case .passed(let limit) = self { return limit }
-        self = .over
+        self = .ended
         return nil
     }
 }

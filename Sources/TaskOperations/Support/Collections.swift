@@ -68,8 +68,8 @@ extension RandomAccessCollection where Index == Int {
 /// An element has no references, so that the memory can be freed without a visit of each element.
 ///
 /// The elements are in a ring of memory, whose size is a power of two. If at most an eighth of a ring with room for more
-/// than 1,024 elements is used, the deque frees the rest. The number of elements is not in the ring. Therefore a thread that appends and a
-/// thread that removes write to different memory, unless the deque is short.
+/// than 1,024 elements is used, the deque frees the rest. The number of elements is not in the ring. Therefore a thread
+/// that appends and a thread that removes write to different memory, unless the deque is short.
 struct PlainDeque<Element: BitwiseCopyable> {
     /// The memory. It never changes its size.
     private final class Ring: ManagedBuffer<Int, Element> {
@@ -145,7 +145,8 @@ protocol HeapElement {
     func isBefore(_ other: Self) -> Bool
 }
 
-/// A binary heap. Its first element is before all others. A change takes O(log *n*) time.
+/// A binary heap. Its first element is before all others. A change takes amortised O(log *n*) time. If at most an eighth of
+/// memory for more than 1,024 elements is used, the heap frees the rest.
 struct Heap<Element: HeapElement> {
     /// The elements, in no particular order except that the first one is before all others.
     private(set) var elements: [Element] = []
@@ -179,6 +180,7 @@ struct Heap<Element: HeapElement> {
         if elements.isEmpty { return }
         elements[0] = last
         moveDown(from: 0)
+        if elements.capacity > 1024, elements.count <= elements.capacity / 8 { elements = elements.map { $0 } }
     }
 
     private mutating func moveDown(from start: Int) {

@@ -130,8 +130,8 @@ struct DeadlineTable: Sendable {
     }
 
     private mutating func addClock(_ face: ClockFace, _ key: ClockKey) -> UInt8? {
+        guard clocks.count < DeadlinePlace.clockLimit else { return nil }
         let index = clocks.nextSlot
-        guard index < DeadlinePlace.clockLimit else { return nil }
         let number = UInt8(index)
         clocks.insert(Clock(face: face, key: key, deadlines: DeadlineList(clock: number)), at: index)
         numbers[key] = number
@@ -158,8 +158,9 @@ protocol DeadlineTarget: AnyObject, Sendable {
 
 /// The place of a deadline: the number of its clock, and its slot in the list of the clock.
 struct DeadlinePlace: Hashable, Sendable {
-    /// All numbers of clocks are less than this limit.
-    static var clockLimit: UInt8 { .max }
+    /// All numbers of clocks are less than this limit. It is a number of full chunks of a `SlotMap`, so that a map with
+    /// fewer clocks has a free slot below it.
+    static var clockLimit: UInt8 { 240 }
 
     let clock: UInt8
     let slot: Int32
@@ -171,8 +172,9 @@ struct DeadlinePlace: Hashable, Sendable {
 ///
 /// A removed deadline stays in the order until it is the first, or until most deadlines of the order are removed ones.
 /// A removal then touches no other target, which takes a sixth of the instructions of a removal from a heap whose targets
-/// store their positions. Deadlines that are added in order, such as those of operations with the same delay, take
-/// amortised constant time. Others take O(log *n*) time.
+/// store their positions. A deadline that is not before the last one takes amortised constant time. For example, all
+/// deadlines of operations with the same delay do. Others take O(log *n*) time. A removal that empties the order of removed
+/// deadlines takes linear time.
 struct DeadlineList: Sendable {
     private struct Entry: HeapElement, BitwiseCopyable {
         let deadline: Duration

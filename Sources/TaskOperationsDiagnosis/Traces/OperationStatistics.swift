@@ -210,7 +210,7 @@ extension OperationStatistics.Operations {
         }
         switch event.kind {
         // An observer that was removed from a queue and added again receives known operations again.
-        case .added where event.isReplayed && (waiting.contains(number) || started[number] != nil),
+        case .added where waiting.contains(number) || started[number] != nil,
             .started where started[number] != nil:
             break
         case .added:

@@ -96,6 +96,9 @@ struct LimitRoomTests {
             try await queue.addOperationWaitingForRoom(.limit(hosts, key: "c")) {}
         }
         #expect(keyOfError(error) == nil)
+        // The body may fail with the error of another operation. The call does not throw that error.
+        let foreign = try await queue.addOperationWaitingForRoom { throw error! }
+        await #expect(throws: TaskOperationError.self) { try await foreign.value }
         hosts.capacity = 1
         try await queue.waitUntilAllOperationsAreFinished()
     }

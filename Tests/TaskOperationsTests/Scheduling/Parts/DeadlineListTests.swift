@@ -51,12 +51,35 @@ struct DeadlineListTests {
         }
     }
 
-    @Test("memory for a burst is given back")
-    func memory() {
+    @Test("memory for a burst is given back", arguments: [true, false])
+    func memory(isInOrder: Bool) {
         var list = DeadlineList(clock: 0)
-        for number in 0..<10_000 { list.insert(Target(.seconds(number), number), at: .seconds(number)) }
+        for number in 0..<10_000 {
+            let deadline = Duration.seconds(isInOrder ? number : 10_000 - number)
+            list.insert(Target(deadline, number), at: deadline)
+        }
         while list.count > 10 { _ = list.popFirst(until: .seconds(10_000)) }
         #expect(list.capacity <= 1024)
+    }
+
+    @Test("A number of a forgotten clock is used again, and only one clock too many is refused")
+    func clocks() {
+        var table = DeadlineTable()
+        let clocks = (0..<400).map { _ in ManualClock() }
+        func add(_ index: Int) -> Target? {
+            let (clock, target) = (clocks[index], Target(.seconds(1), index))
+            let addition = table.add(target, at: .seconds(1), on: ClockFace(clock), ClockKey(clock))
+            if case .added = addition { return target }
+            return nil
+        }
+        let limit = Int(DeadlinePlace.clockLimit)
+        var targets = (0..<limit).compactMap { add($0) }
+        #expect(targets.count == limit && add(399) == nil)
+        for target in targets.prefix(100) { _ = table.remove(target) }
+        targets.removeFirst(100)
+        targets += (300..<399).compactMap { add($0) }
+        #expect(targets.count == limit - 1 && table.count == limit - 1)
+        #expect(add(399) != nil && add(299) == nil)
     }
 
     @Test("memory for removed deadlines is given back, also behind a deadline that stays", arguments: [true, false])

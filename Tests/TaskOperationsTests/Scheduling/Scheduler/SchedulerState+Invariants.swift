@@ -104,6 +104,13 @@ extension SchedulerState {
                 check(parked == 0 || isTried, "operations of set \(set) are parked for ever")
             }
         }
+        let sets = limitedOperations.sets.slots
+        let (listed, holders) = (limitedOperations.held.sorted(), sets.filter { limitedOperations.isHeld($0) })
+        check(listed == holders, "\(listed) are listed as held, not \(holders)")
+        let keepers = sets.filter { set in
+            if case .claimed(_, isKeeping: true) = limitedOperations.sets[set].availability { true } else { false }
+        }
+        check(limitedOperations.keeping.sorted() == keepers, "\(limitedOperations.keeping) keep, not \(keepers)")
         let held = ready.count { !isAdmitted($0, inOrder) && !inOrder[$0].isBarrier }
         let wanting = inOrder.count { $0.status == .returning }
         checkLine("ready", admission.ready, holds: admitted.count - parkedCount, check)
