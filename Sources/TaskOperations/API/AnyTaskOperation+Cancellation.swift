@@ -185,7 +185,7 @@ extension OperationRecord {
     /// nothing.
     mutating func cancelUnstarted(_ outcome: Outcome) -> OperationEnding? {
         guard phase == .submitted else { return nil }
-        isCancelled = true
+        cancellation = .cancelled
         return end(outcome)
     }
 
@@ -197,9 +197,11 @@ extension OperationRecord {
     }
 
     fileprivate mutating func end(_ failure: any Error, isCancellation: Bool) -> CancellationEffect {
-        if isCancellation { isUnwanted = true }
-        if phase == .finished || (isCancellation && isCancelled) { return .none }
-        if isCancellation { isCancelled = true }
+        if isCancellation {
+            if isCancelled { return .none }
+            cancellation = phase == .finished ? .afterEnd : .cancelled
+        }
+        if phase == .finished { return .none }
         if phase != .executing {
             let scheduler = self.scheduler
             return .end(end(Outcome(.failure(failure))), scheduler)

@@ -139,8 +139,8 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
 
     override func wrapBody(in options: BodyOptions) {
         record.withLock { record in
-            guard record.phase < .executing, !record.isBodyWrapped, let inner = body else { return }
-            record.isBodyWrapped = true
+            guard record.phase < .executing, record.wrapping == .none, let inner = body else { return }
+            record.wrapping = .wrapped
             body = { try await Self.runWithPolicies(inner, options) }
         }
     }
@@ -289,7 +289,9 @@ extension TaskOperation {
         to handler: @Sendable @isolated(any) (Result<Success, any Error>) -> Void, isolation: isolated (any Actor)?
     ) async {
         var outcome = outcome!
-        if record.withLock({ $0.isUnwanted }), case .success = outcome { outcome = .failure(CancellationError()) }
+        if case .success = outcome, record.withLock({ $0.cancellation != .none }) {
+            outcome = .failure(CancellationError())
+        }
         await handler(outcome)
     }
 }
@@ -310,7 +312,7 @@ extension TaskOperation where Success == Void {
         try record.withLock { record throws(TaskOperationError) in
             guard record.phase < .executing, let first = body else { throw .alreadyStarted(OperationLabel(self)) }
             if let added = record.links?.addedBodies { return added.bodies.append(additional) }
-            if record.isBodyWrapped { throw .alreadyAdded(OperationLabel(self)) }
+            if record.wrapping != .none { throw .alreadyAdded(OperationLabel(self)) }
             let added = AddedBodies(additional)
             record.madeLinks().addedBodies = added
             body = {

@@ -85,7 +85,7 @@ extension AnyTaskOperation {
     func revokeOptions() {
         let (startLimit, endLimit, places, isDelayed) = record.withLock { record in
             record.isLate = false
-            record.isBodyOutdated = record.isBodyWrapped
+            if record.wrapping == .wrapped { record.wrapping = .outdated }
             let links = record.links
             let places = links?.places == nil ? nil : links!.places.take()
             return (links?.startLimit.take(), links?.endLimit.take(), places, record.isDelayed)

@@ -12,6 +12,24 @@ struct OperationRecord: ~Copyable, Sendable {
         static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
     }
 
+    enum Cancellation: UInt8, Sendable {
+        case none
+        /// The operation was cancelled after it had finished.
+        case afterEnd
+        case cancelled
+    }
+
+    enum BodyWrapping: UInt8, Sendable {
+        case none
+        /// The body is wrapped in its policies.
+        case wrapped
+        /// The addition that wrapped the body was withdrawn. The body reads the options again.
+        case outdated
+    }
+
+    // The properties of one and two bytes take 16 bytes. With more, an operation would be larger than 120 bytes: see
+    // `Outcome`.
+
     var phase = Phase.created
     /// The requested level.
     var level: PriorityLevel
@@ -21,9 +39,7 @@ struct OperationRecord: ~Copyable, Sendable {
     var inherited = PriorityLevel.background
     /// The level that the operation inherits from operations behind barriers, and from waits for the end of the queue.
     var floor = PriorityLevel.background
-    var isCancelled = false
-    /// Whether the operation was cancelled, even if it had already finished.
-    var isUnwanted = false
+    var cancellation = Cancellation.none
     /// True after the operation was added. Also true if the operation had already ended at that time.
     var wasSubmitted = false
     /// True after an operation or a task has begun to wait for this operation. The rank of this operation then no
@@ -38,10 +54,7 @@ struct OperationRecord: ~Copyable, Sendable {
     var hasLimits = false
     /// Whether the operation has its own priority, instead of the default of its queue.
     var isPriorityGiven: Bool
-    /// True after the body was wrapped in its policies.
-    var isBodyWrapped = false
-    /// Whether an addition that wrapped the body was withdrawn. The body then reads the options again.
-    var isBodyOutdated = false
+    var wrapping = BodyWrapping.none
     /// Whether a timeout passed before the operation was added. The operation must then end without a start.
     var isLate = false
     /// The clock of the delay's deadline; `noClock` if the operation is not delayed.
@@ -101,6 +114,8 @@ struct OperationRecord: ~Copyable, Sendable {
         isPriorityGiven = level != nil
         self.links = links
     }
+
+    var isCancelled: Bool { cancellation == .cancelled }
 
     /// The level of the body's task.
     var effectiveLevel: PriorityLevel { max(orderLevel, floor) }

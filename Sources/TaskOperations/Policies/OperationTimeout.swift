@@ -152,7 +152,7 @@ extension AnyTaskOperation {
         let abandonment = record.withLock { record -> (OperationEnding, OperationRunner?)? in
             guard record.phase == .executing, condition(record) else { return nil }
             let runner = record.runner
-            record.isCancelled = true
+            record.cancellation = .cancelled
             record.isRunnerWorn = true
             return (record.abandon(AbandonedOutcome(failure, runner)), runner)
         }

@@ -8,7 +8,7 @@ extension TaskOperation {
     @inline(__always)
     static func runWithPolicies(_ body: @escaping Body, _ options: BodyOptions) async throws -> Success {
         let operation = AnyTaskOperation.executing!
-        let (endLimit, isOutdated) = operation.record.withLock { ($0.links?.endLimit, $0.isBodyOutdated) }
+        let (endLimit, isOutdated) = operation.record.withLock { ($0.links?.endLimit, $0.wrapping == .outdated) }
         let options = isOutdated ? operation.completedOptions.body : options
         guard let limit = endLimit ?? options.timeout.map({ EndLimit($0, of: operation, options, isOfBody: true) })
         else {

@@ -1,10 +1,17 @@
-import TaskOperations
 import TaskOperationsTesting
 import TestSupport
 import Testing
 
+@testable import TaskOperations
+
 @Suite("The lifetimes of operations, bodies and queues", .inTurns, .timeLimit(.minutes(120)))
 struct MemoryTests {
+    /// The remaining 64 of 120 bytes are the header of the object, the lock, the rank, the name and the body. See `Outcome`.
+    @Test("The record of an operation has 56 bytes, so that another thread can free the operation without a lock")
+    func recordSize() {
+        #expect(MemoryLayout<OperationRecord>.size <= 56)
+    }
+
     @Test("An operation without references is freed after its end, with its value")
     func operationsAreFreed() async throws {
         let freed = (0..<3).map { _ in Gate() }
