@@ -35,8 +35,8 @@ final class StartLimit: TimeLimit, @unchecked Sendable {
 final class EndLimit: TimeLimit, @unchecked Sendable {
     // All properties are constant.
 
+    // With the clock, the object would be larger than 120 bytes: see `Outcome`.
     private let overrun: TimeoutOverrun
-    private let clock: any Clock<Duration>
     private let isOfBody: Bool
     private let time = Lock(BodyTime.running)
 
@@ -44,7 +44,6 @@ final class EndLimit: TimeLimit, @unchecked Sendable {
     init(_ length: Duration, of operation: AnyTaskOperation, _ options: BodyOptions, isOfBody: Bool = false) {
         self.isOfBody = isOfBody
         overrun = options.overrun ?? .wait
-        clock = options.clock
         super.init(length, of: operation)
     }
 
@@ -67,8 +66,10 @@ final class EndLimit: TimeLimit, @unchecked Sendable {
             return time.pass(after: limit)
         }
         if isFirst {
-            // The sleeper runs on the executor of its clock, and so does this task.
-            Task.detached(executorPreference: clock.executorOfSleepers, priority: .high) { [self] in
+            // The sleeper runs on the executor of its clock, and so does this task. An operation that has ended has no
+            // options any more, and the task then has no effect.
+            let executor = operation.completedOptions.body.clock.executorOfSleepers
+            Task.detached(executorPreference: executor, priority: .high) { [self] in
                 endOperation(after: limit)
             }
         }
