@@ -171,10 +171,10 @@ struct DeadlinePlace: Hashable, Sendable {
 /// any deadline.
 ///
 /// A removed deadline stays in the order until it is the first, or until most deadlines of the order are removed ones.
-/// A removal then touches no other target, which takes a sixth of the instructions of a removal from a heap whose targets
-/// store their positions. A deadline that is not before the last one takes amortised constant time. For example, all
-/// deadlines of operations with the same delay do. Others take O(log *n*) time. A removal that empties the order of removed
-/// deadlines takes linear time.
+/// A removal then touches no other target, which takes a sixth of the instructions of a removal from a heap whose
+/// targets store their positions. If all deadlines have the same delay, the addition and the end of each take amortised
+/// constant time. A deadline that is earlier than one that was added before takes O(log *n*) time. A removal that frees
+/// the removed deadlines takes linear time.
 struct DeadlineList: Sendable {
     private struct Entry: HeapElement, BitwiseCopyable {
         let deadline: Duration
