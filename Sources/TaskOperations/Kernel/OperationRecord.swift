@@ -132,8 +132,8 @@ struct OperationRecord: ~Copyable, Sendable {
 
     var isReady: Bool { phase == .submitted && !hasUnfinishedDependencies && !isDelayed && !isLate }
 
-    /// A value that is not the number of any clock.
-    static var noClock: UInt8 { DeadlinePlace.clockLimit }
+    /// A value that is not the number of any clock: see `DeadlinePlace.clockLimit`.
+    static var noClock: UInt8 { .max }
 
     var isDelayed: Bool { deadlineClock != Self.noClock }
 
