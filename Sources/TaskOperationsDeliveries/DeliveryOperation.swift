@@ -10,7 +10,7 @@ extension TaskOperationQueue {
     /// - Throws: The error with which the empty operation ended, if it did not start. `CancellationError` if the task
     ///   is cancelled. An error that names a cycle if the queue cannot start deliveries before the body ends.
     func waitForStart(_ options: DeliveryOptions, within consumption: TaskOperation<Void>?) async throws {
-        let probe = TaskOperation(optionsOfPlaceholder(for: options.operation)) { [self] in
+        let probe = TaskOperation(optionsOfPull(for: options.operation)) { [self] in
             giveBackStart()
         }
         defer {

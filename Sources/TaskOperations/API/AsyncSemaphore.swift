@@ -131,8 +131,6 @@ public final class AsyncSemaphore: Sendable {
     /// Whether the semaphore has, or once had, a rate.
     var hasClock: Bool { optionalClock.clock != nil }
 
-    var hasRate: Bool { hasClock && storage.withLock { $0.state.isTimed } }
-
     private func setRate(_ change: (inout State) -> Void) {
         optionalClock.prepare()
         apply { change(&$0.state) }
@@ -425,11 +423,11 @@ extension AsyncSemaphore: AwaitedSubject {
         return Self.use(of: label, permits.taken, permits.capacity, hasToken: hasToken)
     }
 
-    /// - Parameter scope: The permits that are counted, if the holder does not say it.
     static func use(
-        of holder: String, _ taken: Int, _ capacity: Int, in scope: String = "", hasToken: Bool
+        of holder: String, _ taken: Int, _ capacity: Int, isTotal: Bool = false, hasToken: Bool
     ) -> String {
-        "\(holder), \(taken) of \(capacity) permits taken\(scope)" + (hasToken ? "" : ", without a token of its rate")
+        "\(holder), \(taken) of \(capacity) permits taken" + (isTotal ? " in total" : "")
+            + (hasToken ? "" : ", without a token of its rate")
     }
 }
 
@@ -496,22 +494,24 @@ extension AsyncSemaphore {
 
     /// Applies a change, and then serves the first waiters in the line.
     private func apply<Result: Sendable>(_ event: (inout Storage) -> Result) -> Result {
-        var served = TinyArray<SemaphoreWaiter>()
-        let result = withStorage { storage in
-            let result = event(&storage)
-            storage.serve(&served)
-            return result
-        }
+        let (result, served) = serving(after: event)
         if !served.isEmpty { SemaphoreEffects(serving: served).perform() }
         return result
     }
 
     /// Reads the clock, and assigns free permits to the first waiters in the line. Called with no lock held.
-    func serveAtOwnTime() -> SemaphoreEffects {
+    func serveAtOwnTime() -> SemaphoreEffects { SemaphoreEffects(serving: serving { _ in }.served) }
+
+    /// Applies a change, and assigns free permits to the first waiters in the line.
+    @inline(__always)
+    private func serving<Result: Sendable>(
+        after event: (inout Storage) -> Result
+    ) -> (result: Result, served: TinyArray<SemaphoreWaiter>) {
         withStorage { storage in
-            var effects = SemaphoreEffects()
-            storage.serve(&effects.served)
-            return effects
+            let result = event(&storage)
+            var served = TinyArray<SemaphoreWaiter>()
+            storage.serve(&served)
+            return (result, served)
         }
     }
 

@@ -49,14 +49,14 @@ public struct OperationOptions: Sendable {
     /// The options of an empty operation that pulls a delivery when an operation with these options could start. Includes
     /// their priority, weight and limits.
     var ofPull: OperationOptions {
-        var placeholder = OperationOptions(.name("pull"))
-        placeholder.settings += settings.filter { setting in
+        var pull = OperationOptions(.name("pull"))
+        pull.settings += settings.filter { setting in
             switch setting {
             case .priority, .weight, .limits: true
             default: false
             }
         }
-        return placeholder
+        return pull
     }
 
     /// The value of each option. Takes linear time in the number of options.

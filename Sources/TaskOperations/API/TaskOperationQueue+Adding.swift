@@ -335,11 +335,11 @@ extension TaskOperationQueue {
 
     /// The options of an empty operation that starts when an operation with the given options could start. Its wait has
     /// no limit, because the times among the defaults of this queue belong to the other operation.
-    package func optionsOfPlaceholder(for options: OperationOptions) -> OperationOptions {
-        let placeholder = options.ofPull
-        guard scheduler.defaults?.values.beginsAtAddition == true else { return placeholder }
+    package func optionsOfPull(for options: OperationOptions) -> OperationOptions {
+        let pull = options.ofPull
+        guard scheduler.defaults?.values.beginsAtAddition == true else { return pull }
         let forever = Duration.seconds(Int64.max)
-        return [placeholder, .delay(.zero), .timeout(untilStart: forever), .timeout(untilEnd: forever)]
+        return [pull, .delay(.zero), .timeout(untilStart: forever), .timeout(untilEnd: forever)]
     }
 
     /// Whether this queue refuses operations.

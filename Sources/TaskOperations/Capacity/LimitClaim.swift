@@ -32,10 +32,10 @@ struct LimitRequest: Hashable, Sendable {
     /// Whether the limit may hold back another attempt of a body that gives its permits back: it has a rate, or a capacity
     /// of 0 in total or for the key.
     var mayHoldBackAttempts: Bool {
-        limit.hasRate
-            || limit.storage.withLock { storage in
-                storage.state.permits.capacity == 0 || key.map { storage.state.capacity(of: $0.number) == 0 } ?? false
-            }
+        limit.storage.withLock { storage in
+            let capacity = key.map { storage.state.capacity(of: $0.number) } ?? .max
+            return storage.state.isTimed || min(storage.state.permits.capacity, capacity) == 0
+        }
     }
 
     /// The number of needed permits if it is not 1, the limit, the key and the use of the permits.
@@ -168,7 +168,7 @@ enum SemaphoreWaiter: Sendable {
 
 /// The effects of changes to semaphores. The caller performs these effects after releasing all locks.
 struct SemaphoreEffects: Sendable {
-    var served = TinyArray<SemaphoreWaiter>()
+    fileprivate(set) var served = TinyArray<SemaphoreWaiter>()
     fileprivate var keptPermits: [LimitClaim.KeptPermits] = []
     /// Semaphores with a rate, which must read their clocks and serve their lines.
     fileprivate var timed = TinyArray<AsyncSemaphore>()

@@ -27,7 +27,7 @@ package final class LimitKey: AwaitedSubject, Sendable {
         }
         let holder = "\(semaphore.label), key \(userValue)"
         if taken < capacity, total.available <= 0 {
-            return AsyncSemaphore.use(of: holder, total.taken, total.capacity, in: " in total", hasToken: hasToken)
+            return AsyncSemaphore.use(of: holder, total.taken, total.capacity, isTotal: true, hasToken: hasToken)
         }
         return AsyncSemaphore.use(of: holder, taken, min(capacity, total.capacity), hasToken: hasToken)
     }

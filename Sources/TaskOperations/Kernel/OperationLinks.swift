@@ -360,5 +360,5 @@ struct WaiterList: Sendable {
     }
 
     /// The first position with this number or a higher number.
-    private func position(of number: Int) -> Int { waiters.firstSortedIndex { $0.number >= number } }
+    private func position(of number: Int) -> Int { waiters.partitioningIndex { $0.number >= number } }
 }

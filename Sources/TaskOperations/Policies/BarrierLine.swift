@@ -138,7 +138,7 @@ struct BarrierLine: Hashable, Sendable {
 
     /// The index of the first barrier whose arrival number is `arrival` or higher.
     private func index(ofFirstFrom arrival: UInt64) -> Int {
-        barriers[firstIndex...].firstSortedIndex { $0.arrival >= arrival }
+        barriers[firstIndex...].partitioningIndex { $0.arrival >= arrival }
     }
 }
 
@@ -178,7 +178,7 @@ struct ArrivalIndex: Sendable {
     /// operations may use their slots now.
     func slots(after first: UInt64, before last: UInt64) -> [(slot: Int, arrival: UInt64)] {
         var found: [(slot: Int, arrival: UInt64)] = []
-        var index = entries.firstSortedIndex { $0.arrival > first }
+        var index = entries.partitioningIndex { $0.arrival > first }
         while index < entries.count, entries[index].arrival < last {
             found.append((entries[index].slot, entries[index].arrival))
             index += 1

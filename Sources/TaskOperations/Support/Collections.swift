@@ -53,7 +53,7 @@ extension TinyArray: Sendable where Element: Sendable {}
 extension RandomAccessCollection where Index == Int {
     /// The index of the first element that meets a condition; `endIndex` if there is none. All later elements must meet the
     /// condition, too. Takes O(log *n*) time.
-    func firstSortedIndex(where isIncluded: (Element) -> Bool) -> Int {
+    func partitioningIndex(where isIncluded: (Element) -> Bool) -> Int {
         var (low, high) = (startIndex, endIndex)
         while low < high {
             let middle = low + (high - low) / 2

@@ -11,7 +11,7 @@ final class SettlingPause: Sendable {
     private let timer = Lock<HandlerTimer?>(nil)
 
     /// Creates a pause that has not begun. Returns nil if its duration is not positive.
-    // Not an initialiser, which would create the dependency before it fails: a third of the instructions of a request.
+    // An initialiser would create the dependency before it fails, which takes a third of the instructions of a request.
     static func make(of duration: Duration) -> SettlingPause? { duration > .zero ? SettlingPause() : nil }
 
     /// Begins the pause, or begins it again. Has no effect after the end. Takes O(log *n*) time for *n* pauses.
