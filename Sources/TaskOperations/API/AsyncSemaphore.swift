@@ -521,13 +521,13 @@ extension AsyncSemaphore {
         guard let clock = optionalClock.clock else { return storage.withLock { event(&$0) } }
         // Read before locking, because the clock may be user code.
         let reading = clock.read()
-        let (result, wakeTime, full) = storage.withLock { storage in
+        let (result, wake, full) = storage.withLock { storage in
             clock.tell(reading, to: &storage.state)
             let result = event(&storage)
             let full = storage.state.takeFullKeys().compactMap { storage.keys.stopKeepingForTokens($0, of: self) }
             return (result, storage.state.nextWake(), full)
         }
-        if let wakeTime { clock.wake(self, at: wakeTime) }
+        if let wake { clock.wake(self, wake) }
         // The keys may be the last references, and are released after unlocking.
         extendLifetime(full)
         return result
@@ -535,7 +535,7 @@ extension AsyncSemaphore {
 }
 
 extension AsyncSemaphore: ClockUser {
-    func wake(at reading: Duration) { apply { $0.state.noteWake(reading) } }
+    func wake(_ wake: QueueTime.Wake) { apply { $0.state.noteWake(wake) } }
 }
 
 extension AsyncSemaphore.Storage {

@@ -113,11 +113,11 @@ extension LimitRates {
         return nil
     }
 
-    /// Plans to wake the limit, and returns the clock's reading at that time; nil if no wake is necessary, or if the
-    /// limit is woken before.
-    mutating func nextWake(hasEntries: Bool) -> Duration? {
+    /// Plans to wake the limit, and returns the wake; nil if no wake is necessary, or if another one is sufficient.
+    mutating func nextWake(hasEntries: Bool) -> QueueTime.Wake? {
         var earliest = alarms.first?.time
         if hasEntries, let total, !hasTokenInTotal { earliest = min(earliest ?? total.nextStart, total.nextStart) }
-        return earliest.flatMap { time.wake(at: $0) }
+        // The level is high, because entries of each level may wait.
+        return earliest.flatMap { time.wake(at: $0, .high) }
     }
 }

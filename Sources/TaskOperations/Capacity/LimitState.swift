@@ -486,11 +486,11 @@ extension LimitState {
         }
     }
 
-    mutating func noteWake(_ reading: Duration) { rates?.value.time.noteWake(reading) }
+    mutating func noteWake(_ wake: QueueTime.Wake) { rates?.value.time.noteWake(wake) }
 
-    /// Plans to wake the limit when an entry may have a token. Returns the clock's reading at that time; nil if no wake
-    /// is necessary, or if the limit is woken before.
-    mutating func nextWake() -> Duration? { rates?.value.nextWake(hasEntries: records.count > 0) }
+    /// Plans to wake the limit when an entry may have a token. Returns the wake; nil if no wake is necessary, or if
+    /// another one is sufficient.
+    mutating func nextWake() -> QueueTime.Wake? { rates?.value.nextWake(hasEntries: records.count > 0) }
 
     /// Whether tokens of a key are used. The key must then exist until its bucket is full.
     func hasBucket(_ key: Key) -> Bool { rates?.value.hasBucket(key) ?? false }

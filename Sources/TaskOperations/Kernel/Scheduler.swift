@@ -243,7 +243,7 @@ extension Scheduler {
         for rejection in queueEffects.rejected { reject(rejection.element, rejection.reason) }
         for continuation in queueEffects.resumed { InlineJobs.resume(continuation) }
         if queueEffects.isOver { scopeWorkers?.end() }
-        if let time = queueEffects.wakeTime { clock!.wake(self, at: time) }
+        if let wake = queueEffects.wake { clock!.wake(self, wake) }
         // Last, because an observer may be user code that takes long.
         effects.eventLog?.deliver()
     }

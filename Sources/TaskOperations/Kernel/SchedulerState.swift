@@ -330,8 +330,8 @@ extension SchedulerState {
         var removed: [Element] = []
         /// Operations whose floor may have changed.
         var floorChanges: [Element] = []
-        /// The reading of the queue's clock at which to wake the queue.
-        var wakeTime: Duration?
+        /// The wake that the queue's clock must plan.
+        var wake: QueueTime.Wake?
         /// Whether the queue is empty and accepts no operations.
         var isOver = false
         /// Whether there are changes of operations to report.
@@ -339,7 +339,7 @@ extension SchedulerState {
 
         var isEmpty: Bool {
             workers.isEmpty && resumed.isEmpty && rejected.isEmpty && removed.isEmpty && floorChanges.isEmpty
-                && !hasChanges && !isOver && wakeTime == nil
+                && !hasChanges && !isOver && wake == nil
         }
 
         mutating func takeFloorChanges() -> [Element] {

@@ -11,14 +11,15 @@ final class QueueClock: Sendable {
     /// The number of readings that were reported to the user.
     private let toldCount = Atomic(0)
     private let face: ClockFace
-    private let addDeadline: @Sendable (ClockWake, Duration) -> Void
+    private let addDeadline: @Sendable (ClockWake) -> Void
 
     init<C: Clock>(_ clock: C) where C.Duration == Duration {
         let start = clock.now
         face = ClockFace(clock, from: start)
-        addDeadline = { wake, time in
-            if Deadlines.add(wake, time, after: start, on: clock) { return }
-            _ = Deadlines.sleep(time, after: start, on: clock) { wake.deadlinePassed() }
+        addDeadline = { target in
+            let (time, priority) = (target.wake.reading, target.wake.level.taskPriority)
+            if Deadlines.add(target, time, after: start, on: clock, priority) { return }
+            _ = Deadlines.sleep(time, after: start, on: clock, priority) { target.deadlinePassed() }
         }
     }
 
@@ -50,10 +51,8 @@ final class QueueClock: Sendable {
         if time > face.now { await face.sleep(until: time) }
     }
 
-    /// Wakes the user when the clock's reading is `time`, if the user still exists then.
-    func wake(_ user: any ClockUser, at time: Duration) {
-        addDeadline(ClockWake(user, at: time), time)
-    }
+    /// Wakes the user as planned, if the user still exists then.
+    func wake(_ user: any ClockUser, _ wake: QueueTime.Wake) { addDeadline(ClockWake(user, wake)) }
 }
 
 /// A pure state with a time.
@@ -71,13 +70,11 @@ extension LimitState: Timed {}
 /// A queue or a semaphore that has a `QueueClock`.
 protocol ClockUser: AnyObject, Sendable {
     /// Decides again, because the time of a planned wake has passed. Called with no lock held.
-    ///
-    /// - Parameter reading: The clock's reading for which the wake was planned.
-    func wake(at reading: Duration)
+    func wake(_ wake: QueueTime.Wake)
 }
 
 extension Scheduler: ClockUser {
-    nonisolated func wake(at reading: Duration) { withCore { $0.state.noteWake(reading) } }
+    nonisolated func wake(_ wake: QueueTime.Wake) { withCore { $0.state.noteWake(wake) } }
 }
 
 /// A deadline after which a clock wakes its user.
@@ -86,14 +83,14 @@ private final class ClockWake: DeadlineTarget, @unchecked Sendable {
 
     var deadlinePlace: DeadlinePlace?
     private weak var user: (any ClockUser)?
-    private let reading: Duration
+    let wake: QueueTime.Wake
 
-    init(_ user: any ClockUser, at reading: Duration) {
+    init(_ user: any ClockUser, _ wake: QueueTime.Wake) {
         self.user = user
-        self.reading = reading
+        self.wake = wake
     }
 
-    func deadlinePassed() { user?.wake(at: reading) }
+    func deadlinePassed() { user?.wake(wake) }
 }
 
 /// The clock of a user that may never need one.

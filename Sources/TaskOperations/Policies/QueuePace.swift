@@ -41,15 +41,17 @@ extension QueuePace {
     /// Puts back the token of an operation that does not start.
     mutating func undoStart() { rate?.giveBack() }
 
-    /// Plans to wake the queue when the next token is available, and returns the clock's reading at that time. Returns
-    /// nil if all `count` operations have tokens, or if the queue is woken before.
+    /// Plans to wake the queue when the next token is available, and returns the wake. Returns nil if all `count`
+    /// operations have tokens, or if another wake is sufficient.
     ///
     /// Also returns nil if the bucket is full, because no operation then waits for the rate. A later event computes the
     /// effects again.
-    mutating func nextWake(for count: Int) -> Duration? {
+    ///
+    /// - Parameter level: The level of the operation that waits for the token.
+    mutating func nextWake(for count: Int, at level: PriorityLevel) -> QueueTime.Wake? {
         guard let rate, !rate.isFull(at: time.now) else { return nil }
         let tokenCount = rate.count(at: time.now, atMost: count)
-        return tokenCount == count ? nil : time.wake(at: rate.nextStart(after: tokenCount, at: time.now))
+        return tokenCount == count ? nil : time.wake(at: rate.nextStart(after: tokenCount, at: time.now), level)
     }
 }
 
@@ -97,8 +99,15 @@ struct QueueTime: Hashable, Sendable {
     private(set) var now = Duration.zero
     /// The last reading of the clock.
     private(set) var told = Duration.zero
-    /// The readings at which the clock wakes the user, latest first.
-    private(set) var wakes: [Duration] = []
+    /// The planned wakes. Each is earlier than all that were planned before, or has a higher level.
+    private(set) var wakes: [Wake] = []
+
+    struct Wake: Hashable, Sendable {
+        /// The reading of the clock at which it wakes the user.
+        let reading: Duration
+        /// The level of the task that wakes the user.
+        let level: PriorityLevel
+    }
 
     /// Reports a reading of the clock.
     ///
@@ -112,21 +121,22 @@ struct QueueTime: Hashable, Sendable {
     /// The clock's reading at a time, unless the clock is set to another time.
     func reading(at time: Duration) -> Duration { told + (time - now) }
 
-    /// Plans to wake the user at a time. Returns the clock's reading at that time; nil if the clock wakes the user at or
-    /// before that reading anyway.
-    mutating func wake(at time: Duration) -> Duration? {
+    /// Plans to wake the user at a time. Returns the wake; nil if a wake of this or a higher level is planned for that
+    /// time or before.
+    mutating func wake(at time: Duration, _ level: PriorityLevel) -> Wake? {
         // The longest duration is the last reading. A deadline would then pass at once, and the user would request the
         // next one, forever.
         if told >= .longest { return nil }
         let reading = reading(at: time)
-        if let earliest = wakes.last, earliest <= reading { return nil }
-        wakes.append(reading)
-        return reading
+        // The last wake is usually sufficient.
+        if wakes.reversed().contains(where: { $0.reading <= reading && $0.level >= level }) { return nil }
+        wakes.append(Wake(reading: reading, level: level))
+        return wakes.last
     }
 
     /// Records that the clock has woken the user. The clock may have returned before the reading.
-    mutating func noteWake(_ reading: Duration) {
-        if let index = wakes.lastIndex(of: reading) { wakes.remove(at: index) }
+    mutating func noteWake(_ wake: Wake) {
+        if let index = wakes.lastIndex(of: wake) { wakes.remove(at: index) }
     }
 }
 

@@ -140,7 +140,8 @@ extension SchedulerState {
     mutating func computeEffectsOfPolicies() {
         if let level = nextLevel { startWorkers(for: min(startableCount, permits.available(at: level)), at: level) }
         if isHalted || permits.isAwaitedBack || width.available == 0 { return }
-        if let time = admission.policies.pace.nextWake(for: admission.ready.count) { effects.wakeTime = time }
+        guard admission.policies.pace.rate != nil, let level = selection?.taskLevel else { return }
+        if let wake = admission.policies.pace.nextWake(for: admission.ready.count, at: level) { effects.wake = wake }
     }
 }
 
@@ -283,5 +284,5 @@ extension SchedulerState {
     /// Puts back the token of an operation that has started.
     mutating func giveBackStart() { admission.optionalPolicies?.value.pace.undoStart() }
 
-    mutating func noteWake(_ reading: Duration) { admission.optionalPolicies?.value.pace.time.noteWake(reading) }
+    mutating func noteWake(_ wake: QueueTime.Wake) { admission.optionalPolicies?.value.pace.time.noteWake(wake) }
 }

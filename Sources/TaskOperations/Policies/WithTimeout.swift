@@ -156,8 +156,9 @@ package class DeadlineTimer: DeadlineTarget, @unchecked Sendable {
     private let sleeper = Lock<Task<Void, Never>?>(nil)
 
     package final func start(_ timeout: Duration, clock: some Clock<Duration>) {
-        if Deadlines.add(self, after: timeout, on: clock) { return }
-        let task = Deadlines.sleep(timeout, after: clock.now, on: clock) { [weak self] in self?.deadlinePassed() }
+        if Deadlines.add(self, after: timeout, on: clock, .high) { return }
+        let task = Deadlines.sleep(timeout, after: clock.now, on: clock, .high) { [weak self] in self?.deadlinePassed()
+        }
         sleeper.withLock { $0 = task }
     }
 

@@ -1,5 +1,5 @@
 /// The deadlines of all clocks, and the state of the sleepers. A sleeper is a task that sleeps until the earliest
-/// deadline of a clock.
+/// deadline of a clock and of a priority. Here, a clock with two priorities counts as two clocks.
 ///
 /// The table is a pure value that makes all decisions about deadlines. `Deadlines` performs the effects of these decisions.
 struct DeadlineTable: Sendable {
@@ -7,6 +7,7 @@ struct DeadlineTable: Sendable {
     struct NewSleeper: Sendable {
         let clock: UInt8
         let face: ClockFace
+        let priority: TaskPriority
         let number: UInt64
         /// The previous sleeper of the clock, which the caller must cancel; nil if there is none.
         let replaced: Task<Void, Never>?
@@ -126,7 +127,8 @@ struct DeadlineTable: Sendable {
         let replaced = clocks[index].task.take()
         clocks[index].sleeper = lastSleeper
         clocks[index].sleepsUntil = nil
-        return NewSleeper(clock: number, face: clocks[index].face, number: lastSleeper, replaced: replaced)
+        let (face, priority) = (clocks[index].face, clocks[index].key.priority)
+        return NewSleeper(clock: number, face: face, priority: priority, number: lastSleeper, replaced: replaced)
     }
 
     private mutating func addClock(_ face: ClockFace, _ key: ClockKey) -> UInt8? {

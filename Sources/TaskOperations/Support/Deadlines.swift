@@ -1,18 +1,23 @@
 internal import CTaskOperations
 import Synchronization
 
-/// All deadlines of the process. For each clock with pending deadlines, one task sleeps until the earliest deadline.
+/// All deadlines of the process. For each clock and priority with pending deadlines, one task sleeps until the
+/// earliest deadline.
 ///
-/// When the last deadline of a clock is removed, its task is cancelled. The tasks of the system's clocks are not
+/// Limits of time have a high priority, because they must pass while bodies block all threads of lower priorities.
+/// Delays and rates have the priority of what they start. A task that starts a worker of its own priority usually leaves
+/// its thread to the worker. The wake of another thread would double the lateness of the start.
+///
+/// When the last deadline of a task is removed, the task is cancelled. The tasks of the system's clocks are not
 /// cancelled. They sleep until the time at which they would have woken.
 enum Deadlines {
     private static let table = Lock(DeadlineTable())
 
-    /// Adds a deadline at `delay` after the current time of the clock. See `add(_:_:after:on:)`.
+    /// Adds a deadline at `delay` after the current time of the clock. See `add(_:_:after:on:_:)`.
     static func add<C: Clock>(
-        _ target: any DeadlineTarget, after delay: Duration, on clock: C
+        _ target: any DeadlineTarget, after delay: Duration, on clock: C, _ priority: TaskPriority
     ) -> Bool where C.Duration == Duration {
-        add(target, on: clock, from: clock.now) { $0.moment(after: delay) }
+        add(target, on: clock, from: clock.now, priority) { $0.moment(after: delay) }
     }
 
     /// Adds a deadline.
@@ -23,19 +28,20 @@ enum Deadlines {
     ///   - delay: The time from `instant` to the deadline. If this time is already over, the deadline passes at once.
     ///   - instant: A moment of the clock.
     ///   - clock: The clock that measures the delay.
+    ///   - priority: The priority of the task that calls the target.
     /// - Returns: True if the deadline was added; false if too many other clocks have deadlines.
     static func add<C: Clock>(
-        _ target: any DeadlineTarget, _ delay: Duration, after instant: C.Instant, on clock: C
+        _ target: any DeadlineTarget, _ delay: Duration, after instant: C.Instant, on clock: C, _ priority: TaskPriority
     ) -> Bool where C.Duration == Duration {
-        add(target, on: clock, from: instant) { $0.moment(delay, after: instant) }
+        add(target, on: clock, from: instant, priority) { $0.moment(delay, after: instant) }
     }
 
     /// - Parameter origin: The instant from which a new face of the clock counts.
     private static func add<C: Clock>(
-        _ target: any DeadlineTarget, on clock: C, from origin: @autoclosure () -> C.Instant,
+        _ target: any DeadlineTarget, on clock: C, from origin: @autoclosure () -> C.Instant, _ priority: TaskPriority,
         _ deadline: (ClockFace) -> Duration
     ) -> Bool where C.Duration == Duration {
-        let key = ClockKey(clock)
+        let key = ClockKey(clock, priority)
         while true {
             let face = table.withLock { $0.face(for: key) } ?? ClockFace(clock, from: origin())
             let deadline = deadline(face)
@@ -56,10 +62,11 @@ enum Deadlines {
     ///   - start: The instant from which the delay counts.
     ///   - deadlinePassed: The function. A sleep that ignores its cancellation retains it.
     static func sleep<C: Clock>(
-        _ delay: Duration, after start: C.Instant, on clock: C, then deadlinePassed: @escaping @Sendable () -> Void
+        _ delay: Duration, after start: C.Instant, on clock: C, _ priority: TaskPriority,
+        then deadlinePassed: @escaping @Sendable () -> Void
     ) -> Task<Void, Never> where C.Duration == Duration {
         let face = ClockFace(clock, from: start)
-        return Task.detached(executorPreference: face.sleepExecutor, priority: .high) {
+        return Task.detached(executorPreference: face.sleepExecutor, priority: priority) {
             await DeadlineSleep.$isCurrent.withValue(true) { await face.sleep(until: delay.saturated) }
             if !Task.isCancelled { deadlinePassed() }
         }
@@ -79,9 +86,8 @@ enum Deadlines {
 
     private static func start(_ sleeper: DeadlineTable.NewSleeper) {
         sleeper.replaced?.cancel()
-        let task = Task.detached(executorPreference: sleeper.face.sleepExecutor, priority: .high) {
-            await sleep(sleeper)
-        }
+        let executor = sleeper.face.sleepExecutor
+        let task = Task.detached(executorPreference: executor, priority: sleeper.priority) { await sleep(sleeper) }
         if !table.withLock({ $0.setTask(task, of: sleeper) }) { task.cancel() }
     }
 
@@ -111,19 +117,23 @@ enum Deadlines {
     }
 }
 
-/// Identifies a clock. Two values of the same type with the same bytes are the same clock, because no code can
-/// distinguish them. Each run of an exploration has clocks of its own, because it has a time of its own.
+/// Identifies a clock and a priority. Two values of the same type with the same bytes are the same clock, because no
+/// code can distinguish them. Each run of an exploration has clocks of its own, because it has a time of its own.
 struct ClockKey: Hashable, Sendable {
     private let run = taskOperationsRunNumber()
     private let type: ObjectIdentifier
     private let bytes: [UInt8]
+    private let rawPriority: UInt8
+
+    var priority: TaskPriority { TaskPriority(rawValue: rawPriority) }
 
     /// Whether the key identifies a clock of the system, outside of explorations.
     var isOfSystem: Bool {
         run == 0 && (type == ObjectIdentifier(ContinuousClock.self) || type == ObjectIdentifier(SuspendingClock.self))
     }
 
-    init<C: Clock>(_ clock: C) {
+    init<C: Clock>(_ clock: C, _ priority: TaskPriority) {
+        rawPriority = priority.rawValue
         type = ObjectIdentifier(C.self)
         // The optimizer of Swift 6.3.1 passes an undefined buffer for a type without bytes.
         bytes = MemoryLayout<C>.size == 0 ? [] : withUnsafeBytes(of: clock) { Array($0) }

@@ -38,7 +38,7 @@ extension SmallQueue {
         if count != tokens { violations.append("the rate allows \(count) starts, not \(tokens)") }
         var settled = state
         settled.computeEffects()
-        let delay = settled.takeEffects().wakeTime.map { $0 - state.pace.time.told }
+        let delay = settled.takeEffects().wake.map { $0.reading - state.pace.time.told }
         let isHeldUp = tokens == 0 && state.isStartable
         if isHeldUp, delay != Self.step { violations.append("the queue is woken after \(delay, default: "nothing")") }
         return violations

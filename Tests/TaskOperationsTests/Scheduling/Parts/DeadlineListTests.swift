@@ -68,7 +68,7 @@ struct DeadlineListTests {
         let clocks = (0..<400).map { _ in ManualClock() }
         func add(_ index: Int) -> Target? {
             let (clock, target) = (clocks[index], Target(.seconds(1), index))
-            let addition = table.add(target, at: .seconds(1), on: ClockFace(clock), ClockKey(clock))
+            let addition = table.add(target, at: .seconds(1), on: ClockFace(clock), ClockKey(clock, .high))
             if case .added = addition { return target }
             return nil
         }

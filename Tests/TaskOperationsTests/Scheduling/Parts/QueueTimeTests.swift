@@ -36,10 +36,10 @@ struct QueueTimeTests {
     func clocksThatJump() {
         var time = QueueTime()
         time.advance(to: .seconds(5))
-        let wakes = [7, 7, 8, 6].map { time.wake(at: .seconds($0)) }
+        let wakes = [7, 7, 8, 6].map { time.wake(at: .seconds($0), .medium)?.reading }
         #expect(wakes == [.seconds(7), nil, nil, .seconds(6)], "only an earlier one is not covered")
         time.advance(to: .seconds(-100))
-        let wake = time.wake(at: .seconds(7))
+        let wake = time.wake(at: .seconds(7), .medium)?.reading
         #expect(time.now == .seconds(5) && wake == .seconds(-98), "two seconds after what the clock shows")
         time.advance(to: .seconds(-99))
         #expect(time.now == .seconds(6))
@@ -47,23 +47,34 @@ struct QueueTimeTests {
         time.advance(to: .seconds(-99))
         #expect(time.now == .seconds(6), "a reading that comes late is no clock that goes back")
         time.advance(to: .seconds(1_000_000))
-        #expect(time.now > .seconds(1_000_000) && time.wakes == [.seconds(7), .seconds(6), .seconds(-98)])
+        #expect(time.now > .seconds(1_000_000))
+        #expect(time.wakes.map(\.reading) == [.seconds(7), .seconds(6), .seconds(-98)])
+    }
+
+    @Test("A wake of a lower level, or a later one, is not sufficient")
+    func levels() {
+        var time = QueueTime()
+        let plans: [(Int, PriorityLevel)] = [(7, .medium), (7, .low), (7, .high), (8, .high), (6, .low), (6, .medium)]
+        let wakes = plans.map { time.wake(at: .seconds($0), $1) }
+        #expect(wakes.map { $0 != nil } == [true, false, true, false, true, true])
+        time.noteWake(wakes[2]!)
+        #expect(time.wake(at: .seconds(7), .high) != nil)
     }
 
     @Test("A user that is woken for each near time plans one wake for a far time")
     func farAndNear() {
         var time = QueueTime()
-        var (planned, pending) = ([Duration](), [Duration]())
+        var (planned, pending) = ([Duration](), [QueueTime.Wake]())
         for second in 1...1000 {
             for alarm in [(second / 60 + 1) * 60, second] {
-                guard let wake = time.wake(at: .seconds(alarm)) else { continue }
-                planned.append(wake)
+                guard let wake = time.wake(at: .seconds(alarm), .medium) else { continue }
+                planned.append(wake.reading)
                 pending.append(wake)
             }
             time.advance(to: .seconds(second))
-            for wake in pending where wake <= .seconds(second) { time.noteWake(wake) }
-            pending.removeAll { $0 <= .seconds(second) }
-            #expect(time.wakes == pending.sorted(by: >) && pending.count <= 1)
+            for wake in pending where wake.reading <= .seconds(second) { time.noteWake(wake) }
+            pending.removeAll { $0.reading <= .seconds(second) }
+            #expect(time.wakes == pending && pending.count <= 1)
         }
         #expect(Set(planned).count == planned.count, "a wake was planned twice")
     }
@@ -75,7 +86,7 @@ struct QueueTimeTests {
         var state = SchedulerState<Int, Int>(width: 2, policies: policies)
         func nextWake() -> Duration? {
             state.computeEffects()
-            return state.takeEffects().wakeTime
+            return state.takeEffects().wake?.reading
         }
         for number in 0..<3 { _ = state.add(number, isReady: true) }
         #expect(nextWake() == nil, "one may start now")
@@ -83,13 +94,13 @@ struct QueueTimeTests {
         #expect(first != nil && second == nil)
         #expect(nextWake() == .seconds(10), "and the next one after that")
         #expect(nextWake() == nil, "that is known")
-        state.noteWake(.seconds(10))
+        state.noteWake(QueueTime.Wake(reading: .seconds(10), level: .medium))
         state.setSuspended(true)
         #expect(nextWake() == nil)
         state.setSuspended(false)
         #expect(nextWake() == .seconds(10))
         state.advance(to: .seconds(10))
-        state.noteWake(.seconds(10))
+        state.noteWake(QueueTime.Wake(reading: .seconds(10), level: .medium))
         #expect(state.peekedLevel == .medium)
         state.undoStart(first!)
         state.setReady(first!, true)
