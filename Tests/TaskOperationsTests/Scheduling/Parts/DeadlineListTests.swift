@@ -95,4 +95,29 @@ struct DeadlineListTests {
         let popped = list.popFirst(until: .zero)
         #expect(popped === first && list.isEmpty && list.earliest == nil)
     }
+
+    @Test("A limit of time passes at a high priority, and a start at the priority of what starts")
+    func priorities() async {
+        for level in [PriorityLevel.low, .medium, .high] {
+            let priorities = Lock<[TaskPriority]>([])
+            let clock = ManualClock()
+            let limit = HandlerTimer { priorities.withLock { $0.append(Task.currentPriority) } }
+            limit.start(.seconds(1), clock: clock)
+            let user = WokenUser { priorities.withLock { $0.append(Task.currentPriority) } }
+            QueueClock(clock).wake(user, QueueTime.Wake(reading: .seconds(2), level: level))
+            clock.advance(by: .seconds(1))
+            await until { priorities.withLock { $0.count } == 1 }
+            clock.advance(by: .seconds(1))
+            await until { priorities.withLock { $0.count } == 2 }
+            #expect(priorities.withLock { $0 } == [.high, level.taskPriority])
+        }
+    }
+}
+
+private final class WokenUser: ClockUser {
+    private let woken: @Sendable () -> Void
+
+    init(_ woken: @escaping @Sendable () -> Void) { self.woken = woken }
+
+    func wake(_ wake: QueueTime.Wake) { woken() }
 }
