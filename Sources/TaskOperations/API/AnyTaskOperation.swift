@@ -242,7 +242,8 @@ extension AnyTaskOperation {
             // missed.
             if endsEarly && Task.isCancelled { return (false, nil) }
             let level = PriorityLevel(Task.currentPriority)
-            record.madeLinks().waiters.append(continuation, number: number, level: level)
+            let waiter = OperationWaiter(continuation: continuation, level: level)
+            record.madeLinks().waiters.append(waiter, number: number)
             return (nil, record.inherit(from: nil, to: level, of: self))
         }
         if let result { continuation.resume(returning: result) }
@@ -250,15 +251,21 @@ extension AnyTaskOperation {
     }
 
     private func raiseWaiter(_ number: Int, to level: PriorityLevel) {
-        guard let before = record.withLock({ $0.links?.waiters.raise(number, to: level) }) else { return }
+        let before = record.withLock { record in
+            record.links?.waiters.update(number) { waiter in
+                defer { waiter.level = max(waiter.level, level) }
+                return waiter.level
+            }
+        }
+        guard let before, before < level else { return }
         Inheritance.propagate(.init(target: .operation(self), from: before, to: level))
     }
 
     /// Ends a wait if it is in progress.
     package func leaveWait(_ number: Int) {
-        guard let (continuation, level) = record.withLock({ $0.links?.waiters.remove(number) }) else { return }
-        Inheritance.propagate(.init(target: .operation(self), from: level, to: nil))
-        continuation.resume(returning: false)
+        guard let waiter = record.withLock({ $0.links?.waiters.remove(number) }) else { return }
+        Inheritance.propagate(.init(target: .operation(self), from: waiter.level, to: nil))
+        waiter.continuation.resume(returning: false)
     }
 }
 

@@ -14,7 +14,7 @@ struct DependencyList: Sendable {
     }
 
     private var list = OperationList<Note>()
-    private(set) var unfinishedCount = 0
+    private(set) var unfinishedCount: Int32 = 0
 
     var isEmpty: Bool { list.isEmpty }
 
@@ -148,32 +148,31 @@ extension DependencyList.Note {
 /// Lookups, additions and removals take amortised constant time. Short lists are searched from the front. The first
 /// search of a long list creates an index.
 struct OperationList<Note: Sendable>: Sendable {
-    private struct Entry {
+    fileprivate struct Entry {
         /// Nil if the operation was removed.
         var operation: AnyTaskOperation?
         var note: Note
     }
 
     // The first entry is not in a collection. An access to a collection would copy the entry or need a coroutine.
-    // Either takes 10 % of the cost of an operation in a chain of dependencies.
-    private var first: Entry?
-    private var others: [Entry] = []
-    /// The position of each operation in `others`; nil if the list has no index.
-    private var index: [ObjectIdentifier: Int]?
-    private(set) var count = 0
+    // Either takes 10 % of the cost of an operation in a chain of dependencies. The other entries take 8 bytes here, so
+    // that the links of an operation have at most 120 bytes: see `Outcome`.
 
-    var isEmpty: Bool { count == 0 }
+    /// All entries except the first; nil if there are none.
+    private var others: Boxed<LongOperationList<Note>>?
+    /// Nil if the first operation was removed.
+    private var first: Entry?
+
+    var count: Int { (first == nil ? 0 : 1) + (others?.value.count ?? 0) }
+
+    var isEmpty: Bool { first == nil && others == nil }
 
     var operations: [AnyTaskOperation] { compactMap { operation, _ in operation } }
 
     /// Returns whether a predicate is true for all operations. Stops at the first operation for which it is false.
     func allSatisfy(_ predicate: (AnyTaskOperation, Note) -> Bool) -> Bool {
-        isSatisfied(first, predicate) && others.allSatisfy { isSatisfied($0, predicate) }
-    }
-
-    private func isSatisfied(_ entry: Entry?, _ predicate: (AnyTaskOperation, Note) -> Bool) -> Bool {
-        guard let entry, let operation = entry.operation else { return true }
-        return predicate(operation, entry.note)
+        if let first, let operation = first.operation, !predicate(operation, first.note) { return false }
+        return others?.value.allSatisfy(predicate) ?? true
     }
 
     func compactMap<Result>(_ transform: (AnyTaskOperation, Note) -> Result?) -> [Result] {
@@ -190,10 +189,7 @@ struct OperationList<Note: Sendable>: Sendable {
     @inline(__always)
     mutating func forEach(_ body: (AnyTaskOperation) -> Void) {
         if let operation = first?.operation { body(operation) }
-        if others.isEmpty { return }
-        for position in others.indices {
-            if let operation = others[position].operation { body(operation) }
-        }
+        if others != nil { others!.value.update { operation, _ in body(operation) } }
     }
 
     /// Calls a function with each operation and its note. The function may change the note. The type of the note must
@@ -202,87 +198,98 @@ struct OperationList<Note: Sendable>: Sendable {
     @inline(__always)
     mutating func update(_ body: (AnyTaskOperation, inout Note) -> Void) {
         if let operation = first?.operation { body(operation, &first!.note) }
-        if others.isEmpty { return }
-        for position in others.indices {
-            if let operation = others[position].operation { body(operation, &others[position].note) }
-        }
+        if others != nil { others!.value.update(body) }
     }
 
-    mutating func contains(_ operation: AnyTaskOperation) -> Bool { position(of: operation) != nil }
+    mutating func contains(_ operation: AnyTaskOperation) -> Bool {
+        if first?.operation === operation { return true }
+        return others != nil && others!.value.position(of: operation) != nil
+    }
 
     /// Adds an operation that is not in the list.
     mutating func append(_ operation: AnyTaskOperation, _ note: Note) {
-        count += 1
-        if first == nil {
-            first = Entry(operation: operation, note: note)
-        } else {
-            index?[ObjectIdentifier(operation)] = others.count
-            others.append(Entry(operation: operation, note: note))
-        }
+        let entry = Entry(operation: operation, note: note)
+        if isEmpty { return first = entry }
+        if others == nil { others = Boxed(LongOperationList()) }
+        others!.value.append(entry)
     }
 
     /// Calls a function that may change the note of an operation. Returns nil if the operation is not in the list.
     @inline(__always)
     mutating func update<Result>(_ operation: AnyTaskOperation, _ body: (inout Note) -> Result) -> Result? {
-        guard let position = position(of: operation) else { return nil }
-        return position < 0 ? body(&first!.note) : body(&others[position].note)
+        if first?.operation === operation { return body(&first!.note) }
+        return others == nil ? nil : others!.value.update(operation, body)
     }
 
     /// Removes an operation. The result may be the last reference to the operation. The caller keeps the result until
     /// all locks are released.
     mutating func remove(_ operation: AnyTaskOperation) -> (operation: AnyTaskOperation, note: Note)? {
+        if let entry = first, entry.operation === operation {
+            first = nil
+            return (operation, entry.note)
+        }
+        guard others != nil, let note = others!.value.remove(operation) else { return nil }
+        if others!.value.count == 0 { others = nil }
+        return (operation, note)
+    }
+}
+
+/// The entries of an `OperationList` except the first one.
+private struct LongOperationList<Note: Sendable>: Sendable {
+    typealias Entry = OperationList<Note>.Entry
+
+    private var entries: [Entry] = []
+    /// The position of each operation in `entries`; nil if the list has no index.
+    private var index: [ObjectIdentifier: Int]?
+    private(set) var count = 0
+
+    func allSatisfy(_ predicate: (AnyTaskOperation, Note) -> Bool) -> Bool {
+        entries.allSatisfy { entry in entry.operation.map { predicate($0, entry.note) } ?? true }
+    }
+
+    mutating func update(_ body: (AnyTaskOperation, inout Note) -> Void) {
+        for position in entries.indices {
+            if let operation = entries[position].operation { body(operation, &entries[position].note) }
+        }
+    }
+
+    mutating func update<Result>(_ operation: AnyTaskOperation, _ body: (inout Note) -> Result) -> Result? {
+        position(of: operation).map { body(&entries[$0].note) }
+    }
+
+    mutating func append(_ entry: Entry) {
+        index?[ObjectIdentifier(entry.operation!)] = entries.count
+        entries.append(entry)
+        count += 1
+    }
+
+    mutating func remove(_ operation: AnyTaskOperation) -> Note? {
         guard let position = position(of: operation) else { return nil }
+        let note = entries[position].note
         count -= 1
-        let entry = position < 0 ? removeFirst() : remove(at: position)
-        return (entry.operation!, entry.note)
-    }
-
-    private mutating func removeFirst() -> Entry {
-        let entry = first!
-        if others.count > Self.searchedCount {
-            first!.operation = nil
-            closeGapsIfMany()
-        } else {
-            first = others.isEmpty ? nil : others.removeFirst()
-        }
-        return entry
-    }
-
-    private mutating func remove(at position: Int) -> Entry {
-        let entry = others[position]
         if index == nil {
-            others.remove(at: position)
+            entries.remove(at: position)
         } else {
-            index?[ObjectIdentifier(entry.operation!)] = nil
-            others[position].operation = nil
+            index?[ObjectIdentifier(operation)] = nil
+            entries[position].operation = nil
             closeGapsIfMany()
         }
-        return entry
+        return note
     }
 
     private mutating func closeGapsIfMany() {
-        if count * 2 > others.count { return }
+        if count * 2 > entries.count { return }
         index = nil
         // A new array is needed, because the old array would keep its capacity.
-        others = others.filter { $0.operation != nil }
-        if first?.operation == nil { first = others.isEmpty ? nil : others.removeFirst() }
+        entries = entries.filter { $0.operation != nil }
     }
 
-    private mutating func position(of operation: AnyTaskOperation) -> Int? {
-        if first?.operation === operation { return -1 }
-        if others.isEmpty { return nil }
-        if index == nil, others.count > Self.searchedCount { makeIndex() }
-        if let index { return index[ObjectIdentifier(operation)] }
-        return others.firstIndex { $0.operation === operation }
-    }
-
-    private mutating func makeIndex() {
-        var index = [ObjectIdentifier: Int](minimumCapacity: others.count)
-        for (position, entry) in others.enumerated() {
-            if let operation = entry.operation { index[ObjectIdentifier(operation)] = position }
+    mutating func position(of operation: AnyTaskOperation) -> Int? {
+        if index == nil, entries.count > 8 {
+            let positions = entries.enumerated().map { (ObjectIdentifier($1.operation!), $0) }
+            index = Dictionary(uniqueKeysWithValues: positions)
         }
-        self.index = index
+        if let index { return index[ObjectIdentifier(operation)] }
+        return entries.firstIndex { $0.operation === operation }
     }
-
-    private static var searchedCount: Int { 8 }
 }

@@ -3,7 +3,7 @@ import Synchronization
 /// The links between an operation and other operations, and between the operation and the tasks that wait for it.
 ///
 /// Rare links are in a separate object. Eight empty collections would take 10 % of the cost of an operation in a chain
-/// of dependencies.
+/// of dependencies. The object has 120 bytes, which another thread can free without a lock: see `Outcome`.
 final class OperationLinks: @unchecked Sendable {
     // One record owns this object, and accesses it only under the record's lock. Accesses therefore need no exclusivity
     // check at run time. Such checks would take 10 % of the cost of an operation in a chain of dependencies.
@@ -12,13 +12,11 @@ final class OperationLinks: @unchecked Sendable {
     /// The submitted operations that depend on this one.
     @exclusivity(unchecked) var dependents = OperationList<Void>()
     /// The tasks that await the end of the operation.
-    @exclusivity(unchecked) var waiters = WaiterList()
+    @exclusivity(unchecked) var waiters = WaitingList<OperationWaiter>()
     /// The levels that waiters and dependents pass to the operation.
     @exclusivity(unchecked) var contributions = LevelContributions()
     /// The limits of the operation, in the order in which they are taken. The operation needs permits of each limit.
     @exclusivity(unchecked) var limits: [LimitRequest] = []
-    /// The inputs of an operation to which inputs can be added. The type of their values is known to `addInput` only.
-    @exclusivity(unchecked) var inputs: (any AnyObject & Sendable)?
     /// The limits of time that began when the operation was added.
     @exclusivity(unchecked) var startLimit: StartLimit?
     @exclusivity(unchecked) var endLimit: EndLimit?
@@ -37,6 +35,7 @@ final class OperationLinks: @unchecked Sendable {
         @exclusivity(unchecked) var places: LimitPlaces?
         @exclusivity(unchecked) var beginningWaitCount = 0
         @exclusivity(unchecked) var addedBodies: AddedBodies?
+        @exclusivity(unchecked) var inputs: (any AnyObject & Sendable)?
         @exclusivity(unchecked) var progress: Attachment?
     }
 
@@ -163,12 +162,23 @@ extension OperationLinks {
         _modify { yield &madeExtras().addedBodies }
     }
 
+    /// The inputs of an operation to which inputs can be added. The type of their values is known to `addInput` only.
+    var inputs: (any AnyObject & Sendable)? {
+        get { extras?.inputs }
+        _modify { yield &madeExtras().inputs }
+    }
+
     /// The operation's progress, which is an object of TaskOperationsExtras. Nil until the progress is reported or
     /// requested.
     var progress: Attachment? {
         get { extras?.progress }
         _modify { yield &madeExtras().progress }
     }
+
+    /// Resumes the tasks that await the end of the operation.
+    // Not inlined. Otherwise, its generic types would be looked up even if there are no waiters.
+    @inline(never)
+    func resumeWaiters() { waiters.forEach { InlineJobs.resumeWaiter($0.continuation) } }
 
     private func madeExtras() -> Extras {
         if let extras { return extras }
@@ -281,7 +291,9 @@ struct OperationEnding: Sendable {
 
     var hasWaiters: Bool { links.map { !$0.waiters.isEmpty } ?? false }
 
-    func resumeWaiters() { links?.waiters.resume() }
+    func resumeWaiters() {
+        if let links, !links.waiters.isEmpty { links.resumeWaiters() }
+    }
 
     /// Removes the edges from the operation to its unfinished dependencies.
     func leaveDependencies(_ operation: AnyTaskOperation) {
@@ -290,75 +302,8 @@ struct OperationEnding: Sendable {
     }
 }
 
-/// The tasks that await the end of an operation, in the order of arrival.
-///
-/// The waiters are sorted by number, so that a waiter is found and removed in logarithmic time.
-struct WaiterList: Sendable {
-    private struct Waiter {
-        let number: Int
-        var level: PriorityLevel
-        /// Nil if the waiter was removed.
-        var continuation: WaitContinuation<Bool>?
-    }
-
-    private var waiters = TinyArray<Waiter>()
-    private var leftCount = 0
-
-    var count: Int { waiters.count - leftCount }
-
-    var isEmpty: Bool { count == 0 }
-
-    /// Adds a waiter. Its number is usually above all numbers in the list.
-    mutating func append(_ continuation: WaitContinuation<Bool>, number: Int, level: PriorityLevel) {
-        waiters.append(Waiter(number: number, level: level, continuation: continuation))
-        // Threads draw numbers without a lock, so a waiter with a higher number may be added first.
-        var position = waiters.count - 1
-        while position > 0, waiters[position - 1].number > number {
-            waiters.swapAt(position - 1, position)
-            position -= 1
-        }
-    }
-
-    /// Removes a waiter. Returns nil if it was already removed or was never added.
-    mutating func remove(
-        _ number: Int
-    ) -> (continuation: WaitContinuation<Bool>, level: PriorityLevel)? {
-        let position = position(of: number)
-        guard position < waiters.count, waiters[position].number == number,
-            let continuation = waiters[position].continuation.take()
-        else { return nil }
-        let level = waiters[position].level
-        leftCount += 1
-        if leftCount > 8, leftCount * 2 > waiters.count {
-            waiters = TinyArray(waiters.filter { $0.continuation != nil })
-            leftCount = 0
-        }
-        return (continuation, level)
-    }
-
-    /// Raises a waiter. Returns its former level; nil if the waiter is not in the list or already has this or a higher
-    /// level.
-    mutating func raise(_ number: Int, to level: PriorityLevel) -> PriorityLevel? {
-        let position = position(of: number)
-        guard position < waiters.count, waiters[position].number == number, waiters[position].continuation != nil,
-            waiters[position].level < level
-        else { return nil }
-        defer { waiters[position].level = level }
-        return waiters[position].level
-    }
-
-    /// Resumes all waiters after the end of the operation.
-    @inline(__always)
-    func resume() {
-        if !waiters.isEmpty { resumeAll() }
-    }
-
-    // Not inlined. Otherwise, its generic types would be looked up even if there are no waiters.
-    @inline(never)
-    private func resumeAll() {
-        waiters.forEach { if let continuation = $0.continuation { InlineJobs.resumeWaiter(continuation) } }
-    }
-
-    /// The first position with this number or a higher number.
-    private func position(of number: Int) -> Int { waiters.partitioningIndex { $0.number >= number } }
+/// A task that awaits the end of an operation.
+struct OperationWaiter: Sendable {
+    let continuation: WaitContinuation<Bool>
+    var level: PriorityLevel
 }

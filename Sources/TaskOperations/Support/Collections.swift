@@ -272,69 +272,100 @@ extension RankedList where Element: Equatable {
 
 extension RankedList: Sendable where Element: Sendable {}
 
-/// Waiting values in the order of arrival. Each value has a unique number. Every call takes amortised constant time.
+/// Waiting values, sorted by their numbers. Each value has a unique number. A search takes logarithmic time. All other
+/// calls take amortised constant time, unless numbers arrive far out of order.
 ///
-/// An empty list, the usual case, allocates no memory.
+/// An empty list, the usual case, allocates no memory. A list of one value needs one allocation.
 package struct WaitingList<Value: Sendable>: Sendable {
-    private struct Values: Sendable {
-        var byNumber: [Int: Value] = [:]
-        /// The numbers in the order of arrival. Includes the numbers of removed values.
-        var order = PlainDeque<Int>()
+    private struct Entry: Sendable {
+        let number: Int
+        /// Nil if the value was removed.
+        var value: Value?
+    }
+
+    private struct Entries: Sendable {
+        var all: TinyArray<Entry>
+        /// The values before this position were removed.
+        var start = 0
+        var count = 1
     }
 
     /// Nil if the list is empty.
-    private var values: Boxed<Values>?
+    private var entries: Boxed<Entries>?
 
     package init() {}
 
-    var isEmpty: Bool { values == nil }
+    var isEmpty: Bool { entries == nil }
 
-    var count: Int { values?.value.byNumber.count ?? 0 }
+    var count: Int { entries?.value.count ?? 0 }
 
-    /// All values, in the order of arrival. Takes linear time.
-    var all: [Value] {
-        guard let values = values?.value else { return [] }
-        return values.order.compactMap { values.byNumber[$0] }
+    /// All values in order. Takes linear time.
+    var all: [Value] { entries?.value.all.compactMap(\.value) ?? [] }
+
+    @inline(__always)
+    func forEach(_ body: (Value) -> Void) {
+        entries?.value.all.forEach { entry in
+            if let value = entry.value { body(value) }
+        }
     }
 
-    /// - Parameter number: A number that no earlier value had.
+    /// Adds a value. Its number is usually above all numbers in the list.
     package mutating func append(_ value: Value, number: Int) {
-        if values == nil { values = Boxed(Values()) }
-        values!.value.byNumber[number] = value
-        values!.value.order.append(number)
+        let entry = Entry(number: number, value: value)
+        if entries == nil { return entries = Boxed(Entries(all: TinyArray([entry]))) }
+        entries!.value.all.append(entry)
+        entries!.value.count += 1
+        // Threads draw numbers without a lock, so a value with a higher number may be added first.
+        var position = entries!.value.all.count - 1
+        while position > 0, entries!.value.all[position - 1].number > number {
+            entries!.value.all.swapAt(position - 1, position)
+            position -= 1
+            entries!.value.start = min(entries!.value.start, position)
+        }
+    }
+
+    /// Calls a function that may change the value with a number. Returns nil if the list has no such value.
+    mutating func update<Result>(_ number: Int, _ body: (inout Value) -> Result) -> Result? {
+        guard let position = position(of: number), var value = entries!.value.all[position].value else { return nil }
+        defer { entries!.value.all[position].value = value }
+        return body(&value)
     }
 
     /// Removes and returns the value with a number; nil if the list has no such value.
-    package mutating func remove(_ number: Int) -> Value? {
-        guard let value = values?.value.byNumber.removeValue(forKey: number) else { return nil }
-        tidy()
-        return value
-    }
+    package mutating func remove(_ number: Int) -> Value? { position(of: number).flatMap { remove(at: $0) } }
 
     package mutating func removeFirst() -> Value? {
-        while let number = values?.value.order.popFirst() {
-            if let value = values!.value.byNumber.removeValue(forKey: number) {
-                tidy()
-                return value
-            }
+        while entries != nil {
+            let position = entries!.value.start
+            entries!.value.start += 1
+            if let value = remove(at: position) { return value }
         }
         return nil
     }
 
     /// Removes and returns all values, in order.
     mutating func removeAll() -> [Value] {
-        defer { values = nil }
+        defer { entries = nil }
         return all
     }
 
-    /// Frees the memory of removed elements if more than half of the memory is unused. Called after a removal.
-    private mutating func tidy() {
-        let (count, total) = (values!.value.byNumber.count, values!.value.order.count)
-        if count == 0 { return values = nil }
-        if total <= 64 || total <= 2 * count { return }
-        let all = values!.value
-        values!.value.order = PlainDeque()
-        for number in all.order where all.byNumber[number] != nil { values!.value.order.append(number) }
+    private func position(of number: Int) -> Int? {
+        guard let all = entries?.value.all else { return nil }
+        let position = all.partitioningIndex { $0.number >= number }
+        return position < all.count && all[position].number == number ? position : nil
+    }
+
+    private mutating func remove(at position: Int) -> Value? {
+        guard let value = entries!.value.all[position].value.take() else { return nil }
+        let (count, total) = (entries!.value.count - 1, entries!.value.all.count)
+        entries!.value.count = count
+        if count == 0 {
+            entries = nil
+        } else if total > 16, total > 2 * count {
+            entries!.value.all = TinyArray(entries!.value.all.filter { $0.value != nil })
+            entries!.value.start = 0
+        }
+        return value
     }
 }
 
