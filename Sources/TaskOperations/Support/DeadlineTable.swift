@@ -7,7 +7,9 @@ struct DeadlineTable: Sendable {
     struct NewSleeper: Sendable {
         let clock: UInt8
         let face: ClockFace
-        let priority: TaskPriority
+        /// The raw value of the task's priority. The compiler does not know the layout of `TaskPriority`, whose copies would
+        /// take 400 instructions for each deadline.
+        let priority: UInt8
         let number: UInt64
         /// The previous sleeper of the clock, which the caller must cancel; nil if there is none.
         let replaced: Task<Void, Never>?

@@ -87,7 +87,8 @@ enum Deadlines {
     private static func start(_ sleeper: DeadlineTable.NewSleeper) {
         sleeper.replaced?.cancel()
         let executor = sleeper.face.sleepExecutor
-        let task = Task.detached(executorPreference: executor, priority: sleeper.priority) { await sleep(sleeper) }
+        let priority = TaskPriority(rawValue: sleeper.priority)
+        let task = Task.detached(executorPreference: executor, priority: priority) { await sleep(sleeper) }
         if !table.withLock({ $0.setTask(task, of: sleeper) }) { task.cancel() }
     }
 
@@ -123,9 +124,8 @@ struct ClockKey: Hashable, Sendable {
     private let run = taskOperationsRunNumber()
     private let type: ObjectIdentifier
     private let bytes: [UInt8]
-    private let rawPriority: UInt8
-
-    var priority: TaskPriority { TaskPriority(rawValue: rawPriority) }
+    /// The raw value of the priority.
+    let priority: UInt8
 
     /// Whether the key identifies a clock of the system, outside of explorations.
     var isOfSystem: Bool {
@@ -133,7 +133,7 @@ struct ClockKey: Hashable, Sendable {
     }
 
     init<C: Clock>(_ clock: C, _ priority: TaskPriority) {
-        rawPriority = priority.rawValue
+        self.priority = priority.rawValue
         type = ObjectIdentifier(C.self)
         // The optimizer of Swift 6.3.1 passes an undefined buffer for a type without bytes.
         bytes = MemoryLayout<C>.size == 0 ? [] : withUnsafeBytes(of: clock) { Array($0) }
