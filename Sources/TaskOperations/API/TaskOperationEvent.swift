@@ -84,13 +84,18 @@ public struct TaskOperationEvent: Sendable {
 extension TaskOperationEvent {
     /// Reads the properties of an operation that has just changed. Called before the operation continues.
     ///
-    /// - Parameter isReplayed: Whether the change happened before the observer was added.
-    init(_ change: ChangeList<AnyTaskOperation>.Change, at moment: Moment, in queue: QueueLabel, isReplayed: Bool) {
+    /// - Parameters:
+    ///   - other: The second operation of the change; nil if the change concerns one operation.
+    ///   - isReplayed: Whether the change happened before the observer was added.
+    init(
+        _ change: OperationChange, of operation: AnyTaskOperation, with other: AnyTaskOperation? = nil,
+        at moment: Moment, in queue: QueueLabel, isReplayed: Bool
+    ) {
         number = change.number
         self.moment = moment
         counts = change.counts
-        kind = Kind(change)
-        operation = change.element
+        kind = Kind(change.kind, of: operation, with: other)
+        self.operation = operation
         operationNumber = change.arrival
         self.queue = queue
         self.isReplayed = isReplayed
@@ -100,19 +105,19 @@ extension TaskOperationEvent {
 }
 
 extension TaskOperationEvent.Kind {
-    fileprivate init(_ change: ChangeList<AnyTaskOperation>.Change) {
+    fileprivate init(_ kind: ChangeKind, of operation: AnyTaskOperation, with other: AnyTaskOperation?) {
         self =
-            switch change.kind {
+            switch kind {
             case .added: .added
             case .ready: .ready
-            case .started: .started(dependencies: change.element.dependencies)
+            case .started: .started(dependencies: operation.dependencies)
             case .lent: .lent
             case .returned: .returned
             case .cancelled: .cancelled
             case .levelChanged(let level): .priorityChanged(level.taskPriority)
             case .attempt(let number): .attempt(number)
-            case .waited: .waited(for: change.other!)
-            case .finished: .init(endOf: change.element)
+            case .waited: .waited(for: other!)
+            case .finished: .init(endOf: operation)
             }
     }
 

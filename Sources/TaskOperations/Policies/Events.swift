@@ -2,36 +2,53 @@ import Synchronization
 
 /// The changes of a queue's operations since the list was last emptied, in order. Empty if the queue has no observer.
 struct ChangeList<Element: Sendable>: Sendable {
-    /// One change of one operation. Changes are numbered from 1 without gaps.
-    struct Change: Sendable {
-        let number: UInt64
-        let element: Element
-        /// The number of the operation. The first operation of the queue has the number 1.
-        let arrival: UInt64
-        let kind: ChangeKind
-        let counts: ChangeCounts
-        /// The second operation of the change; nil if the change concerns one operation.
-        var other: Element?
-    }
-
     /// Whether changes are recorded.
     var isObserved = false
-    /// The number of the last change.
+    /// The number of the last change. Changes are numbered from 1 without gaps.
     private(set) var lastNumber: UInt64 = 0
-    private(set) var changes: [Change] = []
+    private var changes: [OperationChange] = []
+    /// The operations of the changes. A change to `.waited` has two operations, and each other change has one.
+    private var elements: [Element] = []
 
     var isEmpty: Bool { changes.isEmpty }
 
+    /// - Parameter other: The second operation of a change to `.waited`; nil for other changes.
     mutating func append(
-        _ kind: ChangeKind, _ element: Element, arrival: UInt64, _ counts: ChangeCounts, other: Element? = nil
+        _ kind: ChangeKind, _ element: Element, arrival: UInt64, _ counts: ChangeCounts, other: Element?
     ) {
         lastNumber += 1
-        changes.append(
-            Change(number: lastNumber, element: element, arrival: arrival, kind: kind, counts: counts, other: other))
+        changes.append(OperationChange(number: lastNumber, arrival: arrival, kind: kind, counts: counts))
+        elements.append(element)
+        if let other { elements.append(other) }
+    }
+
+    /// Calls a function with each change and its operations.
+    @inline(__always)
+    func forEach(_ body: (OperationChange, Element, _ other: Element?) -> Void) {
+        var position = 0
+        for change in changes {
+            let hasOther = change.kind == .waited
+            body(change, elements[position], hasOther ? elements[position + 1] : nil)
+            position += hasOther ? 2 : 1
+        }
     }
 
     /// Empties the list. The list keeps its memory unless it had more than 64 changes.
-    mutating func removeAll() { changes.removeAll(keepingCapacity: changes.count <= 64) }
+    mutating func removeAll() {
+        let isShort = changes.count <= 64
+        changes.removeAll(keepingCapacity: isShort)
+        elements.removeAll(keepingCapacity: isShort)
+    }
+}
+
+/// One change of one operation, without the operation.
+// Not nested in the generic list, and without a reference, so that a copy is a copy of its bytes.
+struct OperationChange: Sendable {
+    let number: UInt64
+    /// The number of the operation. The first operation of the queue has the number 1.
+    let arrival: UInt64
+    let kind: ChangeKind
+    let counts: ChangeCounts
 }
 
 /// The number of operations that were added until a change, and the number of those that had not ended after it.
@@ -99,16 +116,16 @@ extension SchedulerState {
 
     /// The changes that led to the present state of each unfinished operation, in the order of addition. Every change
     /// has the number of the last change.
-    func presentChanges(isCancelled: (Element) -> Bool) -> [ChangeList<Element>.Change] {
+    func presentChanges(isCancelled: (Element) -> Bool) -> [(change: OperationChange, element: Element)] {
         let slots = records.slots.filter { !finishing.contains($0) }.sorted { number(of: $0) < number(of: $1) }
-        return slots.flatMap { slot -> [ChangeList<Element>.Change] in
+        return slots.flatMap { slot -> [(change: OperationChange, element: Element)] in
             let record = records[slot]
             var kinds: [ChangeKind] = [.added] + Self.history(of: record.status)
             if isCancelled(record.element) { kinds.append(.cancelled) }
-            return kinds.map {
-                .init(
-                    number: changes.lastNumber, element: record.element, arrival: number(of: slot), kind: $0,
-                    counts: counts)
+            return kinds.map { kind in
+                let change = OperationChange(
+                    number: changes.lastNumber, arrival: number(of: slot), kind: kind, counts: counts)
+                return (change, record.element)
             }
         }
     }
@@ -152,7 +169,7 @@ extension Scheduler {
             let present = core.state.presentChanges { $0.isCancelled }
             log.add(
                 observer, after: core.state.changes.lastNumber,
-                replaying: present.map { TaskOperationEvent($0, at: now, in: label, isReplayed: true) })
+                replaying: present.map { TaskOperationEvent($0, of: $1, at: now, in: label, isReplayed: true) })
             return log
         }
         log.deliver()
@@ -183,9 +200,11 @@ extension Scheduler {
         let (now, label) = (Moment.now, QueueLabel(identity))
         let eventLog = core.observation!.value.log
         eventLog.append { log in
-            for change in core.state.changes.changes {
+            core.state.changes.forEach { change, operation, other in
                 core.noteTime(of: change.kind, change.arrival, now)
-                log.append(TaskOperationEvent(change, at: now, in: label, isReplayed: false))
+                let event = TaskOperationEvent(
+                    change, of: operation, with: other, at: now, in: label, isReplayed: false)
+                log.append(event)
             }
             // This frees no operation, because the log, which is locked, also retains them.
             core.state.removeChanges()
