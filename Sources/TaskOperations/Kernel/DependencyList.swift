@@ -189,7 +189,7 @@ struct OperationList<Note: Sendable>: Sendable {
     @inline(__always)
     mutating func forEach(_ body: (AnyTaskOperation) -> Void) {
         if let operation = first?.operation { body(operation) }
-        if others != nil { others!.value.update { operation, _ in body(operation) } }
+        if others != nil { others!.value.forEach(body) }
     }
 
     /// Calls a function with each operation and its note. The function may change the note. The type of the note must
@@ -245,6 +245,12 @@ private struct LongOperationList<Note: Sendable>: Sendable {
 
     func allSatisfy(_ predicate: (AnyTaskOperation, Note) -> Bool) -> Bool {
         entries.allSatisfy { entry in entry.operation.map { predicate($0, entry.note) } ?? true }
+    }
+
+    mutating func forEach(_ body: (AnyTaskOperation) -> Void) {
+        for position in entries.indices {
+            if let operation = entries[position].operation { body(operation) }
+        }
     }
 
     mutating func update(_ body: (AnyTaskOperation, inout Note) -> Void) {
