@@ -65,8 +65,8 @@ public final class ManualClock: Clock, Identifiable {
     /// Zero: the clock can advance by any duration.
     public var minimumResolution: Duration { .zero }
 
-    /// The number of sleeping tasks. If the clock measures a delay, a rate or a limit, the number includes one task of
-    /// the library.
+    /// The number of sleeping tasks. If the clock measures a delay, a rate or a limit of time, the number includes a task of
+    /// the library. If queues have rates, there is one more such task for each priority of their next operations.
     public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
     /// Waits until `sleep` was called the given number of times in total, or until the task is cancelled. A counted

@@ -216,11 +216,9 @@ extension OperationRecord {
 // An operation with a delay waits for its deadline and for its dependencies.
 
 extension AnyTaskOperation {
-    /// Begins the delay of the operation. Called when a queue has accepted the operation and cannot start it yet. The
-    /// deadline keeps the priority that the operation has now.
+    /// Begins the delay of the operation. Called when a queue has accepted the operation and cannot start it yet.
     func beginDelay<C: Clock>(_ delay: Duration, on clock: C) where C.Duration == Duration {
-        let priority = record.withLock { $0.effectiveLevel }.taskPriority
-        if Deadlines.add(self, after: delay, on: clock, priority) {
+        if Deadlines.add(self, after: delay, on: clock, .high) {
             // If the operation finished before the delay began, its end did not find the deadline.
             if isFinished { Deadlines.remove(self) }
             return

@@ -47,7 +47,7 @@ extension QueuePace {
     /// Also returns nil if the bucket is full, because no operation then waits for the rate. A later event computes the
     /// effects again.
     ///
-    /// - Parameter level: The level of the operation that waits for the token.
+    /// - Parameter level: The level of the next operation.
     mutating func nextWake(for count: Int, at level: PriorityLevel) -> QueueTime.Wake? {
         guard let rate, !rate.isFull(at: time.now) else { return nil }
         let tokenCount = rate.count(at: time.now, atMost: count)
@@ -99,7 +99,7 @@ struct QueueTime: Hashable, Sendable {
     private(set) var now = Duration.zero
     /// The last reading of the clock.
     private(set) var told = Duration.zero
-    /// The planned wakes. Each is earlier than all that were planned before, or has a higher level.
+    /// The planned wakes. None is sufficient for one that was planned after it.
     private(set) var wakes: [Wake] = []
 
     struct Wake: Hashable, Sendable {

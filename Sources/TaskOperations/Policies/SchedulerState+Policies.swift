@@ -138,9 +138,12 @@ extension SchedulerState {
 
     /// Requests workers. Requests a wake for the time at which the rate allows the next start.
     mutating func computeEffectsOfPolicies() {
-        if let level = nextLevel { startWorkers(for: min(startableCount, permits.available(at: level)), at: level) }
-        if isHalted || permits.isAwaitedBack || width.available == 0 { return }
-        guard admission.policies.pace.rate != nil, let level = selection?.taskLevel else { return }
+        // An event can compute its effects several times, but the clock plans only the last wake.
+        if let unplanned = effects.wake.take() { noteWake(unplanned) }
+        let (count, hasRate) = (startableCount, admission.policies.pace.rate != nil)
+        guard count > 0 || hasRate, let level = selection?.taskLevel else { return }
+        if count > 0 { startWorkers(for: min(count, permits.available(at: level)), at: level) }
+        if !hasRate || isHalted || permits.isAwaitedBack || width.available == 0 { return }
         if let wake = admission.policies.pace.nextWake(for: admission.ready.count, at: level) { effects.wake = wake }
     }
 }

@@ -272,8 +272,8 @@ extension RankedList where Element: Equatable {
 
 extension RankedList: Sendable where Element: Sendable {}
 
-/// Waiting values, sorted by their numbers. Each value has a unique number. A search takes logarithmic time. All other
-/// calls take amortised constant time, unless numbers arrive far out of order.
+/// Waiting values, sorted by their numbers. A search by number takes logarithmic time. An addition, and the removal of
+/// the first value, take amortised constant time, unless numbers arrive far out of order.
 ///
 /// An empty list, the usual case, allocates no memory. A list of one value needs one allocation.
 package struct WaitingList<Value: Sendable>: Sendable {
@@ -299,6 +299,9 @@ package struct WaitingList<Value: Sendable>: Sendable {
 
     var count: Int { entries?.value.count ?? 0 }
 
+    /// The number of values in memory, including removed ones.
+    var placeCount: Int { entries?.value.all.count ?? 0 }
+
     /// All values in order. Takes linear time.
     var all: [Value] { entries?.value.all.compactMap(\.value) ?? [] }
 
@@ -309,7 +312,9 @@ package struct WaitingList<Value: Sendable>: Sendable {
         }
     }
 
-    /// Adds a value. Its number is usually above all numbers in the list.
+    /// Adds a value.
+    ///
+    /// - Parameter number: A number that no earlier value had. It is usually above all numbers in the list.
     package mutating func append(_ value: Value, number: Int) {
         let entry = Entry(number: number, value: value)
         if entries == nil { return entries = Boxed(Entries(all: TinyArray([entry]))) }

@@ -4,9 +4,9 @@ import Synchronization
 /// All deadlines of the process. For each clock and priority with pending deadlines, one task sleeps until the
 /// earliest deadline.
 ///
-/// Limits of time have a high priority, because they must pass while bodies block all threads of lower priorities.
-/// Delays and rates have the priority of what they start. A task that starts a worker of its own priority usually leaves
-/// its thread to the worker. The wake of another thread would double the lateness of the start.
+/// Limits of time and delays have a high priority, because they must pass while bodies block all threads of lower
+/// priorities. The rate of a queue has the priority of the next operation. A task that starts a worker of its own
+/// priority usually leaves its thread to the worker. The wake of another thread would double the lateness of the start.
 ///
 /// When the last deadline of a task is removed, the task is cancelled. The tasks of the system's clocks are not
 /// cancelled. They sleep until the time at which they would have woken.
@@ -29,7 +29,7 @@ enum Deadlines {
     ///   - instant: A moment of the clock.
     ///   - clock: The clock that measures the delay.
     ///   - priority: The priority of the task that calls the target.
-    /// - Returns: True if the deadline was added; false if too many other clocks have deadlines.
+    /// - Returns: True if the deadline was added; false if too many other clocks and priorities have deadlines.
     static func add<C: Clock>(
         _ target: any DeadlineTarget, _ delay: Duration, after instant: C.Instant, on clock: C, _ priority: TaskPriority
     ) -> Bool where C.Duration == Duration {

@@ -12,11 +12,12 @@ struct MemoryTests {
         #expect(MemoryLayout<OperationRecord>.size <= 56)
     }
 
-    /// The remaining 48 of 120 bytes are the header of the object and four references.
+    /// The remaining 48 of 120 bytes are the header of the object and four other references.
     @Test("The lists of an operation's links have 72 bytes, so that another thread can free the links without a lock")
     func linksSize() {
         #expect(MemoryLayout<DependencyList>.stride + MemoryLayout<OperationList<Void>>.stride <= 40)
         #expect(MemoryLayout<WaitingList<OperationWaiter>>.size + MemoryLayout<LevelContributions>.size <= 32)
+        #expect(Mirror(reflecting: OperationLinks()).children.count == 4 + 4)
     }
 
     @Test("An operation without references is freed after its end, with its value")

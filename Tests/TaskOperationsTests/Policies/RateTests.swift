@@ -148,6 +148,32 @@ struct RateTests {
         #expect(try await closed[2].value == 2)
     }
 
+    @Test("A wake that was replaced within its event is planned again", .timeLimit(.minutes(1)))
+    func replacedWake() async throws {
+        let clock = ManualClock()
+        let (first, second) = (AsyncSemaphore(capacity: 1), AsyncSemaphore(capacity: 1))
+        let (began, gate) = (Gate(), Gate())
+        TaskOperationQueue().addOperation(.limit(second)) {
+            began.open()
+            await gate.pass()
+        }
+        await began.pass()
+        defer { gate.open() }
+        let queue = TaskOperationQueue(
+            .init(maxConcurrentOperationCount: 4, rate: .one(per: .seconds(1)), clock: clock, isSuspended: true))
+        // The claim of this operation keeps the first limit. When it gives the limit back, the operation is ready again.
+        let blocked = queue.addOperation(priority: .high, [.limit(first), .limit(second)]) {}
+        let low = (0..<4).map { number in queue.addOperation(priority: .low) { number } }
+        queue.isSuspended = false
+        for number in 0..<4 {
+            #expect(try await low[number].value == number)
+            if number == 3 { break }
+            if number == 1 { blocked.cancel() }
+            await until { clock.sleeperCount > 0 }
+            clock.advance(by: .seconds(1))
+        }
+    }
+
     @Test("A clock whose sleeps end early holds up nothing: its time is read before each sleep")
     func earlySleeps() async throws {
         let clock = EarlySleepClock(earlyCount: 2)

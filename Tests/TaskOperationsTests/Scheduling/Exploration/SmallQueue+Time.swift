@@ -38,9 +38,13 @@ extension SmallQueue {
         if count != tokens { violations.append("the rate allows \(count) starts, not \(tokens)") }
         var settled = state
         settled.computeEffects()
-        let delay = settled.takeEffects().wake.map { $0.reading - state.pace.time.told }
+        let wake = settled.takeEffects().wake
+        let delay = wake.map { $0.reading - state.pace.time.told }
         let isHeldUp = tokens == 0 && state.isStartable
         if isHeldUp, delay != Self.step { violations.append("the queue is woken after \(delay, default: "nothing")") }
+        if let wake, let next = settled.selection, wake.level < next.taskLevel {
+            violations.append("the queue is woken at \(wake.level) for an operation at \(next.taskLevel)")
+        }
         return violations
     }
 }

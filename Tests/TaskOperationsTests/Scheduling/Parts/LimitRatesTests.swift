@@ -11,7 +11,7 @@ struct LimitRatesTests {
         var state: LimitState<Int>
         var keys: [Int?] = [nil]
         var now = Duration.zero
-        /// The times at which the limit must be woken, latest first.
+        /// The planned wakes, latest first.
         var wakes: [QueueTime.Wake] = []
         var tickets: [Int: LimitState<Int>.Ticket] = [:]
         var weights: [Int: (key: Int?, weight: Int)] = [:]
@@ -113,7 +113,7 @@ struct LimitRatesTests {
         }
         world.settle()
         #expect(world.services.map(\.key) == [world.keys[1], world.keys[2]])
-        #expect(world.wakes.map(\.reading) == [.seconds(1)])
+        #expect(world.wakes == [QueueTime.Wake(reading: .seconds(1), level: .high)])
     }
 
     @Test("A token of unused permits is put back")

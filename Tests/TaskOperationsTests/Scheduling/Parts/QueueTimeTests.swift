@@ -79,6 +79,28 @@ struct QueueTimeTests {
         #expect(Set(planned).count == planned.count, "a wake was planned twice")
     }
 
+    @Test("A queue is woken at the level of its next operation, and plans only the last wake of an event")
+    func wakeLevels() {
+        var policies = QueuePolicies()
+        policies.rate = .one(per: .seconds(10))
+        var state = SchedulerState<Int, Int>(width: 2, policies: policies)
+        func nextWake() -> QueueTime.Wake? {
+            state.computeEffects()
+            return state.takeEffects().wake
+        }
+        _ = state.add(0, isReady: true)
+        _ = state.nextStart(at: .medium)
+        _ = state.add(1, level: .low, isReady: true)
+        #expect(nextWake() == QueueTime.Wake(reading: .seconds(10), level: .low))
+        _ = state.add(2, level: .medium, isReady: true)
+        state.computeEffects()
+        let high = state.add(3, level: .high, isReady: true)!
+        #expect(nextWake() == QueueTime.Wake(reading: .seconds(10), level: .high))
+        #expect(state.pace.time.wakes.map(\.level) == [.low, .high])
+        state.remove(high)
+        #expect(nextWake() == nil, "a wake of a higher level is sufficient")
+    }
+
     @Test("Only a queue that nothing but its rate holds up is woken")
     func waking() {
         var policies = QueuePolicies()
