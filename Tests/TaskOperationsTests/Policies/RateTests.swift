@@ -148,7 +148,7 @@ struct RateTests {
         #expect(try await closed[2].value == 2)
     }
 
-    @Test("A wake that was replaced within its event is planned again", .timeLimit(.minutes(1)))
+    @Test("A wake that was replaced within its event is planned again")
     func replacedWake() async throws {
         let clock = ManualClock()
         let (first, second) = (AsyncSemaphore(capacity: 1), AsyncSemaphore(capacity: 1))
@@ -166,12 +166,12 @@ struct RateTests {
         let low = (0..<4).map { number in queue.addOperation(priority: .low) { number } }
         queue.isSuspended = false
         for number in 0..<4 {
-            #expect(try await low[number].value == number)
-            if number == 3 { break }
+            #expect(await eventually { low[number].isFinished })
             if number == 1 { blocked.cancel() }
-            await until { clock.sleeperCount > 0 }
+            if number < 3 { #expect(await eventually { clock.sleeperCount > 0 }) }
             clock.advance(by: .seconds(1))
         }
+        queue.rate = nil
     }
 
     @Test("A clock whose sleeps end early holds up nothing: its time is read before each sleep")
