@@ -117,7 +117,6 @@ extension LimitRates {
     mutating func nextWake(hasEntries: Bool) -> QueueTime.Wake? {
         var earliest = alarms.first?.time
         if hasEntries, let total, !hasTokenInTotal { earliest = min(earliest ?? total.nextStart, total.nextStart) }
-        // The level is high, because entries of each level may wait.
         return earliest.flatMap { time.wake(at: $0, .high) }
     }
 }

@@ -185,7 +185,6 @@ extension Scheduler {
 
     /// Starts the next operation on a worker if the operation has the worker's level.
     private nonisolated func start(_ worker: Worker, _ core: inout SchedulerCore) -> WorkerStep {
-        var isInPool: Bool { if case .pool = place { true } else { false } }
         while let slot = core.limits == nil
             ? core.state.nextStart(at: worker.level) : core.nextLimitedStart(at: worker.level, in: self)
         {

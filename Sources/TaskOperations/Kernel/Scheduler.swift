@@ -101,6 +101,10 @@ package actor Scheduler {
     /// Whether a body waits for the queue to empty, or has waited since the queue was last empty.
     nonisolated var isAwaited: Bool { isAwaitedByBodies.load(ordering: .sequentiallyConsistent) }
 
+    /// Whether bodies run in the cooperative pool.
+    @inline(__always)
+    nonisolated var isInPool: Bool { if case .pool = place { true } else { false } }
+
     nonisolated var queueName: String? { identity.name }
 
     /// The name of the queue in messages.
@@ -243,7 +247,7 @@ extension Scheduler {
         for rejection in queueEffects.rejected { reject(rejection.element, rejection.reason) }
         for continuation in queueEffects.resumed { InlineJobs.resume(continuation) }
         if queueEffects.isOver { scopeWorkers?.end() }
-        if let wake = queueEffects.wake { clock!.wake(self, wake) }
+        if let wake = queueEffects.wake { clock!.wake(self, wake, usesLevel: isInPool) }
         // Last, because an observer may be user code that takes long.
         effects.eventLog?.deliver()
     }

@@ -11,13 +11,13 @@ final class QueueClock: Sendable {
     /// The number of readings that were reported to the user.
     private let toldCount = Atomic(0)
     private let face: ClockFace
-    private let addDeadline: @Sendable (ClockWake) -> Void
+    private let addDeadline: @Sendable (ClockWake, TaskPriority) -> Void
 
     init<C: Clock>(_ clock: C) where C.Duration == Duration {
         let start = clock.now
         face = ClockFace(clock, from: start)
-        addDeadline = { target in
-            let (time, priority) = (target.wake.reading, target.wake.level.taskPriority)
+        addDeadline = { target, priority in
+            let time = target.wake.reading
             if Deadlines.add(target, time, after: start, on: clock, priority) { return }
             _ = Deadlines.sleep(time, after: start, on: clock, priority) { target.deadlinePassed() }
         }
@@ -52,7 +52,12 @@ final class QueueClock: Sendable {
     }
 
     /// Wakes the user as planned, if the user still exists then.
-    func wake(_ user: any ClockUser, _ wake: QueueTime.Wake) { addDeadline(ClockWake(user, wake)) }
+    ///
+    /// - Parameter usesLevel: Whether the task that wakes the user has the level of the wake. Otherwise, it has a high
+    ///   priority.
+    func wake(_ user: any ClockUser, _ wake: QueueTime.Wake, usesLevel: Bool) {
+        addDeadline(ClockWake(user, wake), usesLevel ? wake.level.taskPriority : .high)
+    }
 }
 
 /// A pure state with a time.

@@ -157,7 +157,8 @@ package class DeadlineTimer: DeadlineTarget, @unchecked Sendable {
 
     package final func start(_ timeout: Duration, clock: some Clock<Duration>) {
         if Deadlines.add(self, after: timeout, on: clock, .high) { return }
-        let task = Deadlines.sleep(timeout, after: clock.now, on: clock, .high) { [weak self] in self?.deadlinePassed()
+        let task = Deadlines.sleep(timeout, after: clock.now, on: clock, .high) { [weak self] in
+            self?.deadlinePassed()
         }
         sleeper.withLock { $0 = task }
     }

@@ -4,9 +4,10 @@ import Synchronization
 /// All deadlines of the process. For each clock and priority with pending deadlines, one task sleeps until the
 /// earliest deadline.
 ///
-/// Limits of time and delays have a high priority, because they must pass while bodies block all threads of lower
-/// priorities. The rate of a queue has the priority of the next operation. A task that starts a worker of its own
-/// priority usually leaves its thread to the worker. The wake of another thread would double the lateness of the start.
+/// Deadlines have a high priority, because they must pass while bodies block all threads of lower priorities. Only the
+/// rate of a queue whose bodies run in the pool has the priority of the next operation. The task that starts a worker of
+/// its own priority usually leaves its thread to the worker. The wake of another thread would double the lateness of the
+/// start.
 ///
 /// When the last deadline of a task is removed, the task is cancelled. The tasks of the system's clocks are not
 /// cancelled. They sleep until the time at which they would have woken.

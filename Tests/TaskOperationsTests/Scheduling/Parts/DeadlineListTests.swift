@@ -104,12 +104,14 @@ struct DeadlineListTests {
             let limit = HandlerTimer { priorities.withLock { $0.append(Task.currentPriority) } }
             limit.start(.seconds(1), clock: clock)
             let user = WokenUser { priorities.withLock { $0.append(Task.currentPriority) } }
-            QueueClock(clock).wake(user, QueueTime.Wake(reading: .seconds(2), level: level))
-            clock.advance(by: .seconds(1))
-            await until { priorities.withLock { $0.count } == 1 }
-            clock.advance(by: .seconds(1))
-            await until { priorities.withLock { $0.count } == 2 }
-            #expect(priorities.withLock { $0 } == [.high, level.taskPriority])
+            let queueClock = QueueClock(clock)
+            queueClock.wake(user, QueueTime.Wake(reading: .seconds(2), level: level), usesLevel: true)
+            queueClock.wake(user, QueueTime.Wake(reading: .seconds(3), level: level), usesLevel: false)
+            for count in 1...3 {
+                clock.advance(by: .seconds(1))
+                await until { priorities.withLock { $0.count } == count }
+            }
+            #expect(priorities.withLock { $0 } == [.high, level.taskPriority, .high])
         }
     }
 }
