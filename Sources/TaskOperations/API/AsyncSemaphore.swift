@@ -527,7 +527,7 @@ extension AsyncSemaphore {
             let full = storage.state.takeFullKeys().compactMap { storage.keys.stopKeepingForTokens($0, of: self) }
             return (result, storage.state.nextWake(), full)
         }
-        if let wake { clock.wake(self, wake, usesLevel: false) }
+        if let wake { clock.wake(self, wake) }
         // The keys may be the last references, and are released after unlocking.
         extendLifetime(full)
         return result

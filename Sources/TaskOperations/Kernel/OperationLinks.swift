@@ -292,7 +292,7 @@ struct OperationEnding: Sendable {
     var hasWaiters: Bool { links.map { !$0.waiters.isEmpty } ?? false }
 
     func resumeWaiters() {
-        if let links, !links.waiters.isEmpty { links.resumeWaiters() }
+        if hasWaiters { links?.resumeWaiters() }
     }
 
     /// Removes the edges from the operation to its unfinished dependencies.

@@ -55,7 +55,7 @@ final class QueueClock: Sendable {
     ///
     /// - Parameter usesLevel: Whether the task that wakes the user has the level of the wake. Otherwise, it has a high
     ///   priority.
-    func wake(_ user: any ClockUser, _ wake: QueueTime.Wake, usesLevel: Bool) {
+    func wake(_ user: any ClockUser, _ wake: QueueTime.Wake, usesLevel: Bool = true) {
         addDeadline(ClockWake(user, wake), usesLevel ? wake.level.taskPriority : .high)
     }
 }

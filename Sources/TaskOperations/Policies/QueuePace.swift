@@ -99,7 +99,7 @@ struct QueueTime: Hashable, Sendable {
     private(set) var now = Duration.zero
     /// The last reading of the clock.
     private(set) var told = Duration.zero
-    /// The planned wakes. None is sufficient for one that was planned after it.
+    /// The planned wakes, in the order of planning. No wake makes a later one unnecessary.
     private(set) var wakes: [Wake] = []
 
     struct Wake: Hashable, Sendable {

@@ -283,13 +283,6 @@ package struct WaitingList<Value: Sendable>: Sendable {
         var value: Value?
     }
 
-    private struct Entries: Sendable {
-        var all: TinyArray<Entry>
-        /// The values before this position were removed.
-        var start = 0
-        var count = 1
-    }
-
     /// Nil if the list is empty.
     private var entries: Boxed<Entries>?
 
@@ -317,36 +310,21 @@ package struct WaitingList<Value: Sendable>: Sendable {
     /// - Parameter number: A number that no earlier value had. It is usually above all numbers in the list.
     package mutating func append(_ value: Value, number: Int) {
         let entry = Entry(number: number, value: value)
-        if entries == nil { return entries = Boxed(Entries(all: TinyArray([entry]))) }
-        entries!.value.all.append(entry)
-        entries!.value.count += 1
-        // Threads draw numbers without a lock, so a value with a higher number may be added first.
-        var position = entries!.value.all.count - 1
-        while position > 0, entries!.value.all[position - 1].number > number {
-            entries!.value.all.swapAt(position - 1, position)
-            position -= 1
-            entries!.value.start = min(entries!.value.start, position)
-        }
+        if entries == nil { entries = Boxed(Entries(all: TinyArray([entry]))) } else { entries!.value.append(entry) }
     }
 
     /// Calls a function that may change the value with a number. Returns nil if the list has no such value.
     mutating func update<Result>(_ number: Int, _ body: (inout Value) -> Result) -> Result? {
-        guard let position = position(of: number), var value = entries!.value.all[position].value else { return nil }
+        guard let position = entries?.value.position(of: number), var value = entries!.value.all[position].value
+        else { return nil }
         defer { entries!.value.all[position].value = value }
         return body(&value)
     }
 
     /// Removes and returns the value with a number; nil if the list has no such value.
-    package mutating func remove(_ number: Int) -> Value? { position(of: number).flatMap { remove(at: $0) } }
+    package mutating func remove(_ number: Int) -> Value? { removing { $0.remove(number) } }
 
-    package mutating func removeFirst() -> Value? {
-        while entries != nil {
-            let position = entries!.value.start
-            entries!.value.start += 1
-            if let value = remove(at: position) { return value }
-        }
-        return nil
-    }
+    package mutating func removeFirst() -> Value? { removing { $0.removeFirst() } }
 
     /// Removes and returns all values, in order.
     mutating func removeAll() -> [Value] {
@@ -354,23 +332,61 @@ package struct WaitingList<Value: Sendable>: Sendable {
         return all
     }
 
-    private func position(of number: Int) -> Int? {
-        guard let all = entries?.value.all else { return nil }
-        let position = all.partitioningIndex { $0.number >= number }
-        return position < all.count && all[position].number == number ? position : nil
-    }
-
-    private mutating func remove(at position: Int) -> Value? {
-        guard let value = entries!.value.all[position].value.take() else { return nil }
-        let (count, total) = (entries!.value.count - 1, entries!.value.all.count)
-        entries!.value.count = count
-        if count == 0 {
-            entries = nil
-        } else if total > 16, total > 2 * count {
-            entries!.value.all = TinyArray(entries!.value.all.filter { $0.value != nil })
-            entries!.value.start = 0
-        }
+    private mutating func removing(_ remove: (inout Entries) -> Value?) -> Value? {
+        if entries == nil { return nil }
+        let value = remove(&entries!.value)
+        if entries!.value.count == 0 { entries = nil }
         return value
+    }
+}
+
+extension WaitingList {
+    /// The entries of a list that is not empty.
+    private struct Entries: Sendable {
+        var all: TinyArray<Entry>
+        /// The values before this position were removed.
+        private var start = 0
+        private(set) var count = 1
+
+        init(all: TinyArray<Entry>) {
+            self.all = all
+        }
+
+        mutating func append(_ entry: Entry) {
+            all.append(entry)
+            count += 1
+            // Threads draw numbers without a lock, so a value with a higher number may be added first.
+            var position = all.count - 1
+            while position > 0, all[position - 1].number > entry.number {
+                all.swapAt(position - 1, position)
+                position -= 1
+                start = min(start, position)
+            }
+        }
+
+        func position(of number: Int) -> Int? {
+            let position = all.partitioningIndex { $0.number >= number }
+            return position < all.count && all[position].number == number ? position : nil
+        }
+
+        mutating func remove(_ number: Int) -> Value? { position(of: number).flatMap { remove(at: $0) } }
+
+        mutating func removeFirst() -> Value? {
+            while true {
+                start += 1
+                if let value = remove(at: start - 1) { return value }
+            }
+        }
+
+        private mutating func remove(at position: Int) -> Value? {
+            guard let value = all[position].value.take() else { return nil }
+            count -= 1
+            if all.count > 16, all.count > 2 * count {
+                all = TinyArray(all.filter { $0.value != nil })
+                start = 0
+            }
+            return value
+        }
     }
 }
 

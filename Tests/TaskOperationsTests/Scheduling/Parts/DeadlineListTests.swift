@@ -96,7 +96,7 @@ struct DeadlineListTests {
         #expect(popped === first && list.isEmpty && list.earliest == nil)
     }
 
-    @Test("A limit of time passes at a high priority, and a start at the priority of what starts")
+    @Test("A timeout is reported at a high priority, and a queue is woken at the level of the wake")
     func priorities() async {
         for level in [PriorityLevel.low, .medium, .high] {
             let priorities = Lock<[TaskPriority]>([])
