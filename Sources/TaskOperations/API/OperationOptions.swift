@@ -65,7 +65,10 @@ public struct OperationOptions: Sendable {
     /// The requests of all limits, in the order of the options.
     var limits: [LimitRequest] {
         var limits: [LimitRequest] = []
-        for case .limits(let added) in settings { limits = limits.isEmpty ? added : limits + added }
+        // By index: an iterator would copy each option.
+        for index in settings.indices {
+            if case .limits(let added) = settings[index] { limits = limits.isEmpty ? added : limits + added }
+        }
         return limits
     }
 

@@ -73,15 +73,17 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
 
     /// - Parameter inputs: Dependencies in addition to the dependencies of the options.
     convenience init(_ options: OperationOptions, after inputs: [AnyTaskOperation], _ body: @escaping Body) {
+        let inputCount = inputs.count
         var (name, dependencies) = (nil as String?, inputs)
-        for setting in options.settings {
-            switch setting {
+        // By index: an iterator would copy each option.
+        for index in options.settings.indices {
+            switch options.settings[index] {
             case .name(let text): name = text
             case .dependencies(let added): dependencies += added
             default: break
             }
         }
-        self.init(name: name, dependencies: dependencies, inputCount: inputs.count, body)
+        self.init(name: name, dependencies: dependencies, inputCount: inputCount, body)
         if !options.isEmpty { record.withLock { $0.add(options) } }
     }
 

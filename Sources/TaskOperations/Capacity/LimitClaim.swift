@@ -104,8 +104,8 @@ extension LimitRequest {
 extension AnyTaskOperation {
     /// Takes places in the limits that bound their queued operations. If one has no room, ends the operation.
     func takePlaces(in limits: [LimitRequest]) {
+        if !limits.contains(where: \.limit.boundsQueuedOperations) { return }
         let bounded = limits.filter { $0.limit.boundsQueuedOperations }
-        if bounded.isEmpty { return }
         let places: LimitPlaces
         do {
             places = try LimitPlaces(bounded, of: self)
@@ -303,8 +303,8 @@ final class LimitClaim: @unchecked Sendable {
 
     /// Releases the permits of an operation. Called under the owner's lock.
     func release(_ effects: inout SemaphoreEffects) {
-        for (index, request) in requests.enumerated() {
-            change(index, &effects) { $0.release(request.weight, for: request.key?.number) }
+        for index in requests.indices {
+            change(index, &effects) { $0.release(requests[index].weight, for: requests[index].key?.number) }
         }
     }
 
@@ -314,15 +314,15 @@ final class LimitClaim: @unchecked Sendable {
         _ index: Int, _ effects: inout SemaphoreEffects, isTimeKnown: Bool = false,
         _ change: (inout AsyncSemaphore.State) -> Void
     ) {
-        let request = requests[index]
-        let isTimed = request.limit.storage.withLock { storage in
+        let limit = requests[index].limit
+        let isTimed = limit.storage.withLock { storage in
             change(&storage.state)
             let isTimed = storage.state.isTimed
-            if isTimed, let key = request.key { storage.keepForTokens(key) }
+            if isTimed, let key = requests[index].key { storage.keepForTokens(key) }
             if !isTimed || isTimeKnown { storage.serve(&effects.served) }
             return isTimed
         }
-        if isTimed { effects.timed.append(request.limit) }
+        if isTimed { effects.timed.append(limit) }
     }
 }
 

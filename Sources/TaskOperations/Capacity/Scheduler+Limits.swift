@@ -38,6 +38,27 @@ final class QueueLimits: @unchecked Sendable {
     }
 
     fileprivate var isEmpty: Bool { sets.isEmpty }
+
+    /// Takes the permits of a set for an operation that competes at a level. If they are not free, its claim waits.
+    fileprivate func take(_ set: Int, at level: PriorityLevel) -> LimitedOperations.Attempt {
+        let claim = claims[set]!
+        return claim.take(at: level, &effects) ? .taken : .waits(isKeeping: claim.isKeeping)
+    }
+
+    fileprivate func perform(_ change: LimitedOperations.Change, _ state: inout Scheduler.State) {
+        switch change {
+        case .release(let set): claims[set]!.release(&effects)
+        case .withdraw(let set): claims[set]!.withdraw(&effects)
+        case .forget(let set): if state.forgetLimitSet(set) { forget(set) }
+        }
+    }
+
+    /// Removes and returns the effects; nil if there are none.
+    fileprivate func takeEffects() -> SemaphoreEffects? {
+        if effects.isEmpty { return nil }
+        defer { effects = SemaphoreEffects() }
+        return effects
+    }
 }
 
 extension Scheduler: LimitClaimant {
@@ -85,22 +106,11 @@ extension SchedulerCore {
     mutating func nextLimitedStart(at level: PriorityLevel, in scheduler: Scheduler) -> Int? {
         // A withdrawal must not follow a claim that the start makes.
         updateLimits(of: scheduler)
-        let slot = withClaims { state, takeLimits in state.nextStart(at: level, takeLimits: takeLimits) }
+        let slot = state.nextStart(at: level) { limits!.take($0, at: $1) }
         guard let slot, let set = state.limitSet(of: slot) else { return slot }
         limits!.claims[set]!.transfer()
-        withClaims { state, takeLimits in state.claimNext(of: set, takeLimits) }
+        state.claimNext(of: set) { limits!.take($0, at: $1) }
         return slot
-    }
-
-    /// Calls a function with the state and with the way to take the limits of a set.
-    private mutating func withClaims<Result>(
-        _ body: (inout Scheduler.State, _ takeLimits: Scheduler.State.TakeLimits) -> Result
-    ) -> Result {
-        let limits = limits!
-        return body(&state) { set, level in
-            let claim = limits.claims[set]!
-            return claim.take(at: level, &limits.effects) ? .taken : .waits(isKeeping: claim.isKeeping)
-        }
     }
 
     mutating func claimWasServed(_ claim: LimitClaim) {
@@ -113,18 +123,10 @@ extension SchedulerCore {
     /// Changes semaphores as the state requests, and tells the state which of its claims were served.
     mutating func updateLimits(of scheduler: Scheduler) {
         while true {
-            state.takeLimitChanges().forEach { perform($0) }
+            state.takeLimitChanges()?.forEach { limits!.perform($0, &state) }
             if limits!.effects.served.isEmpty { return }
             guard let claim = limits!.effects.nextServed(of: scheduler) else { return }
             claimWasServed(claim)
-        }
-    }
-
-    private mutating func perform(_ change: LimitedOperations.Change) {
-        switch change {
-        case .release(let set): limits!.claims[set]!.release(&limits!.effects)
-        case .withdraw(let set): limits!.claims[set]!.withdraw(&limits!.effects)
-        case .forget(let set): if state.forgetLimitSet(set) { limits!.forget(set) }
         }
     }
 
@@ -134,16 +136,14 @@ extension SchedulerCore {
     /// - Returns: The effects on semaphores, to perform after unlocking; nil if there are none.
     mutating func computeEffectsWithLimits(of scheduler: Scheduler) -> SemaphoreEffects? {
         updateLimits(of: scheduler)
-        withClaims { state, takeLimits in state.takeLimitsOfNext(takeLimits) }
+        state.takeLimitsOfNext { limits!.take($0, at: $1) }
         // Takes no limits again in this event: the queue could take and give back the same permits forever.
         repeat {
             updateLimits(of: scheduler)
             state.computeEffects { $0.permitWasReturned() }
         } while state.giveBackLimits()
-        let limits = limits!
-        if limits.isEmpty { self.limits = nil }
-        if limits.effects.isEmpty { return nil }
-        defer { limits.effects = SemaphoreEffects() }
-        return limits.effects
+        let effects = limits!.takeEffects()
+        if limits!.isEmpty { limits = nil }
+        return effects
     }
 }

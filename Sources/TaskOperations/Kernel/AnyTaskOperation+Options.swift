@@ -57,14 +57,14 @@ extension AnyTaskOperation {
 
     /// Starts the delays and limits that begin when the operation is added. Called when a queue has accepted the
     /// operation and cannot start it yet.
-    func beginOptions() {
+    ///
+    /// - Parameter hasDefaults: Whether the queue has default options.
+    func beginOptions(hasDefaults: Bool) {
         // Reading all options would add 900 instructions to an operation that only has limits.
-        let (isNeeded, limits) = record.withLock { record in
-            (record.hasTimedOptions || record.scheduler?.defaults != nil, record.links?.limits ?? [])
-        }
+        let (isTimed, limits) = record.withLock { ($0.hasTimedOptions, $0.hasLimits ? $0.links!.limits : []) }
         endIfTooHeavy(for: limits)
         takePlaces(in: limits)
-        if !isNeeded { return }
+        if !isTimed, !hasDefaults { return }
         let options = completedOptions
         if options.wrapsBody { wrapBody(in: options.body) }
         guard options.beginsAtAddition, !isFinished else { return }
@@ -103,8 +103,9 @@ extension OperationRecord {
     /// Reads only the options that the record keeps. Reading all of them took 250 instructions more.
     mutating func add(_ added: OperationOptions) {
         var (isLasting, addsLimits, addsDependencies) = (false, false, false)
-        for setting in added.settings {
-            switch setting {
+        // By index: an iterator would copy each option.
+        for index in added.settings.indices {
+            switch added.settings[index] {
             case .priority(let rawValue):
                 level = PriorityLevel(TaskPriority(rawValue: rawValue))
                 isPriorityGiven = true
@@ -114,13 +115,14 @@ extension OperationRecord {
             case .dependencies: addsDependencies = true
             case .name, .overrun, .clock: break
             }
-            if setting.isLasting { isLasting = true }
+            if added.settings[index].isLasting { isLasting = true }
         }
         if !isLasting { return }
         // An operation must not keep its dependencies alive.
         let kept = addsDependencies ? added.withoutDependencies : added
-        options = options?.adding(kept) ?? kept
-        if addsLimits { setLimits(options!.limits.ordered) }
+        let all = if let options { options.adding(kept) } else { kept }
+        if addsLimits { setLimits(all.limits.ordered) }
+        options = all
     }
 
     /// Updates the weight, the limits and the priority from the operation's options. The defaults of a queue supply

@@ -35,7 +35,7 @@ extension Scheduler {
             throw error
         }
         for dependent in dependents { dependent.linkDependencies() }
-        for operation in withOptions { operation.beginOptions() }
+        for operation in withOptions { operation.beginOptions(hasDefaults: defaults != nil) }
         try insertInOrder(operations, isBarrier: false)
     }
 
@@ -46,7 +46,7 @@ extension Scheduler {
     ) throws(TaskOperationError) -> Newcomer {
         let newcomer = try operation.attach(to: self, bindings: capturedTaskLocals, mustBeReady: mustBeReady)
         if newcomer.hasDependencies { operation.linkDependencies() }
-        if newcomer.hasOptions || defaults != nil { operation.beginOptions() }
+        if newcomer.hasOptions || defaults != nil { operation.beginOptions(hasDefaults: defaults != nil) }
         return newcomer
     }
 

@@ -237,9 +237,10 @@ extension SchedulerState {
         return permits.isOpen(records[slot].level, for: records[slot].weight)
     }
 
-    mutating func takeLimitChanges() -> TinyArray<LimitedOperations.Change> {
+    /// Removes and returns the calls that must be made on semaphores; nil if there are none.
+    mutating func takeLimitChanges() -> TinyArray<LimitedOperations.Change>? {
         // A mutation would copy the policies if a capture shares them.
-        if admission.optionalPolicies?.value.limited.hasChanges != true { return TinyArray() }
+        if admission.optionalPolicies?.value.limited.hasChanges != true { return nil }
         return admission.policies.limited.takeChanges()
     }
 

@@ -162,7 +162,7 @@ extension SmallLimits {
     /// this event.
     private mutating func updateLimits(of queue: Int) {
         while true {
-            for change in queues[queue].takeLimitChanges() { perform(change, queue) }
+            for change in queues[queue].takeLimitChanges() ?? TinyArray() { perform(change, queue) }
             let served = messages[oldMessages...].lastIndex { claims[$0].queue == queue }
             guard let served else { return }
             learn(messages.remove(at: served))
