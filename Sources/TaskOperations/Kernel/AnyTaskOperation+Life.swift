@@ -218,40 +218,16 @@ extension OperationRecord {
 extension AnyTaskOperation {
     /// Begins the delay of the operation. Called when a queue has accepted the operation and cannot start it yet.
     func beginDelay<C: Clock>(_ delay: Duration, on clock: C) where C.Duration == Duration {
-        if Deadlines.add(self, after: delay, on: clock, .high) {
-            // If the operation finished before the delay began, its end did not find the deadline.
-            if isFinished { Deadlines.remove(self) }
-            return
-        }
-        let face = ClockFace(clock)
-        let end = face.moment(after: delay)
-        let timer = TaskOperation<Void>(name: name.map { "delay of \"\($0)\"" } ?? "delay") {
-            await face.sleep(until: end)
-        }
-        // If one of the calls fails, the operation has ended in the meantime.
-        guard addHandlerUnlessFinished(isOwn: true, { _ in timer.cancel() }) else { return }
-        do {
-            try addDependency(timer)
-        } catch {
-            return
-        }
-        timer.startNew()
+        Deadlines.add(self, after: delay, on: clock, .high)
+        // If the operation finished before the delay began, its end did not find the deadline.
+        if isFinished { Deadlines.remove(self) }
     }
 }
 
 extension AnyTaskOperation: DeadlineTarget {
-    var deadlinePlace: DeadlinePlace? {
-        get {
-            record.withLock { record in
-                record.isDelayed ? DeadlinePlace(clock: record.deadlineClock, slot: record.deadlineSlot) : nil
-            }
-        }
-        set {
-            record.withLock { record in
-                record.deadlineClock = newValue?.clock ?? OperationRecord.noClock
-                record.deadlineSlot = newValue?.slot ?? 0
-            }
-        }
+    var deadlineSlot: Int32 {
+        get { record.withLock { $0.deadlineSlot } }
+        set { record.withLock { $0.deadlineSlot = newValue } }
     }
 
     func deadlinePassed() {

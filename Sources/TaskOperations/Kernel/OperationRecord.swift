@@ -57,12 +57,10 @@ struct OperationRecord: ~Copyable, Sendable {
     var wrapping = BodyWrapping.none
     /// Whether a timeout passed before the operation was added. The operation must then end without a start.
     var isLate = false
-    /// The clock of the delay's deadline; `noClock` if the operation is not delayed.
-    var deadlineClock = Self.noClock
     /// The operation's slot in its scheduler; negative until the scheduler has inserted the operation.
     var slot: Int32 = -1
-    /// The slot of the delay's deadline in the list of its clock.
-    var deadlineSlot: Int32 = 0
+    /// The slot of the delay's deadline; `noDeadline` if the operation is not delayed.
+    var deadlineSlot = noDeadline
     /// The operation's own options, without the defaults of its queue; nil if it has none.
     var options: OperationOptions?
     /// Nil until the first link is made, so that an operation without links is 100 bytes smaller.
@@ -132,10 +130,7 @@ struct OperationRecord: ~Copyable, Sendable {
 
     var isReady: Bool { phase == .submitted && !hasUnfinishedDependencies && !isDelayed && !isLate }
 
-    /// A value that is not the number of any clock: see `DeadlinePlace.clockLimit`.
-    static var noClock: UInt8 { .max }
-
-    var isDelayed: Bool { deadlineClock != Self.noClock }
+    var isDelayed: Bool { deadlineSlot != noDeadline }
 
     var hasUnfinishedDependencies: Bool { links.map { $0.dependencies.unfinishedCount > 0 } ?? false }
 

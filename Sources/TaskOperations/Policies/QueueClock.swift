@@ -17,9 +17,7 @@ final class QueueClock: Sendable {
         let start = clock.now
         face = ClockFace(clock, from: start)
         addDeadline = { target, priority in
-            let time = target.wake.reading
-            if Deadlines.add(target, time, after: start, on: clock, priority) { return }
-            _ = Deadlines.sleep(time, after: start, on: clock, priority) { target.deadlinePassed() }
+            Deadlines.add(target, target.wake.reading, after: start, on: clock, priority)
         }
     }
 
@@ -84,9 +82,9 @@ extension Scheduler: ClockUser {
 
 /// A deadline after which a clock wakes its user.
 private final class ClockWake: DeadlineTarget, @unchecked Sendable {
-    // `deadlinePlace` is accessed only under the lock of `Deadlines`. `user` is set once, in the initialiser.
+    // `deadlineSlot` is accessed only under the lock of `Deadlines`. `user` is set once, in the initialiser.
 
-    var deadlinePlace: DeadlinePlace?
+    var deadlineSlot = noDeadline
     private weak var user: (any ClockUser)?
     let wake: QueueTime.Wake
 

@@ -150,24 +150,14 @@ package func withTimeoutHandler<Result, Failure>(
 /// An object that learns once that a time is over.
 package class DeadlineTimer: DeadlineTarget, @unchecked Sendable {
     // Accessed only under the lock of `Deadlines`.
-    final var deadlinePlace: DeadlinePlace?
-
-    /// The task that sleeps if `Deadlines` cannot store the deadline; otherwise nil.
-    private let sleeper = Lock<Task<Void, Never>?>(nil)
+    final var deadlineSlot = noDeadline
 
     package final func start(_ timeout: Duration, clock: some Clock<Duration>) {
-        if Deadlines.add(self, after: timeout, on: clock, .high) { return }
-        let task = Deadlines.sleep(timeout, after: clock.now, on: clock, .high) { [weak self] in
-            self?.deadlinePassed()
-        }
-        sleeper.withLock { $0 = task }
+        Deadlines.add(self, after: timeout, on: clock, .high)
     }
 
     /// Ends the timer. A thread that has found the time over may still call `deadlinePassed` once afterwards.
-    package func end() {
-        Deadlines.remove(self)
-        sleeper.withLock { $0.take() }?.cancel()
-    }
+    package func end() { Deadlines.remove(self) }
 
     func deadlinePassed() {}
 }

@@ -17,7 +17,7 @@ enum Deadlines {
     /// Adds a deadline at `delay` after the current time of the clock. See `add(_:_:after:on:_:)`.
     static func add<C: Clock>(
         _ target: any DeadlineTarget, after delay: Duration, on clock: C, _ priority: TaskPriority
-    ) -> Bool where C.Duration == Duration {
+    ) where C.Duration == Duration {
         add(target, on: clock, from: clock.now, priority) { $0.moment(after: delay) }
     }
 
@@ -30,10 +30,9 @@ enum Deadlines {
     ///   - instant: A moment of the clock.
     ///   - clock: The clock that measures the delay.
     ///   - priority: The priority of the task that calls the target.
-    /// - Returns: True if the deadline was added; false if too many other clocks and priorities have deadlines.
     static func add<C: Clock>(
         _ target: any DeadlineTarget, _ delay: Duration, after instant: C.Instant, on clock: C, _ priority: TaskPriority
-    ) -> Bool where C.Duration == Duration {
+    ) where C.Duration == Duration {
         add(target, on: clock, from: instant, priority) { $0.moment(delay, after: instant) }
     }
 
@@ -41,7 +40,7 @@ enum Deadlines {
     private static func add<C: Clock>(
         _ target: any DeadlineTarget, on clock: C, from origin: @autoclosure () -> C.Instant, _ priority: TaskPriority,
         _ deadline: (ClockFace) -> Duration
-    ) -> Bool where C.Duration == Duration {
+    ) where C.Duration == Duration {
         let key = ClockKey(clock, priority)
         while true {
             let face = table.withLock { $0.face(for: key) } ?? ClockFace(clock, from: origin())
@@ -49,27 +48,9 @@ enum Deadlines {
             switch table.withLock({ $0.add(target, at: deadline, on: face, key) }) {
             case .added(let sleeper):
                 if let sleeper { start(sleeper) }
-                return true
+                return
             case .faceIsStale: continue
-            case .tooManyClocks: return false
             }
-        }
-    }
-
-    /// Creates a task that sleeps for a delay and then calls a function, unless the task is cancelled. Used if `add`
-    /// cannot add the deadline.
-    ///
-    /// - Parameters:
-    ///   - start: The instant from which the delay counts.
-    ///   - deadlinePassed: The function. A sleep that ignores its cancellation retains it.
-    static func sleep<C: Clock>(
-        _ delay: Duration, after start: C.Instant, on clock: C, _ priority: TaskPriority,
-        then deadlinePassed: @escaping @Sendable () -> Void
-    ) -> Task<Void, Never> where C.Duration == Duration {
-        let face = ClockFace(clock, from: start)
-        return Task.detached(executorPreference: face.sleepExecutor, priority: priority) {
-            await DeadlineSleep.$isCurrent.withValue(true) { await face.sleep(until: delay.saturated) }
-            if !Task.isCancelled { deadlinePassed() }
         }
     }
 

@@ -236,22 +236,6 @@ struct RateTests {
         _ = await operation.result
     }
 
-    /// Runs in a separate process, because other tests also need clocks.
-    @Test("A queue is woken for its next token, also if too many other clocks have deadlines", .prompt)
-    func tooManyClocks() async {
-        await #expect(processExitsWith: .success) {
-            let clocks = (0..<300).map { _ in ManualClock() }
-            for clock in clocks { TaskOperationQueue().addOperation([.delay(.seconds(1)), .clock(clock)]) {} }
-            let clock = ManualClock()
-            let queue = TaskOperationQueue(.init(rate: .one(per: .seconds(1)), clock: clock))
-            let operations = (0..<2).map { number in queue.addOperation { number } }
-            _ = try await operations[0].value
-            await until { clock.sleeperCount == 1 }
-            clock.advance(by: .seconds(1))
-            #expect(try await operations[1].value == 1)
-        }
-    }
-
     @Test("Threads that read the clock at the same time do not make time pass faster")
     func manyThreads() async throws {
         let start = ContinuousClock.now
