@@ -132,9 +132,7 @@ extension SchedulerCore {
 
     /// Decides on the effects of a queue with limits. Gives back the permits that the queue cannot use now, and repeats,
     /// because another claim of the queue may receive these permits.
-    ///
-    /// - Returns: The effects on semaphores, to perform after unlocking; nil if there are none.
-    mutating func computeEffectsWithLimits(of scheduler: Scheduler) -> SemaphoreEffects? {
+    mutating func computeEffectsWithLimits(of scheduler: Scheduler) {
         updateLimits(of: scheduler)
         state.takeLimitsOfNext { limits!.take($0, at: $1) }
         // Takes no limits again in this event: the queue could take and give back the same permits forever.
@@ -142,8 +140,12 @@ extension SchedulerCore {
             updateLimits(of: scheduler)
             state.computeEffects { $0.permitWasReturned() }
         } while state.giveBackLimits()
-        let effects = limits!.takeEffects()
-        if limits!.isEmpty { limits = nil }
-        return effects
+    }
+
+    /// Removes and returns the effects on semaphores; nil if there are none. Called at the end of an event of a queue with
+    /// limits.
+    mutating func takeSemaphoreEffects() -> SemaphoreEffects? {
+        defer { if limits!.isEmpty { limits = nil } }
+        return limits!.takeEffects()
     }
 }

@@ -46,13 +46,16 @@ final class Inbox: Sendable {
     @inline(__always)
     var isEmpty: Bool { !hasOperations.load(ordering: .relaxed) }
 
-    /// Adds an operation. If the scheduler must learn of the operation at once, if the operation has ended, or if the
-    /// inbox is full, returns false and changes nothing.
+    /// Adds an operation. If the scheduler must learn of the operation at once, if the operation has ended or must not
+    /// start, or if the inbox is full, returns false and changes nothing.
     func add(_ operation: AnyTaskOperation) -> Bool {
         state.withLock { state in
             guard let level = state.level, state.operations.count < Self.capacity else { return false }
             hasOperations.store(true, ordering: .relaxed)
-            guard operation.record.withLock({ $0.phase != .finished && $0.orderLevel <= level }) else { return false }
+            let mayWait = operation.record.withLock { record in
+                record.phase != .finished && !record.isLate && record.orderLevel <= level
+            }
+            guard mayWait else { return false }
             state.operations.append(operation)
             return true
         }

@@ -9,8 +9,8 @@ extension Scheduler {
     nonisolated func submit(
         _ operation: AnyTaskOperation, isBarrier: Bool = false, mustBeReady: Bool = false
     ) throws(TaskOperationError) {
-        let newcomer = try submitAndLink(operation, mustBeReady: mustBeReady)
-        if !isBarrier, !newcomer.hasOptions, defaults == nil, inbox.add(operation) { return }
+        try submitAndLink(operation, mustBeReady: mustBeReady)
+        if !isBarrier, inbox.add(operation) { return }
         if isBarrier { hasHadBarriers.store(true, ordering: .sequentiallyConsistent) }
         // The search for a cycle must precede the drop of another operation.
         if !isBarrier && !dropsQueued, withCore({ core in insert(operation, onlyInOrder: true, in: &core) }) { return }

@@ -202,13 +202,14 @@ extension Scheduler {
         // Threads may have added operations during the event, before it has ended others.
         drainInbox(&core)
         if !core.state.acceptance.producers.isEmpty { admitProducers(&core) }
-        if core.limits == nil {
-            repeat { core.state.computeEffects { $0.permitWasReturned() } } while updateInbox(&core)
-        } else {
-            // A queue with limits has policies, and therefore no open inbox.
-            if core.openInboxLevel != nil { emptyInbox(&core, openFor: nil) }
-            if let semaphores = core.computeEffectsWithLimits(of: self) { effects.semaphores = semaphores }
-        }
+        repeat {
+            if core.limits == nil {
+                core.state.computeEffects { $0.permitWasReturned() }
+            } else {
+                core.computeEffectsWithLimits(of: self)
+            }
+        } while updateInbox(&core)
+        if core.limits != nil, let semaphores = core.takeSemaphoreEffects() { effects.semaphores = semaphores }
         if core.state.isEmpty {
             if core.awaitingBodyCount == 0, isAwaited { forgetAwaiting() }
             // This is not the last reference, because the caller has another.

@@ -393,10 +393,10 @@ extension SchedulerState {
     /// The highest level at which no number of added operations would have effects; nil if there is no such level.
     /// Always nil if the arrival of an operation is more than an entry in the list of ready operations.
     var levelForInbox: PriorityLevel? {
-        if isEmpty || admission.hasPolicies || admission.hasBarriers || changes.isObserved { return nil }
-        if acceptance.isLimited || !acceptance.intake.accepts { return nil }
+        if isEmpty || admission.hasBarriers || changes.isObserved { return nil }
+        if acceptance.isLimited || !acceptance.intake.accepts || hasTime { return nil }
         if isHalted || permits.isAwaitedBack || permits.width.available == 0 { return .userInteractive }
-        guard let level = admission.ready.highestLevel else { return nil }
+        guard !admission.hasPolicies, let level = admission.ready.highestLevel else { return nil }
         return starting[level] >= min(permits.width.available, workerLimit) ? level : nil
     }
 

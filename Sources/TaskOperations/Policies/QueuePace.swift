@@ -14,6 +14,12 @@ struct QueuePace: Sendable {
     }
 }
 
+extension QueuePace {
+    /// Whether there is a rate, ageing or load shedding.
+    @inline(__always)
+    var hasTime: Bool { rate != nil || ages != nil || expectedWait != nil }
+}
+
 // MARK: - Rate
 
 extension QueuePace {

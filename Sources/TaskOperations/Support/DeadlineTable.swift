@@ -41,7 +41,7 @@ struct DeadlineTable: Sendable {
     private struct Clock: Sendable {
         let face: ClockFace
         let key: ClockKey
-        /// The entries of all deadlines, and of some removed deadlines. The first entry is not the entry of a removed one.
+        /// The entries of all deadlines, and of some removed ones. The first entry is not that of a removed deadline.
         var order = RankedList<Entry>()
         /// The number of deadlines.
         var count = 0
@@ -177,7 +177,9 @@ extension DeadlineTable {
 
     /// Removes the first entry, and the entries of removed deadlines directly behind it.
     private mutating func removeFirstEntry(of clock: Int) {
-        repeat { clocks[clock].order.removeFirst() } while clocks[clock].order.first.map { !$0.isPending(targets) } ?? false
+        repeat {
+            clocks[clock].order.removeFirst()
+        } while clocks[clock].order.first.map { !$0.isPending(targets) } ?? false
     }
 }
 
@@ -219,8 +221,8 @@ extension DeadlineTable {
 
 /// An object that waits for a deadline.
 protocol DeadlineTarget: AnyObject, Sendable {
-    /// The slot of the object's deadline; `noDeadline` if it has none. Only `DeadlineTable` sets this property. The lock of
-    /// `Deadlines` is held during each access.
+    /// The slot of the object's deadline; `noDeadline` if it has none. Only `DeadlineTable` sets this property. The lock
+    /// of `Deadlines` is held during each access.
     var deadlineSlot: Int32 { get set }
 
     /// Called after the deadline has passed, with no lock held.

@@ -26,6 +26,29 @@ struct InboxTests {
         for (number, operation) in operations.enumerated() { #expect(try await operation.value == number) }
     }
 
+    @Test("A thread that adds an operation with options to a busy queue does not take the queue's lock either")
+    func addsOptionsWithoutLock() async throws {
+        let (gate, limit) = (Gate(), AsyncSemaphore(capacity: 1))
+        let queue = await busyQueue(until: gate)
+        let all: [OperationOptions] = [
+            .weight(2), .limit(limit), .timeout(.seconds(600)), .timeout(untilStart: .seconds(600)),
+            .timeout(untilEnd: .seconds(600)), .delay(.milliseconds(1)), .priority(.high),
+        ]
+        let operations = queue.scheduler.withCore { _ in
+            all.map { options in queue.addOperation(options) { limit.available } }
+        }
+        let late = queue.addOperation(.timeout(untilStart: .zero)) { 0 }
+        #expect(await eventually { late.isFinished }, "it ends at once, while the queue is busy")
+        let cancelled = queue.addOperation(.limit(limit)) { 0 }
+        cancelled.cancel()
+        #expect(cancelled.isFinished && queue.operationCount == 1 + all.count)
+        gate.open()
+        for (number, operation) in operations.enumerated() {
+            #expect(try await operation.value == (number == 1 ? 0 : 1))
+        }
+        #expect(limit.available == 1)
+    }
+
     @Test("More operations than the inbox has room for keep their order")
     func manyOperations() async throws {
         let (gate, started) = (Gate(), Recorder<Int>())
@@ -52,8 +75,7 @@ struct InboxTests {
     /// The changes after which each addition must enter the scheduler.
     private static let closings: [@Sendable (TaskOperationQueue) -> Void] = [
         { $0.addBarrier {} },
-        { $0.addOperation(.weight(2)) {} },
-        { $0.addOperation(.limit(AsyncSemaphore(capacity: 1))) {} },
+        { $0.rate = .perSecond(1_000_000, burst: 100) },
         { $0.maxQueuedOperationCount = 10 },
         { $0.addObserver(EventJournal()) },
         { $0.scheduler.willBeAwaited() },

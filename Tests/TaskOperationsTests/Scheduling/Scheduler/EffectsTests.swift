@@ -51,6 +51,24 @@ struct EffectsTests {
         #expect(state.levelForInbox == .medium)
     }
 
+    @Test(
+        "The inbox is open while all permits are taken, also for weights, but not if the time of an arrival counts",
+        arguments: [
+            (QueuePolicies(), PriorityLevel.userInteractive),
+            (QueuePolicies(rate: .one(per: .seconds(1))), nil),
+            (QueuePolicies(ageing: .raise(after: .seconds(1))), nil), (QueuePolicies(shedsLoad: true), nil),
+            (QueuePolicies(queuedLimit: 10), nil),
+        ])
+    func inboxOfFullQueue(policies: QueuePolicies, expected: PriorityLevel?) {
+        var state = State(width: 2, policies: policies)
+        _ = state.add("first", isReady: true, weight: 2)
+        #expect(state.levelForInbox == nil)
+        _ = state.settled()
+        state.workerBegan(at: .medium)
+        #expect(state.nextStart(at: .medium) != nil)
+        #expect(state.levelForInbox == expected)
+    }
+
     @Test("A worker that yields counts as started until it begins again")
     func yieldingWorker() {
         var state = State(width: 1)

@@ -139,9 +139,10 @@ extension SchedulerState {
         guard let open = settled.levelForInbox else { return }
         for level in PriorityLevel.allCases where level <= open {
             var later = settled
-            for _ in 0..<3 {
+            for weight in 1...3 {
                 let slot = later.nextSlot
-                later.insert(records.all[0].element, Newcomer(level: level, isReady: true), at: slot)
+                later.insert(
+                    records.all[0].element, Newcomer(level: level, isReady: true, weight: weight), at: slot)
             }
             later.computeEffects()
             check(
