@@ -48,13 +48,17 @@ struct TokenBucket: Hashable, Sendable {
     private let fillTime: Duration
     /// The time at which the bucket is full again.
     private var next = Duration.zero
+    /// The time at which all used tokens are replaced. It is later than `next` if the burst was lowered below the number
+    /// of used tokens. Otherwise, each higher burst after a lower one would give these tokens again.
+    private var replacedTime = Duration.zero
 
     init(_ rate: OperationRate) {
         self.rate = rate
         interval = rate.interval.saturated
-        let highestBurst = Int128.max / 4 / interval.attoseconds
-        fillTime = interval * min(Int128(rate.burst), highestBurst)
+        fillTime = interval * min(Int128(rate.burst), Self.highestBurst(interval))
     }
+
+    private static func highestBurst(_ interval: Duration) -> Int128 { Int128.max / 4 / interval.attoseconds }
 
     /// The earliest time at which a token is available.
     var nextStart: Duration { next + interval - fillTime }
@@ -64,8 +68,8 @@ struct TokenBucket: Hashable, Sendable {
         count == 0 ? nextStart : max(next, time) + interval * (count + 1) - fillTime
     }
 
-    /// The time at which the bucket is full if no more tokens are used.
-    var fullTime: Duration { next }
+    /// The time at which the bucket is full and all used tokens are replaced, if no more tokens are used.
+    var fullTime: Duration { replacedTime }
 
     /// Whether the bucket is full.
     func isFull(at time: Duration) -> Bool { next <= time }
@@ -76,18 +80,26 @@ struct TokenBucket: Hashable, Sendable {
         return since < interval ? 0 : min(limit, Int(clamping: since.attoseconds / interval.attoseconds))
     }
 
-    mutating func take(at time: Duration) { next = max(next, time) + interval }
+    mutating func take(at time: Duration) {
+        next = max(next, time) + interval
+        replacedTime = max(replacedTime, time) + interval
+    }
 
-    /// The bucket after a change to another rate. It lacks as many tokens as this bucket, but at most `rate.burst`.
+    /// The bucket after a change to another rate. It lacks the used tokens, but at most `rate.burst`.
     func changed(to rate: OperationRate, at time: Duration) -> TokenBucket {
         var bucket = TokenBucket(rate)
-        let missing = max(0, (next - time) / interval)
-        bucket.next = time + bucket.fillTime * min(1, missing / Double(rate.burst))
+        let used = max(0, (replacedTime - time) / interval)
+        bucket.next = time + bucket.fillTime * min(1, used / Double(rate.burst))
+        bucket.replacedTime = max(
+            bucket.next, time + bucket.interval * min(used, Double(Self.highestBurst(bucket.interval))))
         return bucket
     }
 
     /// Puts an unused token back.
-    mutating func giveBack() { next -= interval }
+    mutating func giveBack() {
+        next -= interval
+        replacedTime -= interval
+    }
 
     /// Puts an unused token back if it was taken less than one interval ago. After an interval, another token has
     /// replaced it, so that the bucket would exceed its burst.

@@ -55,6 +55,11 @@ extension AnyTaskOperation {
     /// Returns a unique number for a wait. `leaveWait` ends the wait with this number.
     package static func nextWaitNumber() -> Int { Rank.next() }
 
+    /// Whether an operation is a direct dependency of this one. Takes constant time.
+    package func hasDependency(_ operation: AnyTaskOperation) -> Bool {
+        record.withLock { $0.links?.dependencies.contains(operation) ?? false }
+    }
+
     /// Waits until the operation has finished.
     ///
     /// - Parameters:

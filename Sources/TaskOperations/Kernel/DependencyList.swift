@@ -20,6 +20,8 @@ struct DependencyList: Sendable {
 
     var operations: [AnyTaskOperation] { list.operations }
 
+    mutating func contains(_ operation: AnyTaskOperation) -> Bool { list.contains(operation) }
+
     /// The dependencies whose values the body needs. Takes linear time.
     var inputs: [AnyTaskOperation] { list.compactMap { $1.isInput ? $0 : nil } }
 

@@ -284,13 +284,16 @@ package protocol SuspensionFollower: AnyObject, Sendable {
 }
 
 extension Scheduler {
-    package nonisolated func addFollower(_ follower: any SuspensionFollower) {
-        withCore { $0.followers.append(follower) }
+    /// Adds an object that is notified when the suspension changes.
+    ///
+    /// - Parameter number: A number that identifies the object in `removeFollower`.
+    package nonisolated func addFollower(_ follower: any SuspensionFollower, number: Int) {
+        withCore { $0.followers.append(follower, number: number) }
     }
 
-    package nonisolated func removeFollower(_ follower: any SuspensionFollower) {
-        // This does not free the follower, which the caller retains.
-        withCore { $0.followers.removeAll { $0 === follower } }
+    package nonisolated func removeFollower(number: Int) {
+        let removed = withCore { $0.followers.remove(number) }
+        extendLifetime(removed)
     }
 
     /// The scheduler whose suspension also suspends this queue; nil if there is none.
@@ -309,7 +312,7 @@ extension Scheduler {
     /// Applies an event that may suspend or resume the queue, and notifies the followers.
     nonisolated func withSuspension<Result: Sendable>(_ event: (inout SchedulerCore) -> Result) -> Result {
         let (result, followers) = withCore { core in (event(&core), core.followers) }
-        for follower in followers { follower.suspensionChanged() }
+        followers.forEach { $0.suspensionChanged() }
         return result
     }
 }

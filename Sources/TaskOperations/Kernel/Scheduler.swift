@@ -350,7 +350,7 @@ struct SchedulerCore: ~Copyable, Sendable {
     /// The number of bodies that wait for the queue to be empty.
     var awaitingBodyCount = 0
     /// The objects to notify when the queue is suspended or resumed.
-    var followers: [any SuspensionFollower] = []
+    var followers = WaitingList<any SuspensionFollower>()
     /// The scheduler whose suspension also suspends this queue; nil if there is none.
     var suspensionSource: Scheduler?
     /// Nil if the queue never had an observer.

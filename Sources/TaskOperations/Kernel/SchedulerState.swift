@@ -391,7 +391,7 @@ extension SchedulerState {
     }
 
     /// The highest level at which no number of added operations would have effects; nil if there is no such level.
-    /// Always nil if the arrival of an operation is more than an entry in the list of ready operations.
+    /// Always nil if an arrival has effects of its own, for example because a barrier or the time of the arrival counts.
     var levelForInbox: PriorityLevel? {
         if isEmpty || admission.hasBarriers || changes.isObserved { return nil }
         if acceptance.isLimited || !acceptance.intake.accepts || hasTime { return nil }

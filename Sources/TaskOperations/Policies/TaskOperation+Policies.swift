@@ -78,7 +78,8 @@ extension AnyTaskOperation {
     static func waitLendingPermit(for pause: Duration, before attempt: Int, clock: any Clock<Duration>) async {
         let (scheduler, limits) = executing?.record.withLock { ($0.scheduler, $0.links?.limits ?? []) } ?? (nil, [])
         let mayWait = scheduler?.hasRate == true || limits.contains { $0.mayHoldBackAttempts }
-        if pause <= .zero, !mayWait { return }
+        // Attempts that follow at once would otherwise keep all threads of the pool from the tasks that end them.
+        if pause <= .zero, !mayWait { return await Task.yield() }
         let face = ClockFace(clock)
         let end = face.moment(after: pause)
         await lendingPermit(for: .pause(attempt: attempt, length: pause), continues: { !Task.isCancelled }) {
@@ -127,6 +128,9 @@ public func retrying<Value>(
         if pause > .zero {
             let face = ClockFace(clock)
             await face.sleep(until: face.moment(after: pause))
+        } else {
+            // Like an operation's attempts: see `waitLendingPermit`.
+            await Task.yield()
         }
         try Task.checkCancellation()
     }

@@ -288,7 +288,7 @@ package struct WaitingList<Value: Sendable>: Sendable {
 
     package init() {}
 
-    var isEmpty: Bool { entries == nil }
+    package var isEmpty: Bool { entries == nil }
 
     var count: Int { entries?.value.count ?? 0 }
 
@@ -296,13 +296,18 @@ package struct WaitingList<Value: Sendable>: Sendable {
     var placeCount: Int { entries?.value.all.count ?? 0 }
 
     /// All values in order. Takes linear time.
-    var all: [Value] { entries?.value.all.compactMap(\.value) ?? [] }
+    package var all: [Value] { entries?.value.all.compactMap(\.value) ?? [] }
 
     @inline(__always)
     func forEach(_ body: (Value) -> Void) {
         entries?.value.all.forEach { entry in
             if let value = entry.value { body(value) }
         }
+    }
+
+    /// Whether the list has a value with a number.
+    package func contains(_ number: Int) -> Bool {
+        entries?.value.position(of: number).map { entries!.value.all[$0].value != nil } ?? false
     }
 
     /// Adds a value.
@@ -327,7 +332,7 @@ package struct WaitingList<Value: Sendable>: Sendable {
     package mutating func removeFirst() -> Value? { removing { $0.removeFirst() } }
 
     /// Removes and returns all values, in order.
-    mutating func removeAll() -> [Value] {
+    package mutating func removeAll() -> [Value] {
         defer { entries = nil }
         return all
     }

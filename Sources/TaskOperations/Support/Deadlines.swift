@@ -180,5 +180,5 @@ extension Duration {
     package var saturated: Duration { min(max(self, .zero - .longest), .longest) }
 
     /// The longest duration that the library supports.
-    static var longest: Duration { .seconds(1 << 40) }
+    package static var longest: Duration { .seconds(1 << 40) }
 }

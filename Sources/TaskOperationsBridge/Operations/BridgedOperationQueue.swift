@@ -144,9 +144,14 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
     open override var maxConcurrentOperationCount: Int {
         get { settings.withLock { $0.width } }
         set {
-            let width = Self.taskQueueWidth(newValue)
+            _ = Self.taskQueueWidth(newValue)
             settings.withLock { $0.width = newValue }
-            taskQueue.maxConcurrentOperationCount = width
+            // Another thread may set the width at the same time, so this one reads the width again after each change.
+            var width: Int
+            repeat {
+                width = settings.withLock { $0.width }
+                taskQueue.maxConcurrentOperationCount = Self.taskQueueWidth(width)
+            } while width != settings.withLock { $0.width }
         }
     }
 

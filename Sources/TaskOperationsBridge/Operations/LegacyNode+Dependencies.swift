@@ -84,7 +84,7 @@ extension Foundation.Operation {
     /// barriers.
     var isReadyNow: Bool {
         if isReady { return true }
-        guard let count = FoundationFields.dependencyCount(of: self), unfinishedDependencies.isEmpty else {
+        guard let count = FoundationFields.dependencyCount(of: self), dependencies.allSatisfy(\.isFinished) else {
             return false
         }
         FoundationFields.resetDependencyCount(of: self, from: count)

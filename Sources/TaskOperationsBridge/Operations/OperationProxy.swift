@@ -55,11 +55,13 @@ final class OperationProxy: OperationStandIn, @unchecked Sendable {  // All muta
         var hasBegun = false
         /// Whether the change to finished has begun.
         var isEnding = false
-        /// Whether the proxy waits for a report that a dependency has ended.
-        var isWatching = false
+        /// The dependency whose end the proxy will learn; nil if there is none.
+        var watched: AnyTaskOperation?
         /// The executor that delays the operation until an `OperationQueue` starts the proxy.
         var slot: GatedExecutor?
-        var dependencies: [Foundation.Operation] = []
+        /// The dependencies that were added to the proxy, with their numbers in the order of addition.
+        var dependencies: [ObjectIdentifier: (number: Int, operation: Foundation.Operation)] = [:]
+        var dependencyCount = 0
 
         /// Whether the proxy is in an `OperationQueue` that has not started it. Before the start, the proxy must seem
         /// neither executing nor finished.
@@ -95,6 +97,10 @@ final class OperationProxy: OperationStandIn, @unchecked Sendable {  // All muta
         guard super.isReady else { return false }
         if operation.isFinished { return true }
         if let slot = state.withLock({ $0.slot }) { return slot.isWanted }
+        // A search for each added dependency would take quadratic time.
+        if let watched = state.withLock({ $0.watched }), !watched.isFinished, operation.hasDependency(watched) {
+            return false
+        }
         guard let dependency = operation.dependencies.first(where: { !$0.isFinished }) else { return true }
         tellReadiness(after: dependency)
         return false
@@ -113,12 +119,13 @@ final class OperationProxy: OperationStandIn, @unchecked Sendable {  // All muta
     /// Makes Foundation read `isReady` again after a dependency has finished. Watches one dependency at a time.
     private func tellReadiness(after dependency: AnyTaskOperation) {
         let isNew = state.withLock { state in
-            defer { state.isWatching = true }
-            return !state.isWatching
+            defer { if state.watched == nil { state.watched = dependency } }
+            return state.watched == nil
         }
         guard isNew else { return }
         dependency.addCompletionHandler(on: LegacyThreads.shared) { [weak self] in
-            self?.state.withLock { $0.isWatching = false }
+            let watched = self?.state.withLock { $0.watched.take() }
+            extendLifetime(watched)
             self?.tellReadiness()
         }
     }
@@ -130,15 +137,17 @@ final class OperationProxy: OperationStandIn, @unchecked Sendable {  // All muta
     /// The dependencies of the operation, and the dependencies that were added to the proxy.
     override var dependencies: [Foundation.Operation] {
         let added = state.withLock { $0.dependencies }
-        let others = operation.dependencies.map(\.asOperation)
-        return added + others.filter { other in !added.contains { $0 === other } }
+        let others = operation.dependencies.map(\.asOperation).filter { added[ObjectIdentifier($0)] == nil }
+        return added.values.sorted { $0.number < $1.number }.map(\.operation) + others
     }
 
     override func addDependency(_ dependency: Foundation.Operation) {
         do {
             try operation.addDependency(dependency)
             state.withLock { state in
-                if !state.dependencies.contains(where: { $0 === dependency }) { state.dependencies.append(dependency) }
+                if state.dependencies[ObjectIdentifier(dependency)] != nil { return }
+                state.dependencyCount += 1
+                state.dependencies[ObjectIdentifier(dependency)] = (state.dependencyCount, dependency)
             }
         } catch TaskOperationError.alreadyStarted {
             // As in Foundation, a dependency that is added after the start has no effect.
@@ -150,12 +159,8 @@ final class OperationProxy: OperationStandIn, @unchecked Sendable {  // All muta
     }
 
     override func removeDependency(_ dependency: Foundation.Operation) {
-        let removed = state.withLock { state -> [Foundation.Operation] in
-            let removed = state.dependencies.filter { $0 === dependency }
-            state.dependencies.removeAll { $0 === dependency }
-            return removed
-        }
-        _ = consume removed
+        // The caller retains the removed operation.
+        state.withLock { _ = $0.dependencies.removeValue(forKey: ObjectIdentifier(dependency)) }
         try? operation.removeDependency(dependency)
         tellReadiness()
     }

@@ -1,3 +1,5 @@
+import TaskOperations
+
 /// The operations of a window, in numbers.
 struct CapacityWindow: Hashable, Sendable {
     /// The mean latency in seconds, finite and positive; nil if no operation has completed.
@@ -147,9 +149,10 @@ extension CapacityControl {
 }
 
 extension Duration {
-    /// The duration in seconds, rounded.
+    /// The duration in seconds, rounded. A duration outside of the range that the library supports counts as its nearest
+    /// end.
     var inSeconds: Double {
-        let (seconds, attoseconds) = components
+        let (seconds, attoseconds) = saturated.components
         return Double(seconds) + Double(attoseconds) / 1e18
     }
 }

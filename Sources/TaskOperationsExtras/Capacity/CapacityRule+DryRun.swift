@@ -1,3 +1,5 @@
+import TaskOperations
+
 /// A recorded operation, which is the input of a dry run.
 public struct CapacitySample: Hashable, Sendable {
     /// The time at which the body started, in seconds.
@@ -70,7 +72,7 @@ extension CapacityRule {
     }
 
     private func recordedWindows(of samples: [CapacitySample]) -> [RecordedWindow] {
-        let valid = samples.filter { $0.start.isFinite && $0.end.isFinite && $0.end >= $0.start }
+        let valid = samples.filter { $0.start.isFinite && $0.end.isFinite && $0.end >= $0.start }.map(\.saturated)
         let starts = valid.map(\.start).sorted()
         let ends = valid.sorted { $0.end < $1.end }
         var windows: [RecordedWindow] = []
@@ -89,5 +91,14 @@ extension CapacityRule {
             (begin, latencies, refused, counts) = (sample.end, [], 0, [])
         }
         return windows
+    }
+}
+
+extension CapacitySample {
+    /// The sample with the nearest times in the range of durations that the library supports.
+    fileprivate var saturated: CapacitySample {
+        let longest = Duration.longest.inSeconds
+        return CapacitySample(
+            start: min(max(start, -longest), longest), end: min(max(end, -longest), longest), isRefused: isRefused)
     }
 }

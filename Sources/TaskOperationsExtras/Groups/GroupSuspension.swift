@@ -37,14 +37,14 @@ final class GroupSuspension: Sendable {
 extension GroupSuspension: SuspensionFollower {
     /// Makes the inner queue follow the suspension of the outer queue until `end` is called.
     func begin() {
-        outer.addFollower(self)
+        outer.addFollower(self, number: inner.queueNumber)
         inner.suspensionSource = outer
         update()
     }
 
     func end() {
         inner.suspensionSource = nil
-        outer.removeFollower(self)
+        outer.removeFollower(number: inner.queueNumber)
     }
 
     func suspensionChanged() { update() }

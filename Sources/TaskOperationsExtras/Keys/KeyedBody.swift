@@ -20,8 +20,9 @@ final class KeyedBody<Value: Sendable>: Sendable {
             state.hasBegun = true
             return state.body
         }
-        // Only the end of the operation removes the body.
-        return try await body!()
+        // An abandoned operation has ended before its body, which may still call this.
+        guard let body else { throw CancellationError() }
+        return try await body()
     }
 
     /// Replaces the body. Does nothing and returns false if the body has begun.

@@ -61,7 +61,7 @@ extension AnyTaskOperation {
 
     /// Adds the progress of the operation to the sum of its queue, if the queue has a sum.
     func joinSumOfQueue() {
-        if let sum = ProgressSum.ofQueue(of: self) { progressUnit?.join(sum) }
+        if let sum = ProgressSum.ofQueue(of: self) { progressUnit?.join(sum, for: self) }
     }
 
     /// The operation's own progress; nil if the operation is finished. The first use creates it.

@@ -15,6 +15,7 @@ package final class ProgressListener: Sendable {
         var waiter: WaitContinuation<Void>?
     }
 
+    fileprivate let number = AnyTaskOperation.nextWaitNumber()
     private let state = Lock(State())
 
     package init() {}
@@ -62,10 +63,13 @@ package final class ProgressListener: Sendable {
 
 /// The listeners of a source, in the order of registration.
 struct ProgressListeners: Sendable {
+    private var list = WaitingList<ProgressListener>()
+
     /// All listeners. The caller wakes them after unlocking.
-    private(set) var all: [ProgressListener] = []
+    var all: [ProgressListener] { list.all }
 
-    mutating func add(_ listener: ProgressListener) { all.append(listener) }
+    mutating func add(_ listener: ProgressListener) { list.append(listener, number: listener.number) }
 
-    mutating func remove(_ listener: ProgressListener) { all.removeAll { $0 === listener } }
+    /// Removes a listener, which the caller retains.
+    mutating func remove(_ listener: ProgressListener) { _ = list.remove(listener.number) }
 }

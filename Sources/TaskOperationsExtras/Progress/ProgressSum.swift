@@ -9,13 +9,27 @@ final class ProgressSum: ProgressSource, OperationCountObserver {
         var added = 0
         var ended = 0
         /// The units of unfinished operations that have reported progress. They are numbered in order of registration.
-        var reporting: [ObjectIdentifier: (number: Int, unit: ProgressUnit)] = [:]
+        var reporting: [ObjectIdentifier: Reporting] = [:]
         var lastNumber = 0
         var listeners = ProgressListeners()
         /// The largest returned sum `done` since the number `added` last changed.
         var most = (added: 0, done: 0.0)
         /// The number of the queue. Operations find the sum by this number.
         var queueNumber: Int?
+    }
+
+    /// An operation that has reported progress. Load the weak reference with no lock held, because the result may become
+    /// the last reference.
+    private struct Reporting: Sendable {
+        let number: Int
+        let unit: ProgressUnit
+        weak let operation: AnyTaskOperation?
+
+        /// The fraction of an unfinished operation; 0 for a finished one, which the sum counts, or soon will count.
+        var fraction: Double {
+            let progress = unit.current
+            return progress.isFinished || operation?.isFinished ?? true ? 0 : progress.fraction
+        }
     }
 
     private let state = Lock(State())
@@ -32,9 +46,9 @@ final class ProgressSum: ProgressSource, OperationCountObserver {
     /// not counted yet, or if an operation runs its body again.
     var current: OperationProgress {
         let (added, ended, reporting) = state.withLock { ($0.added, $0.ended, Array($0.reporting.values)) }
-        // Sorted, because the rounded sum of floating-point numbers depends on their order.
-        let progress = reporting.sorted { $0.number < $1.number }.map(\.unit.current)
-        let done = Double(ended) + progress.reduce(0) { $0 + ($1.isFinished ? 0 : $1.fraction) }
+        // Sorted, because the rounded sum of floating-point numbers depends on their order. Read after `ended`, so that no
+        // operation counts twice.
+        let done = reporting.sorted { $0.number < $1.number }.reduce(Double(ended)) { $0 + $1.fraction }
         let most = state.withLock { state in
             if state.most.added != added || state.most.done < done { state.most = (added, done) }
             return state.most.done
@@ -48,10 +62,11 @@ final class ProgressSum: ProgressSource, OperationCountObserver {
 
     func remove(_ listener: ProgressListener) { state.withLock { $0.listeners.remove(listener) } }
 
-    func add(_ unit: ProgressUnit) {
+    func add(_ unit: ProgressUnit, of operation: AnyTaskOperation) {
         state.withLock { state in
             state.lastNumber += 1
-            state.reporting[ObjectIdentifier(unit)] = (state.lastNumber, unit)
+            state.reporting[ObjectIdentifier(unit)] =
+                Reporting(number: state.lastNumber, unit: unit, operation: operation)
         }
     }
 

@@ -40,13 +40,13 @@ final class ProgressUnit: ProgressSource {
     }
 
     /// Adds the unit to the sum of the operation's queue until the operation has finished.
-    func join(_ sum: ProgressSum) {
+    func join(_ sum: ProgressSum, for operation: AnyTaskOperation) {
         let isNew = state.withLock { state in
             if state.own.isFinished || state.sum != nil { return false }
             state.sum = sum
             return true
         }
-        if isNew { sum.add(self) }
+        if isNew { sum.add(self, of: operation) }
     }
 
     /// Completes the progress after the end of the operation.

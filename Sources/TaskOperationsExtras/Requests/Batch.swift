@@ -35,11 +35,14 @@ final class Batch<Input: Sendable>: Sendable {
 
     /// Closes the batch. Returns its inputs and their tickets, in the order of the calls. A retry receives the same
     /// ones. Takes O(*n* log *n*) time for *n* inputs.
-    func begin() -> (inputs: [Input], tickets: [Int]) {
+    ///
+    /// - Throws: `CancellationError` if all callers have left. The last one is about to cancel the operation.
+    func begin() throws(CancellationError) -> (inputs: [Input], tickets: [Int]) {
         let inputs = state.withLock { state in
             state.hasBegun = true
             return state.inputs
         }
+        if inputs.isEmpty { throw CancellationError() }
         let tickets = inputs.keys.sorted()
         return (tickets.map { inputs[$0]! }, tickets)
     }

@@ -136,7 +136,7 @@ public final class BatchedOperations<Input: Sendable, Value: Sendable>: Sendable
         let batch = Batch(input)
         let pause = SettlingPause.make(of: pause)
         let operation = TaskOperation<Results>(options.after(pause)) { [body] in
-            let (inputs, tickets) = batch.begin()
+            let (inputs, tickets) = try batch.begin()
             let results = try await body(inputs)
             if results.count != inputs.count {
                 throw BatchError.wrongResultCount(results.count, inputCount: inputs.count)

@@ -76,7 +76,7 @@ public func firstValue<Source: Sendable, Value: Sendable>(
 
         start()
         if let delay, delay <= .zero {
-            while next != nil, budget?.takeToken() ?? true { start() }
+            while next != nil, !Task.isCancelled, budget?.takeToken() ?? true { start() }
         }
         while let event = await group.next(isolation: isolation) {
             switch event {

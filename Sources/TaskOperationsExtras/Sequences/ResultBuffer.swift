@@ -24,10 +24,13 @@ final class ResultBuffer<Success: Sendable>: Sendable {
         var hasFailed = false
         /// Whether an operation is cancelled when it is added.
         var isCancelled = false
-        /// The numbers of the waits for a result.
-        var waits: [Int] = []
+        /// The numbers of the waits for a result, which end one by one.
+        var waits = WaitingList<Int>()
         /// The highest level of all tasks that have waited for a result.
         var level: PriorityLevel?
+
+        /// Whether there is an untaken operation, or a producer that can add one.
+        var hasMore: Bool { count > 0 || hasProducer }
     }
 
     private let queue: TaskOperationQueue
@@ -108,12 +111,19 @@ extension ResultBuffer {
     }
 
     private func count(_ operation: TaskOperation<Success>, hasRoom: Bool) {
-        let isExcess = !hasRoom && room?.tryAcquire() == false
+        let mayBeExcess = !hasRoom && room != nil
         state.withLock { state in
             state.count += 1
-            if isExcess { state.excessCount += 1 }
+            if mayBeExcess { state.excessCount += 1 }
             if order == .input { state.line.append(operation) }
         }
+        guard mayBeExcess, let room, room.tryAcquire() else { return }
+        // A task that has taken an operation in the meantime counted it as excess, and released no room.
+        let wasExcess = state.withLock { state in
+            defer { if state.excessCount > 0 { state.excessCount -= 1 } }
+            return state.excessCount > 0
+        }
+        if !wasExcess { room.release() }
     }
 
     /// Adds a producer to a queue. A producer is an operation that adds other operations to this buffer until it ends.
@@ -158,10 +168,22 @@ extension ResultBuffer {
         if cancelsRestOnFailure, let failure = operation.failure { fail(with: failure) }
         let waits = state.withLock { state in
             change(&state)
-            defer { state.waits = [] }
-            return state.waits
+            return takeWaits(&state)
         }
         for wait in waits { whole.leaveWait(wait) }
+    }
+
+    /// Removes and returns the waits that must end: one if there is a result, and all if there will be no other result.
+    ///
+    /// The task that takes the result ends the next wait if there is another result. If each result ended all waits, all
+    /// but one would begin again.
+    private func takeWaits(_ state: inout State) -> [Int] {
+        if !state.hasMore { return state.waits.removeAll() }
+        return hasResult(state) ? state.waits.removeFirst().map { [$0] } ?? [] : []
+    }
+
+    private func hasResult(_ state: State) -> Bool {
+        state.line.first.map { order == .completion || $0.isFinished } ?? false
     }
 
     /// Stores the first error, and cancels all operations. A later call has no effect.
@@ -184,7 +206,8 @@ extension ResultBuffer {
 
 extension ResultBuffer {
     private enum Step: Sendable {
-        case take(TaskOperation<Success>, leavesRoom: Bool)
+        /// Take an operation, and end the waits that follow.
+        case take(TaskOperation<Success>, leavesRoom: Bool, waits: [Int])
         case wait(Int)
         case end
     }
@@ -208,15 +231,18 @@ extension ResultBuffer {
     private func takeNext() async -> Result<TaskOperation<Success>?, TaskOperationError> {
         while true {
             switch nextStep() {
-            case .take(let operation, let leavesRoom):
+            case .take(let operation, let leavesRoom, let waits):
                 if leavesRoom { room?.release() }
+                for wait in waits { whole.leaveWait(wait) }
                 return .success(operation)
             case .end: return .success(nil)
             case .wait(let number):
                 do throws(TaskOperationError) {
                     try await wait(number)
                 } catch {
-                    state.withLock { state in state.waits.removeAll { $0 == number } }
+                    // If the wait has been ended for a result, another task must take it.
+                    let waits = state.withLock { $0.waits.remove(number) == nil ? takeWaits(&$0) : [] }
+                    for wait in waits { whole.leaveWait(wait) }
                     return .failure(error)
                 }
             }
@@ -225,15 +251,16 @@ extension ResultBuffer {
 
     private func nextStep() -> Step {
         state.withLock { state in
-            if let first = state.line.first, order == .completion || first.isFinished {
+            if hasResult(state) {
                 state.count -= 1
                 let leavesRoom = state.excessCount == 0
                 if !leavesRoom { state.excessCount -= 1 }
-                return .take(state.line.popFirst()!, leavesRoom: leavesRoom)
+                let taken = state.line.popFirst()!
+                return .take(taken, leavesRoom: leavesRoom, waits: takeWaits(&state))
             }
-            if state.count == 0, !state.hasProducer { return .end }
+            if !state.hasMore { return .end }
             let number = AnyTaskOperation.nextWaitNumber()
-            state.waits.append(number)
+            state.waits.append(number, number: number)
             return .wait(number)
         }
     }

@@ -83,6 +83,15 @@ struct BridgedOperationQueueTests {
         #expect(meter.most <= width)
     }
 
+    @Test("two threads that set the width leave the same width in both queues")
+    func widthOfTwoThreads() {
+        for _ in 0..<10_000 {
+            let queue = BridgedOperationQueue()
+            DispatchQueue.concurrentPerform(iterations: 2) { queue.maxConcurrentOperationCount = 1 + $0 }
+            #expect(queue.maxConcurrentOperationCount == queue.taskQueue.maxConcurrentOperationCount)
+        }
+    }
+
     @Test("blocks that block each get a thread, where the width allows it")
     func blockingBlocks() async {
         let queue = BridgedOperationQueue()

@@ -269,6 +269,22 @@ struct OperationQueueOfTaskOperationsTests {
         await queue.finished()
     }
 
+    @Test("the dependencies of a proxy are listed in their order, and each costs about the same among many")
+    func manyDependencies() {
+        let ratio = bestRatio(within: 4) { isLarge in
+            let count = isLarge ? 3000 : 300
+            let dependencies = (0..<count).map { _ in TaskOperation {}.asOperation }
+            let start = threadTime()
+            for _ in 0..<(3000 / count) {
+                let proxy = TaskOperation {}.asOperation
+                for dependency in dependencies { proxy.addDependency(dependency) }
+                #expect(!proxy.isReady && proxy.dependencies == dependencies)
+            }
+            return threadTime() - start
+        }
+        #expect(ratio < 4, "a search among all dependencies would make it 10")
+    }
+
     @Test("a barrier of it waits for them, and they for it")
     func barrier() async throws {
         let events = Recorder<String>()

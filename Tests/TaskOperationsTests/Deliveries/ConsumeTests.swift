@@ -419,11 +419,13 @@ struct ConsumeTests {
         var setup = Setup(width: 4, payloads: 10)
         setup.configuration.prefetch = 1
         setup.configuration.options.operation = .retry(.immediately(attempts: 4))
+        let gate = Gate()
         let consumption = Task { [setup] in
             await setup.consume(isFinished: false) { payload in
-                if payload > 0 { return }
+                if payload > 0 { return await gate.pass() }
                 if RetryPolicy.attempt! < 4 { throw Failed() }
                 setup.queue.isSuspended = true
+                gate.open()
             }
         }
         for _ in 0..<500 { await Task.yield() }

@@ -28,6 +28,18 @@ struct AdaptiveCapacityTests {
         #expect(capacity.capacity == 1)
     }
 
+    @Test("A clock, a window and a limit of the longest duration are those of the longest supported one", .schedules(5))
+    func longestDurations() async throws {
+        let (clock, longest) = (ManualClock(), Duration(attoseconds: .max))
+        var rule = CapacityRule.aimd(latencyLimit: longest)
+        (rule.window, rule.sampleCount) = (longest, 1)
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
+        let capacity = queue.adaptCapacity(within: 1...8, by: rule, clock: clock)
+        try await queue.addOperation { clock.advance(by: longest) }.value
+        try await queue.addOperation {}.value
+        #expect((1...8).contains(capacity.capacity))
+    }
+
     @Test("The first width is moved into the bounds")
     func bounds() {
         let queue = TaskOperationQueue(

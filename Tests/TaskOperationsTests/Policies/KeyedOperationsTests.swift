@@ -355,6 +355,32 @@ struct KeyedOperationsTests {
         for seed in 0..<10 { try await storm(seed: UInt64(seed)) }
     }
 
+    @Test("An abandoned request whose body has not begun, or begins again, fails with its timeout", .schedules(50))
+    func abandoned() async throws {
+        let queue = TaskOperationQueue()
+        queue.addBodyInterceptor { _, body in
+            // Ignores its cancellation.
+            await Task { try? await Task.sleep(for: .milliseconds(20)) }.value
+            try await body()
+        }
+        let keyed = KeyedOperations<Int, Int>(queue: queue)
+        let late = keyed.request(1, [.timeout(untilEnd: .milliseconds(10)), .overrun(.abandon)]) { 1 }
+        let again = keyed.request(
+            2, [.timeout(.milliseconds(5)), .overrun(.abandon), .retry(.immediately(attempts: 1000))]
+        ) {
+            await Task { try? await Task.sleep(for: .milliseconds(2)) }.value
+            throw WorkFailed()
+        }
+        for request in [late, again] {
+            let error = await #expect(throws: TaskOperationError.self) { try await request.value }
+            guard case .timedOut = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+        }
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
     private func storm(seed: UInt64) async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 3)
         let keyed = KeyedOperations<Int, Int>(queue: queue)

@@ -1,9 +1,9 @@
-import TaskOperationsExtras
 import TaskOperationsTesting
 import TestSupport
 import Testing
 
 @testable import TaskOperations
+@testable import TaskOperationsExtras
 
 @Suite("Progress of operations", .inTurns, .timeLimit(.minutes(120)))
 struct ProgressTests {
@@ -303,6 +303,24 @@ struct ProgressTests {
             }
         }
         #expect(operations.allSatisfy { $0.currentProgress.isFinished })
+    }
+
+    @Test("An operation whose handlers are called counts once", .schedules(20))
+    func countsOnce() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
+        let sum = try #require(queue.progressUpdates.sources.first as? ProgressSum)
+        let (gate, fractions) = (Gate(), Recorder<Double>())
+        let operation = TaskOperation { AnyTaskOperation.current?.reportProgress(0.9) }
+        // This handler is called before the one that completes the operation's own progress.
+        operation.addCompletionHandler { fractions.record(sum.current.fraction) }
+        try queue.addOperations([operation, TaskOperation { await gate.pass() }])
+        try await operation.value
+        await until { sum.current.completedUnitCount == 1 }
+        #expect(fractions.events.count == 1)
+        #expect((fractions.events + [sum.current.fraction]).allSatisfy { $0 <= 0.5 })
+        gate.open()
+        try await queue.waitUntilAllOperationsAreFinished()
+        await until { sum.current.isFinished }
     }
 
     @Test("units are freed with their operations, and groups with their sums")

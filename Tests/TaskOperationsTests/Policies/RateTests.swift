@@ -57,15 +57,42 @@ struct RateTests {
         for second in 0...50 {
             #expect(await areStarted(by: second))
             if let rate = changes[second] { queue.rate = rate }
-            // The new rate has three tokens. One of them is used up, so two operations start at once.
-            if second == 7 { times += [7, 7, 27, 47] }
-            if second == 47 { times.append(47) }
+            // At second 4, 1.6 of two tokens are used. They are still used at second 7, because each new one was used, too.
+            // Of the three tokens of the new rate, 1.4 are left, and 0.6 follow in 12 seconds.
+            if second == 7 { times += [7, 19, 39] }
+            if second == 47 { times += [47, 47] }
             #expect(await areStarted(by: second))
             clock.advance(by: .seconds(1))
         }
         try await queue.waitUntilAllOperationsAreFinished()
         #expect(recorder.events == times.map { .seconds($0) })
         #expect(queue.rate == nil)
+    }
+
+    @Test("Bursts that are raised and lowered in turn give no token twice")
+    func toggledBurst() async throws {
+        let (clock, recorder) = (ManualClock(), Recorder<Int>())
+        func rate(_ burst: Int) -> OperationRate { .one(per: .seconds(1), burst: burst) }
+        let queue = TaskOperationQueue(
+            .init(maxConcurrentOperationCount: .unlimited, rate: rate(3), clock: clock, isSuspended: true))
+        for number in 0..<30 { queue.addOperation { recorder.record(number) } }
+        queue.isSuspended = false
+        #expect(await eventually { recorder.events.count == 3 })
+        for _ in 0..<10 {
+            queue.rate = rate(7)
+            #expect(await eventually { recorder.events.count == 7 })
+            queue.rate = rate(2)
+        }
+        // With the lower burst, a token follows after each second.
+        for count in 8...10 {
+            clock.advance(by: .seconds(1))
+            #expect(await eventually { recorder.events.count == count })
+        }
+        queue.rate = rate(7)
+        clock.advance(by: .seconds(1))
+        #expect(await eventually { recorder.events.count == 11 })
+        queue.rate = nil
+        try await queue.waitUntilAllOperationsAreFinished()
     }
 
     @Test("Each attempt takes from the rate", .schedules(10))

@@ -228,6 +228,32 @@ struct HastyClock: Clock {
     }
 }
 
+@Suite("Retries that follow at once", .inTurns, .prompt, .timeLimit(.minutes(120)))
+struct ImmediateRetryTests {
+    /// Runs in a separate process, because the bodies use all threads of the pool.
+    @Test("As many of them as there are processors are ended by their timeouts")
+    func timeouts() async {
+        await #expect(processExitsWith: .success) {
+            let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: .unlimited))
+            let operations = (0..<2 * TaskOperationQueue.defaultMaxConcurrentOperationCount).map { number in
+                queue.addOperation([.timeout(.milliseconds(10)), .retry(.immediately(attempts: .max))]) {
+                    throw WorkFailed(number: number)
+                }
+            }
+            for operation in operations {
+                let error = await #expect(throws: TaskOperationError.self) { try await operation.value }
+                guard case .timedOut = error else { preconditionFailure("\(String(describing: error))") }
+            }
+            let tasks = (0..<2 * TaskOperationQueue.defaultMaxConcurrentOperationCount).map { number in
+                Task { try await retrying(.immediately(attempts: .max)) { throw WorkFailed(number: number) } as Void }
+            }
+            try await Task.sleep(for: .milliseconds(10))
+            for task in tasks { task.cancel() }
+            for task in tasks { _ = await task.result }
+        }
+    }
+}
+
 @Suite("Bad values of a retry policy stop with a message", .inTurns, .prompt, .timeLimit(.minutes(120)))
 struct RetryBadValueTests {
     @Test("attempts, and pauses")

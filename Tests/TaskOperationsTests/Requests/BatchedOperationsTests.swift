@@ -25,6 +25,13 @@ struct BatchedOperationsTests {
         while !condition() { await Task.yield() }
     }
 
+    @Test("A batch whose only caller has left before its start is cancelled and has no inputs")
+    func empty() throws {
+        let batch = Batch(1)
+        #expect(batch.leave(0))
+        #expect(throws: CancellationError.self) { _ = try batch.begin() }
+    }
+
     @Test("Each caller receives its own result or error", .schedules(300))
     func results() async throws {
         let batches = Recorder<[Int]>()

@@ -68,6 +68,23 @@ struct FirstValueTests {
         #expect(begins.events == [.zero, .milliseconds(50), .milliseconds(60)])
     }
 
+    @Test(
+        "A caller that is cancelled already begins one call", .schedules(20),
+        arguments: [nil, Duration.zero, .seconds(1)])
+    func cancelledCaller(delay: Duration?) async {
+        let meter = ConcurrencyMeter()
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await firstValue(of: 0..<5, hedgingAfter: delay) { number in
+                await meter.measure {}
+                try Task.checkCancellation()
+                return number
+            }
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(meter.total == 1)
+    }
+
     @Test("Losers have ended before the caller continues", .schedules(200))
     func losers() async throws {
         for delay in [Duration.zero, .milliseconds(1), nil] {

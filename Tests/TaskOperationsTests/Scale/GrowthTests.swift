@@ -1,4 +1,5 @@
 import TaskOperations
+import TaskOperationsExtras
 import TaskOperationsTesting
 import TestSupport
 import Testing
@@ -51,6 +52,32 @@ struct GrowthTests {
             return processorTime { for other in others { call.make(queue, last, other) } }
         }
         #expect(ratio < limit, "a search through the chain would make it 40")
+    }
+
+    @Test("A subscription to a progress ends at a cost that does not depend on the number of subscriptions")
+    func subscriptionsEnd() {
+        let ratio = bestRatio(within: limit) { isLarge in
+            let operation = TaskOperation {}
+            var subscriptions = (0..<(isLarge ? Size.largeCrowd : Size.smallCrowd)).map { _ in
+                operation.progress.makeAsyncIterator()
+            }
+            return processorTime { subscriptions.removeLast(50) }
+        }
+        #expect(ratio < limit, "a look at all subscriptions would make it 40")
+    }
+
+    @Test("A follower of a suspension leaves at a cost that does not depend on the number of followers")
+    func followersLeave() {
+        final class Follower: SuspensionFollower {
+            func suspensionChanged() {}
+        }
+        let ratio = bestRatio(within: limit) { isLarge in
+            let (queue, follower) = (TaskOperationQueue(), Follower())
+            let count = isLarge ? Size.largeCrowd : Size.smallCrowd
+            for number in 0..<count { queue.scheduler.addFollower(follower, number: number) }
+            return processorTime { for number in 0..<50 { queue.scheduler.removeFollower(number: number) } }
+        }
+        #expect(ratio < limit, "a look at all followers would make it 40")
     }
 
     @Test("Operations pass others that wait at a cost that does not depend on how many these are")

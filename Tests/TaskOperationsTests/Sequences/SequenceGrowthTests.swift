@@ -44,6 +44,40 @@ struct SequenceGrowthTests {
         #expect(ratio < 4, "a look at all that are unfinished would make it 40")
     }
 
+    @Test("A result costs about the same when 40 times as many tasks wait for one")
+    func consumers() throws {
+        let ratio = try bestRatio(within: 4) { isLarge in
+            try onOneThread { executor in
+                let queue = TaskOperationQueue(.init(executor: executor))
+                let results = TaskOperationResults<Int>(on: queue)
+                let gates = (0..<50).map { _ in Gate() }
+                for (number, gate) in gates.enumerated() {
+                    results.addOperation {
+                        await gate.pass()
+                        return number
+                    }
+                }
+                let (waiting, taken) = (ConcurrencyMeter(), ConcurrencyMeter())
+                let consumers = (0..<(isLarge ? 4000 : 100)).map { _ in
+                    Task(executorPreference: executor) {
+                        var iterator = results.makeAsyncIterator()
+                        waiting.enter()
+                        while try await iterator.next() != nil { taken.enter() }
+                    }
+                }
+                while waiting.total < consumers.count { await Task.yield() }
+                let start = threadTime()
+                for (number, gate) in gates.enumerated().dropLast() {
+                    gate.open()
+                    while taken.total <= number { await Task.yield() }
+                }
+                defer { gates.last!.open() }
+                return threadTime() - start
+            }
+        }
+        #expect(ratio < 4, "a look at all tasks that wait would make it 40")
+    }
+
     #if os(Linux)
         @Test("Many elements are mapped in constant memory", .prompt)
         func memory() async {

@@ -259,6 +259,18 @@ struct CapacityDryRunTests {
         #expect(abs(try #require(last.latency) - 0.02) < 1e-6)
     }
 
+    @Test("Times and windows of any length are sorted into windows")
+    func extremes() {
+        var rule = CapacityRule.gradient()
+        (rule.window, rule.sampleCount) = (Duration(attoseconds: .max), 1)
+        let long = CapacitySample(start: -1.7e308, end: 1.7e308)
+        #expect(rule.dryRun(over: [long, long], within: 1...Int.max).count <= 1)
+        rule.window = .zero
+        let decisions = rule.dryRun(over: Array(repeating: long, count: 100), within: 1...Int.max)
+        #expect(decisions.count == 100)
+        #expect(decisions.allSatisfy { $0.time.isFinite && $0.latency?.isFinite == true && $0.capacity >= 1 })
+    }
+
     @Test("Refusals lower the capacity, and samples without a valid time are ignored")
     func refusals() throws {
         let refused = Self.recorded.map { CapacitySample(start: $0.start, end: $0.end, isRefused: true) }

@@ -44,7 +44,8 @@ struct CatalogueTests {
             let measurement = try await subject.measure(40)
             // A busy machine delays starts without a limit, so that no upper bound is tested.
             let time = measurement.nsPerOperation
-            #expect(time > 0 && time.isFinite, "\(subject.name)")
+            // A lateness is counted from the first start. If the first start is late, others are earlier than planned.
+            #expect(time.isFinite && (time > 0 || title == "start-rate"), "\(subject.name)")
             if let bytes = measurement.bytesPerOperation { #expect(bytes.isFinite, "\(subject.name)") }
         }
     }
