@@ -40,7 +40,7 @@ public struct OperationRate: Hashable, Sendable {
 /// The tokens of a rate. Each start uses one token. Each interval adds one token, up to the burst.
 ///
 /// This is the generic cell rate algorithm in its virtual scheduling form (ITU-T Recommendation I.371, annex A). It
-/// stores a token bucket as one number, which is the time at which the bucket is full again.
+/// stores a token bucket as the time at which the bucket is full again.
 struct TokenBucket: Hashable, Sendable {
     let rate: OperationRate
     private let interval: Duration

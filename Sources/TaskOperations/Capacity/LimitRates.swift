@@ -1,6 +1,6 @@
 /// The rates of a limit: the tokens in total, and the tokens of each key. It is a pure value.
 ///
-/// A key uses memory only until its bucket is full again.
+/// A key uses memory only until all its used tokens are replaced.
 struct LimitRates: Sendable {
     typealias Key = Int
 
@@ -8,7 +8,8 @@ struct LimitRates: Sendable {
     private struct Alarm: Sendable, HeapElement {
         let time: Duration
         let key: Key
-        /// Whether the first entry of the key then has a token. Otherwise, the bucket of the key may then be full.
+        /// Whether the first entry of the key then has a token. Otherwise, the used tokens of the key may then
+        /// be replaced.
         let isForEntry: Bool
 
         func isBefore(_ other: Alarm) -> Bool { time < other.time }
@@ -103,7 +104,7 @@ extension LimitRates {
             alarms.removeFirst()
             if alarm.isForEntry { return alarm.key }
             guard let bucket = buckets[alarm.key] else { continue }
-            if bucket.isFull(at: time.now) {
+            if bucket.fullTime <= time.now {
                 buckets[alarm.key] = nil
                 fullKeys.append(alarm.key)
             } else {

@@ -492,7 +492,7 @@ extension LimitState {
     /// another one is sufficient.
     mutating func nextWake() -> QueueTime.Wake? { rates?.value.nextWake(hasEntries: records.count > 0) }
 
-    /// Whether tokens of a key are used. The key must then exist until its bucket is full.
+    /// Whether tokens of a key are used. The key must then exist until they are replaced.
     func hasBucket(_ key: Key) -> Bool { rates?.value.hasBucket(key) ?? false }
 
     /// Removes and returns the keys whose buckets have become full.

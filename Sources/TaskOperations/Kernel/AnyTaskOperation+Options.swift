@@ -61,7 +61,7 @@ extension AnyTaskOperation {
     /// - Parameter hasDefaults: Whether the queue has default options.
     func beginOptions(hasDefaults: Bool) {
         // Reading all options would add 900 instructions to an operation that only has limits.
-        let (isTimed, limits) = record.withLock { ($0.hasTimedOptions, $0.hasLimits ? $0.links!.limits : []) }
+        let (isTimed, limits) = record.withLock { ($0.hasTimedOptions, $0.links?.limits ?? []) }
         endIfTooHeavy(for: limits)
         takePlaces(in: limits)
         if !isTimed, !hasDefaults { return }

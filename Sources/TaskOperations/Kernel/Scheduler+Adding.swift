@@ -39,15 +39,13 @@ extension Scheduler {
         try insertInOrder(operations, isBarrier: false)
     }
 
-    @discardableResult
     @inline(__always)
     nonisolated func submitAndLink(
         _ operation: AnyTaskOperation, mustBeReady: Bool = false
-    ) throws(TaskOperationError) -> Newcomer {
+    ) throws(TaskOperationError) {
         let newcomer = try operation.attach(to: self, bindings: capturedTaskLocals, mustBeReady: mustBeReady)
         if newcomer.hasDependencies { operation.linkDependencies() }
         if newcomer.hasOptions || defaults != nil { operation.beginOptions(hasDefaults: defaults != nil) }
-        return newcomer
     }
 
     private nonisolated var capturedTaskLocals: [TaskLocalBinding] {

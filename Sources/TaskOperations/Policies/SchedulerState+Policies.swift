@@ -265,7 +265,7 @@ extension SchedulerState {
     /// The state of the rate and of ageing. Without policies, the queue has neither.
     var pace: QueuePace { admission.optionalPolicies?.value.pace ?? QueuePace(rate: nil, ageing: nil) }
 
-    /// Whether the time of an arrival decides about starts.
+    /// Whether the time of an arrival decides about starts, or about the acceptance of operations.
     @inline(__always)
     var hasTime: Bool { admission.optionalPolicies?.value.pace.hasTime ?? false }
 

@@ -79,7 +79,8 @@ extension AnyTaskOperation {
         let (scheduler, limits) = executing?.record.withLock { ($0.scheduler, $0.links?.limits ?? []) } ?? (nil, [])
         let mayWait = scheduler?.hasRate == true || limits.contains { $0.mayHoldBackAttempts }
         // Attempts that follow at once would otherwise keep all threads of the pool from the tasks that end them.
-        if pause <= .zero, !mayWait { return await Task.yield() }
+        if pause <= .zero { await Task.yield() }
+        if pause <= .zero, !mayWait { return }
         let face = ClockFace(clock)
         let end = face.moment(after: pause)
         await lendingPermit(for: .pause(attempt: attempt, length: pause), continues: { !Task.isCancelled }) {

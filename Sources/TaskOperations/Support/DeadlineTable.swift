@@ -214,6 +214,8 @@ extension DeadlineTable {
     private mutating func forgetClock(_ index: Int) -> Clock {
         let clock = clocks.remove(at: index)
         numbers[clock.key] = nil
+        // Frees the memory of many clocks.
+        if numbers.isEmpty { numbers = [:] }
         recent = nil
         return clock
     }

@@ -118,14 +118,15 @@ final class OperationProxy: OperationStandIn, @unchecked Sendable {  // All muta
 
     /// Makes Foundation read `isReady` again after a dependency has finished. Watches one dependency at a time.
     private func tellReadiness(after dependency: AnyTaskOperation) {
-        let isNew = state.withLock { state in
-            defer { if state.watched == nil { state.watched = dependency } }
-            return state.watched == nil
+        // A dependency that was watched and then removed may never end.
+        let former = state.withLock { state in
+            defer { state.watched = dependency }
+            return state.watched
         }
-        guard isNew else { return }
-        dependency.addCompletionHandler(on: LegacyThreads.shared) { [weak self] in
-            let watched = self?.state.withLock { $0.watched.take() }
-            extendLifetime(watched)
+        if former === dependency { return }
+        dependency.addCompletionHandler(on: LegacyThreads.shared) { [weak self, weak dependency] in
+            let ended = self?.state.withLock { $0.watched === dependency ? $0.watched.take() : nil }
+            extendLifetime(ended)
             self?.tellReadiness()
         }
     }

@@ -24,13 +24,18 @@ final class ResultBuffer<Success: Sendable>: Sendable {
         var hasFailed = false
         /// Whether an operation is cancelled when it is added.
         var isCancelled = false
-        /// The numbers of the waits for a result, which end one by one.
-        var waits = WaitingList<Int>()
+        /// The numbers of the waits for a result: those of bodies, and those of other tasks.
+        var waits = (ofBodies: WaitingList<Int>(), ofOthers: WaitingList<Int>())
         /// The highest level of all tasks that have waited for a result.
         var level: PriorityLevel?
 
         /// Whether there is an untaken operation, or a producer that can add one.
         var hasMore: Bool { count > 0 || hasProducer }
+
+        /// Removes a wait. Returns false if it was ended before.
+        mutating func removeWait(_ number: Int) -> Bool {
+            waits.ofBodies.remove(number) != nil || waits.ofOthers.remove(number) != nil
+        }
     }
 
     private let queue: TaskOperationQueue
@@ -173,13 +178,15 @@ extension ResultBuffer {
         for wait in waits { whole.leaveWait(wait) }
     }
 
-    /// Removes and returns the waits that must end: one if there is a result, and all if there will be no other result.
+    /// Removes and returns the waits that must end: all if there will be no other result. If there is a result, the first
+    /// wait of a task outside of bodies, and the first wait of a body. A body may first have to wait for its permit.
     ///
-    /// The task that takes the result ends the next wait if there is another result. If each result ended all waits, all
+    /// The task that takes the result ends the next waits if there is another result. If each result ended all waits, all
     /// but one would begin again.
     private func takeWaits(_ state: inout State) -> [Int] {
-        if !state.hasMore { return state.waits.removeAll() }
-        return hasResult(state) ? state.waits.removeFirst().map { [$0] } ?? [] : []
+        if !state.hasMore { return state.waits.ofBodies.removeAll() + state.waits.ofOthers.removeAll() }
+        if !hasResult(state) { return [] }
+        return [state.waits.ofOthers.removeFirst(), state.waits.ofBodies.removeFirst()].compactMap(\.self)
     }
 
     private func hasResult(_ state: State) -> Bool {
@@ -241,7 +248,7 @@ extension ResultBuffer {
                     try await wait(number)
                 } catch {
                     // If the wait has been ended for a result, another task must take it.
-                    let waits = state.withLock { $0.waits.remove(number) == nil ? takeWaits(&$0) : [] }
+                    let waits = state.withLock { $0.removeWait(number) ? [] : takeWaits(&$0) }
                     for wait in waits { whole.leaveWait(wait) }
                     return .failure(error)
                 }
@@ -250,7 +257,8 @@ extension ResultBuffer {
     }
 
     private func nextStep() -> Step {
-        state.withLock { state in
+        let isBody = AnyTaskOperation.current != nil
+        return state.withLock { state in
             if hasResult(state) {
                 state.count -= 1
                 let leavesRoom = state.excessCount == 0
@@ -260,7 +268,11 @@ extension ResultBuffer {
             }
             if !state.hasMore { return .end }
             let number = AnyTaskOperation.nextWaitNumber()
-            state.waits.append(number, number: number)
+            if isBody {
+                state.waits.ofBodies.append(number, number: number)
+            } else {
+                state.waits.ofOthers.append(number, number: number)
+            }
             return .wait(number)
         }
     }
@@ -268,7 +280,9 @@ extension ResultBuffer {
     private func wait(_ number: Int) async throws(TaskOperationError) {
         inherit(PriorityLevel(Task.currentPriority))
         _ = try await whole.wait(number: number, endsEarly: false) {
-            state.withLock { state in !state.waits.contains(number) }
+            state.withLock { state in
+                !state.waits.ofBodies.contains(number) && !state.waits.ofOthers.contains(number)
+            }
         }
     }
 

@@ -285,6 +285,25 @@ struct OperationQueueOfTaskOperationsTests {
         #expect(ratio < 4, "a search among all dependencies would make it 10")
     }
 
+    @Test("a proxy starts after its last dependency, even if the one that it has watched was removed")
+    func removedWatchedDependency() async throws {
+        let (ours, gate) = (TaskOperationQueue(.init(isSuspended: true)), Gate())
+        let removed = ours.addOperation {}
+        let last = TaskOperationQueue().addOperation { await gate.pass() }
+        let operation = TaskOperation { 1 }
+        let proxy = operation.asOperation
+        proxy.addDependency(removed.asOperation)
+        proxy.addDependency(last.asOperation)
+        let queue = OperationQueue()
+        queue.addOperation(proxy)
+        #expect(!proxy.isReady)
+        proxy.removeDependency(removed.asOperation)
+        #expect(!proxy.isReady)
+        gate.open()
+        #expect(try await operation.value == 1)
+        ours.cancelAllOperations()
+    }
+
     @Test("a barrier of it waits for them, and they for it")
     func barrier() async throws {
         let events = Recorder<String>()

@@ -6,6 +6,23 @@ import Testing
 
 @Suite("Limits that operations share", .inTurns, .timeLimit(.minutes(120)))
 struct LimitTests {
+    @Test(
+        "An operation with a limit that is cancelled before or during its addition ends", arguments: [true, false])
+    func cancelledAtAddition(hasDefaults: Bool) async throws {
+        let defaults: OperationOptions = hasDefaults ? .timeout(.seconds(600)) : OperationOptions()
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, defaults: defaults))
+        let limit = AsyncSemaphore(capacity: 1)
+        for _ in 0..<300 {
+            let operations = (0..<10).map { _ in TaskOperation(.limit(limit)) {} }
+            operations[0].cancel()
+            async let cancellation: Void = Task { for operation in operations { operation.cancel() } }.value
+            try queue.addOperations(operations)
+            await cancellation
+        }
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(limit.available == 1)
+    }
+
     @Test("A limit with one permit is mutual exclusion, across queues and with tasks", .schedules(8))
     func exclusion() async throws {
         let limit = AsyncSemaphore(capacity: 1)

@@ -235,8 +235,10 @@ struct ImmediateRetryTests {
     func timeouts() async {
         await #expect(processExitsWith: .success) {
             let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: .unlimited))
-            let operations = (0..<2 * TaskOperationQueue.defaultMaxConcurrentOperationCount).map { number in
-                queue.addOperation([.timeout(.milliseconds(10)), .retry(.immediately(attempts: .max))]) {
+            let limit = AsyncSemaphore(capacity: 100, rate: .perSecond(1_000_000_000, burst: 1_000_000_000))
+            let operations = (0..<4 * TaskOperationQueue.defaultMaxConcurrentOperationCount).map { number in
+                let limits: OperationOptions = number % 2 == 0 ? .limit(limit) : OperationOptions()
+                return queue.addOperation([.timeout(.milliseconds(10)), .retry(.immediately(attempts: .max)), limits]) {
                     throw WorkFailed(number: number)
                 }
             }

@@ -56,6 +56,26 @@ struct LimitRatesTests {
         }
     }
 
+    @Test("The used tokens of a key stay used if its burst is lowered and raised")
+    func toggledBurst() {
+        func rate(_ burst: Int) -> OperationRate { .one(per: .seconds(1), burst: burst) }
+        var state = LimitState<Int>(capacity: 1000)
+        let key = state.addKey()
+        state.setRatePerKey(rate(5))
+        func take() -> Int { (0..<20).count { _ in state.tryAcquire(1, for: key) } }
+        #expect(take() == 5)
+        state.setRatePerKey(rate(2))
+        state.advance(to: .seconds(2))
+        #expect(take() == 2)
+        // The bucket of two tokens is full at second 4, and the seven tokens are replaced at second 7.
+        state.advance(to: .seconds(5))
+        #expect(state.takeFullKeys().isEmpty && state.hasBucket(key))
+        state.setRatePerKey(rate(5))
+        #expect(take() == 3)
+        state.advance(to: .seconds(20))
+        #expect(state.takeFullKeys() == [key] && !state.hasBucket(key))
+    }
+
     @Test("No rate is exceeded, and every entry is served at the times for which the limit asks", arguments: 0..<60)
     func randomUse(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
