@@ -59,8 +59,8 @@ struct OperationRecord: ~Copyable, Sendable {
     var isLate = false
     /// The operation's slot in its scheduler; negative until the scheduler has inserted the operation.
     var slot: Int32 = -1
-    /// The slot of the delay's deadline; `noDeadline` if the operation is not delayed.
-    var deadlineSlot = noDeadline
+    /// The slot of the delay's deadline; negative if the operation is not delayed.
+    var deadlineSlot: Int32 = -1
     /// The operation's own options, without the defaults of its queue; nil if it has none.
     var options: OperationOptions?
     /// Nil until the first link is made, so that an operation without links is 100 bytes smaller.
@@ -130,7 +130,7 @@ struct OperationRecord: ~Copyable, Sendable {
 
     var isReady: Bool { phase == .submitted && !hasUnfinishedDependencies && !isDelayed && !isLate }
 
-    var isDelayed: Bool { deadlineSlot != noDeadline }
+    var isDelayed: Bool { deadlineSlot >= 0 }
 
     var hasUnfinishedDependencies: Bool { links.map { $0.dependencies.unfinishedCount > 0 } ?? false }
 

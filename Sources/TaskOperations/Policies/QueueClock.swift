@@ -84,7 +84,7 @@ extension Scheduler: ClockUser {
 private final class ClockWake: DeadlineTarget, @unchecked Sendable {
     // `deadlineSlot` is accessed only under the lock of `Deadlines`. `user` is set once, in the initialiser.
 
-    var deadlineSlot = noDeadline
+    var deadlineSlot: Int32 = -1
     private weak var user: (any ClockUser)?
     let wake: QueueTime.Wake
 

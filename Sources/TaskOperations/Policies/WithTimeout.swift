@@ -150,7 +150,7 @@ package func withTimeoutHandler<Result, Failure>(
 /// An object that learns once that a time is over.
 package class DeadlineTimer: DeadlineTarget, @unchecked Sendable {
     // Accessed only under the lock of `Deadlines`.
-    final var deadlineSlot = noDeadline
+    final var deadlineSlot: Int32 = -1
 
     package final func start(_ timeout: Duration, clock: some Clock<Duration>) {
         Deadlines.add(self, after: timeout, on: clock, .high)

@@ -170,7 +170,7 @@ extension DeadlineTable {
     /// Removes a deadline, but not its entry.
     private mutating func take(at slot: Int) -> (target: any DeadlineTarget, clock: Int, number: UInt32) {
         let (target, clock, number) = targets.remove(at: slot)
-        target.deadlineSlot = noDeadline
+        target.deadlineSlot = -1
         clocks[Int(clock)].count -= 1
         return (target, Int(clock), number)
     }
@@ -223,13 +223,10 @@ extension DeadlineTable {
 
 /// An object that waits for a deadline.
 protocol DeadlineTarget: AnyObject, Sendable {
-    /// The slot of the object's deadline; `noDeadline` if it has none. Only `DeadlineTable` sets this property. The lock
+    /// The slot of the object's deadline; negative if it has none. Only `DeadlineTable` sets this property. The lock
     /// of `Deadlines` is held during each access.
     var deadlineSlot: Int32 { get set }
 
     /// Called after the deadline has passed, with no lock held.
     func deadlinePassed()
 }
-
-/// The slot of a target without a deadline.
-var noDeadline: Int32 { -1 }
