@@ -17,8 +17,5 @@ struct RelativeClock: Sendable {
     var now: Duration { face.now }
 
     /// Sleeps until the time is up or the task is cancelled. If there is no time, lets other tasks run.
-    func sleep(for duration: Duration) async {
-        if duration <= .zero { return await Task.yield() }
-        await face.sleep(until: now + duration.saturated)
-    }
+    func sleep(for duration: Duration) async { await face.sleep(for: duration) }
 }

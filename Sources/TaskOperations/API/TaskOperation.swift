@@ -73,7 +73,6 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
 
     /// - Parameter inputs: Dependencies in addition to the dependencies of the options.
     convenience init(_ options: OperationOptions, after inputs: [AnyTaskOperation], _ body: @escaping Body) {
-        let inputCount = inputs.count
         var (name, dependencies) = (nil as String?, inputs)
         // By index: an iterator would copy each option.
         for index in options.settings.indices {
@@ -83,7 +82,7 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
             default: break
             }
         }
-        self.init(name: name, dependencies: dependencies, inputCount: inputCount, body)
+        self.init(name: name, dependencies: dependencies, inputCount: inputs.count, body)
         if !options.isEmpty { record.withLock { $0.add(options) } }
     }
 

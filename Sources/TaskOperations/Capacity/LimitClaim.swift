@@ -104,6 +104,7 @@ extension LimitRequest {
 extension AnyTaskOperation {
     /// Takes places in the limits that bound their queued operations. If one has no room, ends the operation.
     func takePlaces(in limits: [LimitRequest]) {
+        // Usually no limit has a bound, and a filter would copy each request.
         if !limits.contains(where: \.limit.boundsQueuedOperations) { return }
         let bounded = limits.filter { $0.limit.boundsQueuedOperations }
         let places: LimitPlaces

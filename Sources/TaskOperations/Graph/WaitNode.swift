@@ -150,9 +150,7 @@ extension OperationRecord {
     }
 
     /// Whether `rank` is above the ranks of all limits.
-    func ranksAboveLimits(at rank: Int) -> Bool {
-        links?.limits.allSatisfy { $0.limit.permit.rank.value < rank } ?? true
-    }
+    func ranksAboveLimits(at rank: Int) -> Bool { limits.allSatisfy { $0.limit.permit.rank.value < rank } }
 
     /// The limits; empty after the operation has ended.
     private var limits: [LimitRequest] { links?.limits ?? [] }

@@ -12,10 +12,9 @@ struct QueuePace: Sendable {
         ages = ageing.map { Ages($0) }
         if shedsLoad { expectedWait = Boxed(ExpectedWait()) }
     }
-}
 
-extension QueuePace {
-    /// Whether there is a rate, ageing or load shedding.
+    /// Whether there is a rate, ageing or load shedding. The time of an arrival then decides about starts, or about the
+    /// acceptance of operations.
     @inline(__always)
     var hasTime: Bool { rate != nil || ages != nil || expectedWait != nil }
 }

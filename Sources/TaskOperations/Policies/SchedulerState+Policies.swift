@@ -265,10 +265,6 @@ extension SchedulerState {
     /// The state of the rate and of ageing. Without policies, the queue has neither.
     var pace: QueuePace { admission.optionalPolicies?.value.pace ?? QueuePace(rate: nil, ageing: nil) }
 
-    /// Whether the time of an arrival decides about starts, or about the acceptance of operations.
-    @inline(__always)
-    var hasTime: Bool { admission.optionalPolicies?.value.pace.hasTime ?? false }
-
     /// Whether operations are raised as they wait. Reading `pace` would copy it.
     @inline(__always)
     private var hasAgeing: Bool { admission.optionalPolicies?.value.pace.hasAgeing ?? false }

@@ -76,10 +76,10 @@ extension AnyTaskOperation {
     /// Waits until a pause is over, and until the rates of the queue and of the limits allow an attempt. During this
     /// wait, the body lends its permits. If the task is cancelled, the body does not take the permits back, and must end.
     static func waitLendingPermit(for pause: Duration, before attempt: Int, clock: any Clock<Duration>) async {
+        // See `ClockFace.sleep(for:)`.
+        if pause <= .zero { await Task.yield() }
         let (scheduler, limits) = executing?.record.withLock { ($0.scheduler, $0.links?.limits ?? []) } ?? (nil, [])
         let mayWait = scheduler?.hasRate == true || limits.contains { $0.mayHoldBackAttempts }
-        // Attempts that follow at once would otherwise keep all threads of the pool from the tasks that end them.
-        if pause <= .zero { await Task.yield() }
         if pause <= .zero, !mayWait { return }
         let face = ClockFace(clock)
         let end = face.moment(after: pause)
@@ -126,13 +126,7 @@ public func retrying<Value>(
             pause = chosen
         }
         attempt += 1
-        if pause > .zero {
-            let face = ClockFace(clock)
-            await face.sleep(until: face.moment(after: pause))
-        } else {
-            // Like an operation's attempts: see `waitLendingPermit`.
-            await Task.yield()
-        }
+        await ClockFace(clock).sleep(for: pause)
         try Task.checkCancellation()
     }
 }

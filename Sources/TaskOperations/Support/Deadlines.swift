@@ -157,6 +157,12 @@ package final class ClockFace: Sendable {
         moment(instant) + delay.saturated
     }
 
+    /// Sleeps for a time, or until the task is cancelled. Without a time, lets other tasks run: repeated work would
+    /// otherwise keep all threads of the pool from the tasks that end it.
+    package func sleep(for time: Duration) async {
+        if time <= .zero { await Task.yield() } else { await sleep(until: moment(after: time)) }
+    }
+
     /// Sleeps until a moment, or until the task is cancelled.
     ///
     /// If the clock returns early or throws an error, the function sleeps once more. If this sleep also ends early, the

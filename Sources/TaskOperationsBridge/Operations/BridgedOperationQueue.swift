@@ -144,6 +144,7 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
     open override var maxConcurrentOperationCount: Int {
         get { settings.withLock { $0.width } }
         set {
+            // Stops the process for a bad width, before anything changes.
             _ = Self.taskQueueWidth(newValue)
             settings.withLock { $0.width = newValue }
             // Another thread may set the width at the same time, so this one reads the width again after each change.

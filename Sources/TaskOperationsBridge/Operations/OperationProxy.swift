@@ -96,11 +96,10 @@ final class OperationProxy: OperationStandIn, @unchecked Sendable {  // All muta
         // This also covers Foundation's barriers, on which the proxy depends without a call of `addDependency`.
         guard super.isReady else { return false }
         if operation.isFinished { return true }
-        if let slot = state.withLock({ $0.slot }) { return slot.isWanted }
+        let (slot, watched) = state.withLock { ($0.slot, $0.watched) }
+        if let slot { return slot.isWanted }
         // A search for each added dependency would take quadratic time.
-        if let watched = state.withLock({ $0.watched }), !watched.isFinished, operation.hasDependency(watched) {
-            return false
-        }
+        if let watched, !watched.isFinished, operation.hasDependency(watched) { return false }
         guard let dependency = operation.dependencies.first(where: { !$0.isFinished }) else { return true }
         tellReadiness(after: dependency)
         return false

@@ -32,6 +32,13 @@ final class ResultBuffer<Success: Sendable>: Sendable {
         /// Whether there is an untaken operation, or a producer that can add one.
         var hasMore: Bool { count > 0 || hasProducer }
 
+        /// Counts one operation less above the limit. Returns false if there is none.
+        mutating func removeExcess() -> Bool {
+            if excessCount == 0 { return false }
+            excessCount -= 1
+            return true
+        }
+
         /// Removes a wait. Returns false if it was ended before.
         mutating func removeWait(_ number: Int) -> Bool {
             waits.ofBodies.remove(number) != nil || waits.ofOthers.remove(number) != nil
@@ -124,11 +131,7 @@ extension ResultBuffer {
         }
         guard mayBeExcess, let room, room.tryAcquire() else { return }
         // A task that has taken an operation in the meantime counted it as excess, and released no room.
-        let wasExcess = state.withLock { state in
-            defer { if state.excessCount > 0 { state.excessCount -= 1 } }
-            return state.excessCount > 0
-        }
-        if !wasExcess { room.release() }
+        if !state.withLock({ $0.removeExcess() }) { room.release() }
     }
 
     /// Adds a producer to a queue. A producer is an operation that adds other operations to this buffer until it ends.
@@ -261,8 +264,7 @@ extension ResultBuffer {
         return state.withLock { state in
             if hasResult(state) {
                 state.count -= 1
-                let leavesRoom = state.excessCount == 0
-                if !leavesRoom { state.excessCount -= 1 }
+                let leavesRoom = !state.removeExcess()
                 let taken = state.line.popFirst()!
                 return .take(taken, leavesRoom: leavesRoom, waits: takeWaits(&state))
             }
