@@ -48,6 +48,7 @@ public final class AsyncSemaphore: Sendable {
     private let optionalClock: OptionalClock
     /// Whether the number of queued operations is bounded.
     private let isRoomBounded = Atomic(false)
+    private let idle = Atomic(true)
 
     /// The name of the semaphore in messages; nil if it has no name.
     public let name: String?
@@ -181,6 +182,9 @@ public final class AsyncSemaphore: Sendable {
 
     /// Whether the number of queued operations is bounded.
     var boundsQueuedOperations: Bool { isRoomBounded.load(ordering: .sequentiallyConsistent) }
+
+    /// Whether `LimitState.isIdle` was true after the last change.
+    var isIdle: Bool { idle.load(ordering: .sequentiallyConsistent) }
 
     /// The number of free permits.
     public var available: Int { storage.withLock { $0.state.permits.available } }
@@ -510,7 +514,7 @@ extension AsyncSemaphore {
         withStorage { storage in
             let result = event(&storage)
             var served = TinyArray<SemaphoreWaiter>()
-            storage.serve(&served)
+            storage.serve(&served, of: self)
             return (result, served)
         }
     }
@@ -541,8 +545,12 @@ extension AsyncSemaphore: ClockUser {
 extension AsyncSemaphore.Storage {
     /// Assigns free permits to the first waiters in the line, and adds these waiters to `served`. The caller must then
     /// perform these effects, with no lock held.
-    mutating func serve(_ served: inout TinyArray<SemaphoreWaiter>) {
+    mutating func serve(_ served: inout TinyArray<SemaphoreWaiter>, of semaphore: AsyncSemaphore) {
         while let waiter = state.next() { served.append(waiter) }
+        // Not written if it does not change, so that every processor can keep a copy.
+        if semaphore.idle.load(ordering: .relaxed) != state.isIdle {
+            semaphore.idle.store(state.isIdle, ordering: .sequentiallyConsistent)
+        }
     }
 
     /// Keeps a key until all its tokens are free again.

@@ -275,6 +275,8 @@ final class LimitClaim: @unchecked Sendable {
     /// Whether the claim waits in a line, or was served there since the last call of `take`.
     var isWaiting: Bool { state.place != nil }
 
+    var areLimitsIdle: Bool { requests.allSatisfy(\.limit.isIdle) }
+
     /// Whether the claim keeps permits while it waits.
     var isKeeping: Bool { isWaiting && state.heldCount > 0 }
 
@@ -320,7 +322,7 @@ final class LimitClaim: @unchecked Sendable {
             change(&storage.state)
             let isTimed = storage.state.isTimed
             if isTimed, let key = requests[index].key { storage.keepForTokens(key) }
-            if !isTimed || isTimeKnown { storage.serve(&effects.served) }
+            if !isTimed || isTimeKnown { storage.serve(&effects.served, of: limit) }
             return isTimed
         }
         if isTimed { effects.timed.append(limit) }

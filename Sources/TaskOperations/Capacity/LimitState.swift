@@ -46,6 +46,8 @@ struct LimitState<Waiter: Sendable>: Sendable {
     private(set) var capacityPerKey: Int
     private var records = SlotMap<Record>()
     private(set) var claimCount = 0
+    /// Whether the capacity of a key was ever changed, so that its permits may exceed it.
+    private var mayExceedKeys = false
     /// Whether a task ever called the limit. A task may have permits of the limit and await another limit.
     private(set) var servesTasks = false
     /// The line of entries without a key.
@@ -65,6 +67,10 @@ struct LimitState<Waiter: Sendable>: Sendable {
         permits = Permits(capacity: capacity)
         capacityPerKey = perKey
     }
+
+    /// Whether permits that are released could be taken again at once: no entry waits, no time decides, and no capacity
+    /// is exceeded.
+    var isIdle: Bool { records.count == 0 && !isTimed && permits.taken <= permits.capacity && !mayExceedKeys }
 
     /// The number of waiting tasks.
     var waitingCount: Int { records.count - claimCount }
@@ -168,6 +174,7 @@ extension LimitState {
     /// Sets the number of permits for a key; nil for the number of every key.
     mutating func setCapacity(_ capacity: Int?, of key: Key) {
         keys.update(key) { $0.capacity = capacity }
+        mayExceedKeys = true
         giveTurn(key)
     }
 
@@ -289,6 +296,7 @@ extension LimitState {
     /// Sets the number of permits for each key. Takes linear time in the number of keys.
     mutating func setCapacityPerKey(_ capacity: Int) {
         capacityPerKey = capacity
+        mayExceedKeys = true
         for key in keys.slots { giveTurn(key) }
     }
 }

@@ -83,6 +83,18 @@ struct LimitedOperations: Sendable {
 
     var hasChanges: Bool { !changes.isEmpty }
 
+    /// The set whose limits an ended operation has to release, if that is the only change, and if the claim of the set
+    /// neither waits nor holds permits.
+    var released: Int? {
+        guard changes.count == 1, case .release(let set) = changes[0], sets[set].availability == .unknown else {
+            return nil
+        }
+        return set
+    }
+
+    /// Leaves the limits of the ended operation to the next one.
+    mutating func keepReleased() { changes = TinyArray() }
+
     mutating func takeChanges() -> TinyArray<Change> {
         defer { changes = TinyArray() }
         return changes

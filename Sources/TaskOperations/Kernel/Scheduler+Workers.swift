@@ -153,7 +153,6 @@ extension SchedulerCore {
         _ readied: inout Scheduler.Readied
     ) {
         _ = state.end(slot)
-        if limits != nil { updateLimits(of: scheduler) }
         if ending.hasLinks { tellDependents(operation, ending, scheduler, &readied) }
         if !state.acceptance.producers.isEmpty { scheduler.admitProducers(&self) }
     }

@@ -83,12 +83,28 @@ extension SchedulerState {
     /// Like `nextStart`, in a queue with policies.
     mutating func startByPolicies(at level: PriorityLevel, _ takeLimits: TakeLimits) -> Slot? {
         guard startableCount > 0, let first = selection, first.taskLevel == level,
-            let (slot, ownLevel, set, _) = firstWithLimits(first, takeLimits)
+            let next = firstWithLimits(first, takeLimits)
         else { return nil }
-        admission.popFirst(of: ownLevel, set)
-        start(slot, taking: records[slot].weight, at: ownLevel)
-        admission.policies.started(ReadyQueue.Entry(arrival: number(of: slot), slot: slot))
-        return slot
+        return start(next)
+    }
+
+    /// Starts the next operation with the limits of the operation that has just ended, which are then not released.
+    /// Returns nil if the next operation has other limits.
+    ///
+    /// - Parameter mayPassOn: Whether nothing else could receive the permits of a set.
+    mutating func startWithReleasedLimits(at level: PriorityLevel, mayPassOn: (_ set: Int) -> Bool) -> Slot? {
+        guard let set = admission.optionalPolicies?.value.limited.released, startableCount > 0,
+            let next = selection, next.set == set, next.taskLevel == level, mayPassOn(set)
+        else { return nil }
+        admission.policies.limited.keepReleased()
+        return start(next)
+    }
+
+    private mutating func start(_ next: Selection) -> Slot {
+        admission.popFirst(of: next.level, next.set)
+        start(next.slot, taking: records[next.slot].weight, at: next.level)
+        admission.policies.started(ReadyQueue.Entry(arrival: number(of: next.slot), slot: next.slot))
+        return next.slot
     }
 
     /// Returns the first operation that has no limits, or whose limits `takeLimits` takes. Parks the operations before

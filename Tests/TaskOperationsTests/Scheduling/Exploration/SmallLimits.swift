@@ -223,6 +223,8 @@ extension SmallLimits: Explorable {
         case refuseStart(queue: Int, PriorityLevel)
         case makeReady(Int)
         case finish(Int)
+        /// An operation ends, and its worker starts the next operation in the same event.
+        case finishAndStart(Int)
         case cancel(Int)
         case setSuspended(queue: Int, Bool)
         /// The clock of all queues advances by the interval of ageing.
@@ -241,7 +243,7 @@ extension SmallLimits: Explorable {
 
     func isProgress(_ event: Event) -> Bool {
         switch event {
-        case .add, .start, .finish, .makeReady, .learn, .stopKeeping, .acquire, .release, .setSuspended(_, false): true
+        case .add, .start, .finish, .finishAndStart, .makeReady, .learn, .stopKeeping, .acquire, .release, .setSuspended(_, false): true
         case .cancel, .refuseStart, .setSuspended, .advance: false
         }
     }
@@ -257,7 +259,7 @@ extension SmallLimits: Explorable {
             if plan.maySuspend { events.append(.setSuspended(queue: queue, !queues[queue].isSuspended)) }
         }
         for number in phases.indices {
-            if phases[number] == .executing { events.append(.finish(number)) }
+            if phases[number] == .executing { events += [.finish(number), .finishAndStart(number)] }
             if phases[number] == .waiting { events.append(.makeReady(number)) }
             if phases[number] == .pending, plan.mayCancel { events.append(.cancel(number)) }
         }
@@ -276,10 +278,12 @@ extension SmallLimits: Explorable {
         switch event {
         case .add(let number): add(number)
         case .start(let queue, let level):
-            if let number = start(queue, at: level) { phases[number] = .executing }
+            queues[queue].workerBegan(at: level)
+            start(queue, at: level)
             settle(queue)
         case .refuseStart(let queue, let level):
-            if let number = start(queue, at: level) { refuseStart(number) }
+            queues[queue].workerBegan(at: level)
+            if let number = next(queue, at: level) { refuseStart(number) }
             settle(queue)
         case .makeReady(let number):
             let queue = plan.operations[number].queue
@@ -287,10 +291,11 @@ extension SmallLimits: Explorable {
             queues[queue].setReady(slots[number]!, true)
             settle(queue)
         case .finish(let number), .cancel(let number):
-            let queue = plan.operations[number].queue
-            phases[number] = .finished
-            queues[queue].remove(slots[number]!)
-            slots[number] = nil
+            let queue = end(number)
+            settle(queue)
+        case .finishAndStart(let number):
+            let queue = end(number)
+            start(queue, at: plan.levels.isEmpty ? .medium : plan.levels[number])
             settle(queue)
         case .setSuspended(let queue, let isSuspended):
             queues[queue].setSuspended(isSuspended)
@@ -356,22 +361,45 @@ extension SmallLimits: Explorable {
         return plan.operations[number].limits.map { .init(weight: weight, key: $0 == 0 ? key : nil) }
     }
 
-    /// Starts the next operation if its limits have permits.
-    private mutating func start(_ queue: Int, at level: PriorityLevel) -> Int? {
-        queues[queue].workerBegan(at: level)
-        updateLimits(of: queue)
-        let slot = withCopy(of: queue) { state, copy in
-            state.nextStart(at: level) { set, level in copy.take(copy.claim(of: queue, set), at: level) }
+    /// Ends an operation. Returns its queue.
+    private mutating func end(_ number: Int) -> Int {
+        let queue = plan.operations[number].queue
+        phases[number] = .finished
+        queues[queue].remove(slots[number]!)
+        slots[number] = nil
+        return queue
+    }
+
+    private mutating func start(_ queue: Int, at level: PriorityLevel) {
+        if let number = next(queue, at: level) { phases[number] = .executing }
+    }
+
+    /// Starts the next operation of a queue if its limits have permits.
+    private mutating func next(_ queue: Int, at level: PriorityLevel) -> Int? {
+        let passedOn = withCopy(of: queue) { state, copy in
+            state.startWithReleasedLimits(at: level) { set in
+                copy.claims[copy.claim(of: queue, set)].limits.allSatisfy { copy.semaphores[$0].isIdle }
+            }
         }
-        guard let slot else { return nil }
+        guard let slot = passedOn ?? takeLimitsAndStart(queue, at: level) else { return nil }
         if let set = queues[queue].limitedOperations.set(of: slot) {
-            claims[claim(of: queue, set)].state.transfer()
             withCopy(of: queue) { state, copy in
                 state.claimNext(of: set) { set, level in copy.take(copy.claim(of: queue, set), at: level) }
             }
         }
         checkOrder(of: slot, in: queues[queue])
         return queues[queue].records[slot].element
+    }
+
+    private mutating func takeLimitsAndStart(_ queue: Int, at level: PriorityLevel) -> Int? {
+        updateLimits(of: queue)
+        let slot = withCopy(of: queue) { state, copy in
+            state.nextStart(at: level) { set, level in copy.take(copy.claim(of: queue, set), at: level) }
+        }
+        if let slot, let set = queues[queue].limitedOperations.set(of: slot) {
+            claims[claim(of: queue, set)].state.transfer()
+        }
+        return slot
     }
 
     /// Of the ready operations with the same limits, the one that has started must have been the first one.

@@ -1,0 +1,107 @@
+import TaskOperations
+import TaskOperationsTesting
+import TestSupport
+import Testing
+
+@Suite("An operation leaves its limits to the next operation of its queue", .inTurns, .timeLimit(.minutes(120)))
+struct PassedPermitTests {
+    @Test("Another queue that waits for the limit comes first")
+    func otherQueue() async throws {
+        let limit = AsyncSemaphore(capacity: 1)
+        let queues = (0..<2).map { _ in TaskOperationQueue(maxConcurrentOperationCount: 1) }
+        let (order, gate) = (Recorder<Int>(), Gate())
+        queues[0].addOperation(.limit(limit)) { await gate.pass() }
+        await gate.waitForArrivals(1)
+        for queue in [0, 0, 1, 0] { queues[queue].addOperation(.limit(limit)) { order.record(queue) } }
+        gate.open()
+        for queue in queues { try await queue.waitUntilAllOperationsAreFinished() }
+        #expect(order.events == [1, 0, 0, 0] && limit.available == 1)
+    }
+
+    @Test("A task that waits for the limit comes first")
+    func task() async throws {
+        let limit = AsyncSemaphore(capacity: 1)
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let (order, gate) = (Recorder<Int>(), Gate())
+        queue.addOperation(.limit(limit)) { await gate.pass() }
+        await gate.waitForArrivals(1)
+        let task = Task { try await limit.withPermit { order.record(1) } }
+        #expect(await eventually { limit.waitingCount == 1 })
+        for _ in 0..<3 { queue.addOperation(.limit(limit)) { order.record(0) } }
+        gate.open()
+        try await task.value
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(order.events == [1, 0, 0, 0] && limit.available == 1)
+    }
+
+    enum Reduction: CaseIterable {
+        case inTotal, perKey, ofKey
+
+        func perform(on limit: AsyncSemaphore) {
+            switch self {
+            case .inTotal: limit.capacity = 1
+            case .perKey: limit.capacityPerKey = 1
+            case .ofKey: limit.setCapacity(1, for: "key")
+            }
+        }
+    }
+
+    @Test("A permit above a reduced capacity is given back", arguments: Reduction.allCases)
+    func reducedCapacity(_ reduction: Reduction) async throws {
+        let limit = AsyncSemaphore(capacity: 3, perKey: 2)
+        if reduction == .inTotal { limit.capacity = 2 }
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
+        let (meter, gates) = (ConcurrencyMeter(), [Gate(), Gate()])
+        let executing = gates.map { gate in queue.addOperation(.limit(limit, key: "key")) { await gate.pass() } }
+        for gate in gates { await gate.waitForArrivals(1) }
+        for _ in 0..<4 {
+            queue.addOperation(.limit(limit, key: "key")) { await meter.measure { await Task.yield() } }
+        }
+        reduction.perform(on: limit)
+        gates[0].open()
+        try await executing[0].value
+        try await queue.addOperation {}.value
+        #expect(meter.total == 0 && limit.takenCount(for: "key") == 1)
+        gates[1].open()
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(meter.total == 4 && meter.most == 1)
+    }
+
+    @Test("Each operation uses a token of the rate, in total and of its key", arguments: [false, true])
+    func rate(isOfKey: Bool) async throws {
+        let clock = ManualClock()
+        let rate = OperationRate.one(per: .seconds(1), burst: 2)
+        let limit = AsyncSemaphore(
+            capacity: 1, rate: isOfKey ? nil : rate, ratePerKey: isOfKey ? rate : nil, clock: clock)
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let (order, gate) = (Recorder<Int>(), Gate())
+        queue.addOperation(.limit(limit, key: "key")) { await gate.pass() }
+        await gate.waitForArrivals(1)
+        let operations = (0..<3).map { number in
+            queue.addOperation(.limit(limit, key: "key")) { order.record(number) }
+        }
+        gate.open()
+        for number in 0..<3 {
+            try await operations[number].value
+            try await queue.addOperation {}.value
+            #expect(order.events == Array(0...number))
+            clock.advance(by: .seconds(1))
+        }
+    }
+
+    @Test("The next operation takes its limits itself if it has others, or another weight or level")
+    func otherLimits() async throws {
+        let (one, other) = (AsyncSemaphore(capacity: 2), AsyncSemaphore(capacity: 2))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
+        let options: [OperationOptions] = [
+            .limit(one), .limit(other), .limits([one, other]), .limit(one, weight: 2), .limit(one, key: 1),
+            [.limit(one), .priority(.high)], .limit(one), OperationOptions(), .limit(one),
+        ]
+        let total = ConcurrencyMeter()
+        for round in 0..<200 {
+            queue.addOperation(options[round * 7 % options.count]) { await total.measure { await Task.yield() } }
+        }
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(total.total == 200 && total.most <= 2 && one.available == 2 && other.available == 2)
+    }
+}
