@@ -18,6 +18,7 @@ void schedulesSleep(int64_t nanoseconds) {}
 #else
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <sys/time.h>
 #include <time.h>
 
 static _Thread_local SchedulesThread *current;
@@ -278,6 +279,27 @@ __attribute__((weak)) int clock_gettime(clockid_t clock, struct timespec *time) 
     current->clockReads++;
     return 0;
 }
+
+__attribute__((weak)) time_t time(time_t *result) {
+    ORIGINAL(time)
+    if (!current) return original(result);
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (result) *result = now.tv_sec;
+    return now.tv_sec;
+}
+
+// Other C libraries declare another second parameter.
+#if defined(__GLIBC__)
+__attribute__((weak)) int gettimeofday(struct timeval *restrict result, void *restrict zone) {
+    ORIGINAL(gettimeofday)
+    if (!current) return original(result, zone);
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    *result = (struct timeval){now.tv_sec, now.tv_nsec / 1000};
+    return 0;
+}
+#endif
 
 int schedulesTakesClocks(void) { return dlsym(RTLD_DEFAULT, "clock_gettime") == (void *)clock_gettime; }
 #else

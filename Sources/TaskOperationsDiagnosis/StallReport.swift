@@ -1,8 +1,9 @@
 public import TaskOperations
 
-/// A report on the stall of a queue. A queue stalls if it has operations, but no operation has ended for some time.
+/// A report on the stall of a queue. A queue stalls if it has operations, but no operation has ended for some time. A
+/// body of the queue is not reported before it has executed for that time.
 public struct StallReport: Sendable {
-    /// An operation in the chain of waits. The chain leads from the oldest operation of the queue to the culprit.
+    /// An operation in the chain of waits. The chain leads from an operation of the queue to the culprit.
     public struct Link: Sendable, Hashable, Codable {
         /// The operation.
         public let operation: OperationLabel
@@ -30,6 +31,8 @@ public struct StallReport: Sendable {
         case suspension(QueueLabel)
         /// A queue whose width is 0.
         case width(QueueLabel)
+        /// A queue that limits operations of a priority to 0. This operation has the priority.
+        case priorityLimit(QueueLabel, awaitedBy: OperationLabel)
         /// A queue without room. This operation waits for room in the queue, and the operations of the queue wait for
         /// this operation.
         case room(QueueLabel, awaitedBy: OperationLabel)
@@ -51,7 +54,7 @@ public struct StallReport: Sendable {
     public let queue: QueueLabel
     /// The time for which no operation has ended, measured by the clock of `stalls(longerThan:clock:)`.
     public let duration: Duration
-    /// The chain of waits from the oldest unfinished operation to the culprit.
+    /// The chain of waits from the oldest unfinished operation that does not wait for a point in time to the culprit.
     public let chain: [Link]
     /// The cause of the stall.
     public let culprit: Culprit
@@ -90,6 +93,8 @@ extension StallReport.Culprit: CustomStringConvertible {
         case .outside(let operation): "\(operation) awaits something outside the library"
         case .suspension(let queue): "\(queue) is suspended"
         case .width(let queue): "\(queue) has the width 0"
+        case .priorityLimit(let queue, let operation):
+            "\(queue) limits operations of the priority of \(operation) to 0"
         case .room(let queue, let operation):
             "\(operation) waits for room in \(queue), whose operations wait for it"
         case .cancellation(let queue): "the cancellation of all operations of \(queue) has not returned"

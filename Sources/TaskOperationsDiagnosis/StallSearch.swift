@@ -1,6 +1,7 @@
 import TaskOperations
 
-/// Finds the chain of waits from the oldest operation of a queue to the culprit.
+/// Finds the chain of waits from an operation of a queue to the culprit. The operation is the oldest one that does not
+/// wait for a point in time.
 struct StallSearch {
     private let graph: OperationGraph
     private(set) var chain: [StallReport.Link] = []
@@ -41,7 +42,19 @@ struct StallSearch {
         for (index, operation) in graph.operations.enumerated() {
             if let queue = operation.queue { members[queue].add(operation, index) }
         }
-        var next = oldest(of: queue)
+        // The first operation may wait for a point in time, and a later one for a culprit.
+        for (index, operation) in graph.operations.enumerated()
+        where operation.queue != nil && operation.queue == queues[queue.number] && !operation.isDelayed {
+            search(from: index)
+            if culprit != nil { return }
+        }
+    }
+
+    /// Follows the waits of an operation. Each operation is visited once in all searches.
+    private mutating func search(from index: Int) {
+        if visited.contains(index) { return }
+        chain = []
+        var next: Int? = index
         while let index = next, visited.insert(index).inserted { next = follow(index) }
         if culprit == nil, let index = next { culprit = culprit(ofCycleAt: index) }
     }
@@ -91,8 +104,12 @@ struct StallSearch {
         case .executor: culprit = .executor(label)
         case .execution: culprit = .body(label)
         case .cancellation: culprit = self.label(ofQueueOf: index).map { .cancellation($0) }
-        case .priorityLimit:
+        case .priorityLimit(let limit):
             let operation = graph.operations[index]
+            if limit == 0 {
+                culprit = self.label(ofQueueOf: index).map { .priorityLimit($0, awaitedBy: label) }
+                return nil
+            }
             return operation.queue.flatMap { members[$0].executing[operation.priority.rawValue] }
         case .limit(let text): culprit = .semaphore(text, awaitedBy: label)
         case .delay, .rate, .finished: break

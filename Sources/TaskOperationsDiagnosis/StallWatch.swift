@@ -6,8 +6,12 @@ import TaskOperationsExtras
 final class StallWatch: TaskOperationObserver {
     private struct Progress: Sendable {
         var unfinishedCount = 0
+        /// The time at which the watch began.
+        var begin = Duration.zero
         /// The time at which an operation last ended, or at which the first operation was added.
         var last = Duration.zero
+        /// The times at which the bodies that execute began, or began another attempt, by the number of the operation.
+        var begins: [UInt64: Duration] = [:]
         var isOver = false
     }
 
@@ -36,7 +40,7 @@ final class StallWatch: TaskOperationObserver {
         guard let scheduler else { return nil }
         // The time of existing operations begins now, even if another thread reports them later.
         let (now, count) = (clock.now, scheduler.operationCount)
-        progress.withLock { $0 = Progress(unfinishedCount: count, last: now) }
+        progress.withLock { $0 = Progress(unfinishedCount: count, begin: now, last: now) }
         scheduler.addObserver(self)
         return Task.detached(executorPreference: thread, priority: .high) { await self.run() }
     }
@@ -59,6 +63,12 @@ final class StallWatch: TaskOperationObserver {
         progress.withLock { progress in
             if event.kind.isEnd || (progress.unfinishedCount == 0 && !event.isReplayed) { progress.last = now }
             progress.unfinishedCount = event.counts.unfinished
+            switch event.kind {
+            case .started, .attempt:
+                progress.begins[event.operationNumber] = event.isReplayed ? progress.begin : now
+            case .finished, .withdrawn: progress.begins[event.operationNumber] = nil
+            default: break
+            }
         }
     }
 
@@ -77,7 +87,12 @@ final class StallWatch: TaskOperationObserver {
             let due = max(progress.last, reported) + limit
             if progress.unfinishedCount > 0, now >= due {
                 reported = now
-                if let report = report(lasting: now - progress.last) { send(report) }
+                guard let report = report(lasting: now - progress.last) else { continue }
+                if let number = report.numberOfAccusedBody, let begin = progress.begins[number], now - begin < limit {
+                    reported = begin
+                } else {
+                    send(report)
+                }
             } else {
                 await sleep(until: progress.unfinishedCount > 0 ? due : now + limit)
             }
@@ -113,6 +128,17 @@ final class StallWatch: TaskOperationObserver {
             probe.wakeAll()
         }
         return probe.wait(for: .seconds(1)) { hasRun, _ in hasRun ? true : nil } == nil
+    }
+}
+
+extension StallReport {
+    /// The number of the operation whose body is the culprit; nil if the culprit is another one or on another queue, or if
+    /// the pool is blocked.
+    fileprivate var numberOfAccusedBody: UInt64? {
+        guard case .body(let label) = culprit, !isPoolBlocked else { return nil }
+        return graph.operations.first { operation in
+            operation.label == label && operation.queue.map { graph.queues[$0].label } == queue
+        }?.number
     }
 }
 

@@ -14,25 +14,26 @@ public final class Gate: Sendable {
         var isOpen = false
         var arrivals = 0
         var held: [CheckedContinuation<Void, Never>] = []
-        var watchers: [Watcher] = []
+        /// The tasks that wait for a number of arrivals, by that number.
+        var watchers: [Int: [Watcher]] = [:]
         var lastWatcher = 0
 
         /// Counts an arrival, and returns the watchers that waited for it.
         mutating func arrive() -> [Watcher] {
             arrivals += 1
-            return removeWatchers { [arrivals] in $0.count <= arrivals }
+            return watchers.removeValue(forKey: arrivals) ?? []
         }
 
-        mutating func removeWatchers(where mustGo: (Watcher) -> Bool) -> [Watcher] {
-            let removed = watchers.filter(mustGo)
-            watchers.removeAll(where: mustGo)
-            return removed
+        mutating func removeWatcher(_ number: Int, of count: Int) -> Watcher? {
+            guard let index = watchers[count]?.firstIndex(where: { $0.number == number }) else { return nil }
+            let watcher = watchers[count]!.remove(at: index)
+            if watchers[count]!.isEmpty { watchers[count] = nil }
+            return watcher
         }
     }
 
     private struct Watcher: Sendable {
         let number: Int
-        let count: Int
         let continuation: CheckedContinuation<Void, Never>
     }
 
@@ -55,7 +56,7 @@ public final class Gate: Sendable {
 
     /// Counts an arrival without waiting.
     func countArrival() {
-        resumeWatchers { $0.arrive() }
+        for watcher in state.withLock({ $0.arrive() }) { watcher.continuation.resume() }
     }
 
     /// Resumes all waiting tasks. Later tasks pass without waiting.
@@ -82,23 +83,21 @@ public final class Gate: Sendable {
         }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                resumeWatchers { state in
-                    state.watchers.append(Watcher(number: number, count: count, continuation: continuation))
-                    return state.removeWatchers { [arrivals = state.arrivals] in $0.count <= arrivals }
+                let mustWait = state.withLock { state in
+                    if count <= state.arrivals { return false }
+                    state.watchers[count, default: []].append(Watcher(number: number, continuation: continuation))
+                    return true
                 }
+                if !mustWait { return continuation.resume() }
                 // A cancellation before the registration found no watcher.
-                if Task.isCancelled { removeWatcher(number) }
+                if Task.isCancelled { removeWatcher(number, of: count) }
             }
         } onCancel: {
-            removeWatcher(number)
+            removeWatcher(number, of: count)
         }
     }
 
-    private func removeWatcher(_ number: Int) {
-        resumeWatchers { $0.removeWatchers { $0.number == number } }
-    }
-
-    private func resumeWatchers(_ remove: (inout State) -> [Watcher]) {
-        for watcher in state.withLock({ remove(&$0) }) { watcher.continuation.resume() }
+    private func removeWatcher(_ number: Int, of count: Int) {
+        state.withLock { $0.removeWatcher(number, of: count) }?.continuation.resume()
     }
 }

@@ -166,6 +166,7 @@ private struct Timeline {
     private mutating func draw(_ index: Int, height: Double) {
         let operation = trace.operations[index]
         let style = operation.outcome.rawValue
+        let executed = duration(operation.executed)
         for (part, slice) in operation.slices.enumerated() {
             let x = left + (slice.start - trace.beginning) * scale
             let length = max(0.75, (slice.end - slice.start) * scale)
@@ -175,7 +176,7 @@ private struct Timeline {
                 <rect class="\(style)" x="\(number(x))" y="\(number(row))" width="\(number(length))" \
                 height="\(number(height - 2))"\(length > 6 ? " rx=\"2\"" : "")><title>\(escaped(operation.name)): waited \
                 \(duration(operation.waitedForDependencies)) for dependencies, \(duration(operation.waitedForPermit)) for a \
-                permit, executed \(duration(operation.executed))</title></rect>
+                permit, executed \(executed)</title></rect>
                 """)
             if critical.contains(index) {
                 let mark = min(4, (height - 2) / 2)

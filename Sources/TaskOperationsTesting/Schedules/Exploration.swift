@@ -17,6 +17,7 @@ package final class Exploration: Sendable {
         var seen: (count: Int, steps: Int) = (0, 0)
         var lastChange = ContinuousClock.now
         var leavesTasks = false
+        var isEndingStuckBody = false
         var isCancelled = false
     }
 
@@ -67,6 +68,12 @@ package final class Exploration: Sendable {
         }
     }
 
+    /// Whether a body that was stuck runs after its cancellation.
+    var isEndingStuckBody: Bool {
+        get { state.withLock { $0.isEndingStuckBody } }
+        set { state.withLock { $0.isEndingStuckBody = newValue } }
+    }
+
     func noteLeftTask() { state.withLock { $0.leavesTasks = true } }
 
     /// Returns the outcome; nil if the exploration continues. Call it repeatedly: it also detects a blocked job.
@@ -99,7 +106,8 @@ package final class Exploration: Sendable {
         return state.withLock { state in
             guard state.outcome == nil else { return state.outcome }
             let failure = ScheduleFailure(
-                cause: .blocked(task: task), schedule: Schedule(run.record.deviations).description,
+                cause: state.isEndingStuckBody ? .stuck : .blocked(task: task),
+                schedule: Schedule(run.record.deviations).description,
                 place: (state.count, settings.count), trace: nil, notes: [])
             state.outcome = .failure(failure)
             state.leavesTasks = true

@@ -59,7 +59,8 @@ struct Explorer {
     }
 
     private func summary(_ count: Int, isComplete: Bool) -> ScheduleSummary {
-        ScheduleSummary(count: count, isComplete: isComplete, notes: notes)
+        let arrivals = hasArrivals && !notes.contains(Self.arrivalNote) ? [Self.arrivalNote] : []
+        return ScheduleSummary(count: count, isComplete: isComplete, notes: notes + arrivals)
     }
 
     /// Repeats a schedule, and adds a note if it differs.
@@ -119,14 +120,24 @@ extension Explorer {
         if ending != .finished {
             wasStuck = wasStuck || ending == .stuck
             cause = ending == .stuck ? .stuck : .endless
-            task.cancel()
-            _ = run.run(stepLimit: record.widths.count + 10_000, patience: .zero, isFinished: isFinished)
+            // A cancelled loop that ignores errors would not suspend any more, and never leave this thread.
+            if ending == .stuck { end(task, of: run, isFinished) }
             if !isFinished() { exploration.noteLeftTask() }
         } else if case .failure(let error) = result.value.withLock({ $0 }) {
             cause = .error(error)
         }
         run.close(isFinished: isFinished())
         return Attempt(seed: thread.pointee.usesSeed == 0 ? 0 : seed, cause: cause, record: record, trace: trace)
+    }
+}
+
+extension Explorer {
+    /// Cancels a body that waits forever, so that it can end.
+    private func end(_ task: Task<Void, Never>, of run: ScheduleRun, _ isFinished: () -> Bool) {
+        exploration.isEndingStuckBody = true
+        task.cancel()
+        _ = run.run(stepLimit: run.progress.steps + 10_000, patience: .zero, isFinished: isFinished)
+        exploration.isEndingStuckBody = false
     }
 }
 

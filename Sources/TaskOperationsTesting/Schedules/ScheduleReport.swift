@@ -122,7 +122,8 @@ struct Symbols {
     /// The name of a task, and the line that created it.
     func details(of birth: TaskBirth?) -> String {
         let place = birth?.callers.lazy.compactMap { symbols[$0]?.place }.first
-        return (birth?.name.map { " “\($0)”" } ?? "") + (place.map { " (\($0))" } ?? "")
+        let name = birth?.name.map { $0.split(whereSeparator: \.isNewline).joined(separator: " ") }
+        return (name.map { " “\($0)”" } ?? "") + (place.map { " (\($0))" } ?? "")
     }
 
     init(_ addresses: Set<UInt>) {

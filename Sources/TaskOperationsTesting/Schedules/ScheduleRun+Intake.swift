@@ -140,10 +140,12 @@ extension UnownedJob {
     }
 
     extension Duration {
+        /// The nanoseconds, rounded up: a sleep must not end before its deadline. At most a century, so that sums do not
+        /// overflow.
         fileprivate var roundedNanoseconds: Int64 {
             let (seconds, attoseconds) = components
-            // A century, so that sums do not overflow.
-            return min(max(seconds, 0), 3_155_760_000) * 1_000_000_000 + max(attoseconds, 0) / 1_000_000_000
+            return min(max(seconds, 0), 3_155_760_000) * 1_000_000_000 + (max(attoseconds, 0) + 999_999_999)
+                / 1_000_000_000
         }
     }
 #endif

@@ -131,7 +131,12 @@ extension ScheduleRun {
         while true {
             while let next = state.withLock({ $0.next(stepLimit) }) { perform(next) }
             while state.withLock({ $0.isAbandoned }) { schedulesSleep(3_600_000_000_000) }
-            if state.withLock({ $0.ready.count > 0 }) { return .endless }
+            let (isReady, isOver) = state.withLock { ($0.ready.count > 0, $0.record.widths.count >= stepLimit) }
+            if isReady {
+                if isOver { return .endless }
+                // Another thread has added a job meanwhile.
+                continue
+            }
             if isFinished() {
                 remainingTimers -= 1
                 if remainingTimers < 0 { return .finished }

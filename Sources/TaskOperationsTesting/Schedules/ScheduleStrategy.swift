@@ -112,8 +112,9 @@ struct Chooser: Sendable {
         }
         if let depth {
             // Faults of a lower depth are more likely to appear with fewer changes.
-            let count = random.number(below: depth)
-            rule = .priorities(changes: Set((0..<count).map { _ in random.number(below: max(length, 1)) }))
+            let length = max(length, 1)
+            let count = random.number(below: min(depth, length + 1))
+            rule = .priorities(changes: Set((0..<count).map { _ in random.number(below: length) }))
         } else {
             rule = .uniform
         }

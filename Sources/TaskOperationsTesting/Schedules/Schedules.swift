@@ -54,7 +54,8 @@ public struct Schedules: Sendable {
         require(only != nil, "\"\(schedule)\" is not a schedule, such as 1:1,4:2 or usual.")
     }
 
-    /// Runs the body under schedules until one fails. Blocks the calling thread.
+    /// Runs the body under schedules until one fails. Blocks the calling thread. Must not be called in the body of another
+    /// exploration.
     ///
     /// Swift Testing has the trait `.schedules`, which blocks no thread. The body of another test library fails by an
     /// error that it throws. The body runs many times, so it must create the objects that it uses.
@@ -64,6 +65,7 @@ public struct Schedules: Sendable {
     /// - Throws: `ScheduleFailure` if the body throws an error, does not finish, or blocks its thread.
     @discardableResult
     public func run(_ body: @escaping @Sendable () async throws -> Void) throws -> ScheduleSummary {
+        require(schedulesCurrent() == nil, "an exploration cannot run in the body of another one.")
         let exploration = Exploration(self, body)
         exploration.start()
         var pause: Int64 = 50_000

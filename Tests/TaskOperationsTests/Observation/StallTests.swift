@@ -97,6 +97,55 @@ struct StallTests {
         #expect(found.events.isEmpty)
     }
 
+    @Test("a body hangs, and an older operation waits for the end of a delay")
+    func behindDelay() async throws {
+        let later = queue.addOperation([.name("later"), .delay(.seconds(1000)), .clock(clock)]) {}
+        queue.addOperation(name: "afterLater", dependencies: [later]) {}
+        let gate = Gate()
+        let hung = queue.addOperation(name: "hung") { await gate.pass() }
+        await gate.waitForArrivals(1)
+        let report = try await report()
+        #expect(report.culprit == .body(OperationLabel(hung)))
+        #expect(report.chain.map(\.operation.name) == ["hung"])
+        gate.open()
+        queue.cancelAllOperations()
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test("a priority is limited to 0")
+    func limitedPriority() async throws {
+        queue.setMaxConcurrentOperationCount(0, for: .low)
+        let low = queue.addOperation(name: "low", priority: .low) {}
+        let report = try await report()
+        #expect(report.culprit == .priorityLimit(report.queue, awaitedBy: OperationLabel(low)))
+        #expect(report.culprit.description == "queue \"queue\" limits operations of the priority of \"low\" to 0")
+        queue.setMaxConcurrentOperationCount(1, for: .low)
+        try await low.value
+    }
+
+    @Test("a body that begins after a delay is reported once it has executed for the limit")
+    func bodyAfterDelay() async throws {
+        let found = Recorder<StallReport>()
+        let (reports, gate) = (queue.stalls(longerThan: .seconds(10), clock: clock), Gate())
+        let delayed = queue.addOperation([.delay(.seconds(15)), .clock(clock)]) { await gate.pass() }
+        let watching = Task { for await report in reports { found.record(report) } }
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(10))
+        await clock.waitForSleepers(2)
+        clock.advance(by: .seconds(5))
+        await gate.waitForArrivals(1)
+        clock.advance(by: .seconds(5))
+        await clock.waitForSleepers(3)
+        #expect(found.events.isEmpty)
+        clock.advance(by: .seconds(5))
+        await until { !found.events.isEmpty }
+        #expect(found.events[0].culprit == .body(OperationLabel(delayed)) && found.events[0].duration == .seconds(25))
+        gate.open()
+        try await delayed.value
+        watching.cancel()
+        await watching.value
+    }
+
     @Test("one of a chain of queues is suspended")
     func suspension() async throws {
         let middle = TaskOperationQueue(name: "middle")

@@ -243,7 +243,9 @@ extension SmallLimits: Explorable {
 
     func isProgress(_ event: Event) -> Bool {
         switch event {
-        case .add, .start, .finish, .finishAndStart, .makeReady, .learn, .stopKeeping, .acquire, .release, .setSuspended(_, false): true
+        case .add, .start, .finish, .finishAndStart, .makeReady, .learn, .stopKeeping, .acquire, .release,
+            .setSuspended(_, false):
+            true
         case .cancel, .refuseStart, .setSuspended, .advance: false
         }
     }
@@ -387,6 +389,7 @@ extension SmallLimits: Explorable {
                 state.claimNext(of: set) { set, level in copy.take(copy.claim(of: queue, set), at: level) }
             }
         }
+        if queues[queue].records[slot].level != level { violations.append("slot \(slot) started at another level") }
         checkOrder(of: slot, in: queues[queue])
         return queues[queue].records[slot].element
     }

@@ -59,7 +59,7 @@ struct SchedulesLimitsTests {
 
     @Test("A callback of a thread is waited for, and noted")
     func callbacks() throws {
-        var schedules = Schedules(50)
+        var schedules = Schedules(10)
         // On a busy machine, a thread may take long.
         schedules.patience = .seconds(300)
         let summary = try schedules.run {
@@ -110,6 +110,23 @@ struct SchedulesLimitsTests {
         // Other explorations are not affected by a task that stays.
         #expect(failure(of: schedules) { await Gate().pass() } != nil)
         #expect(failure(of: schedules) {} == nil)
+    }
+
+    @Test("A loop that never ends fails as endless, even if it ignores its cancellation")
+    func endlessRetry() throws {
+        var schedules = Schedules(10)
+        schedules.stepLimit = 1000
+        let found = failure(of: schedules) { while true { try? await Task.sleep(for: .seconds(1)) } }
+        guard case .endless? = found?.cause else { throw Fault() }
+    }
+
+    @Test("A job that another thread adds at any time is no endless loop")
+    func arrivals() throws {
+        var schedules = Schedules(5000)
+        schedules.patience = .seconds(300)
+        try schedules.run {
+            await withCheckedContinuation { continuation in DispatchQueue.global().async { continuation.resume() } }
+        }
     }
 
     @Test("The body is released before the outcome is visible")

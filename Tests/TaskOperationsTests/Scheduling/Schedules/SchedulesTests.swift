@@ -64,6 +64,37 @@ struct SchedulesTests {
         #expect(ContinuousClock.now - start < .seconds(600))
     }
 
+    @Test("A sleep does not end before its deadline, which may be between two nanoseconds", .enabled(if: isLinux))
+    func fractionalDeadline() throws {
+        try Schedules(10).run {
+            let clock = ContinuousClock()
+            let deadline = clock.now + .seconds(1) / 3
+            try await Task.sleep(until: deadline, clock: .continuous)
+            if clock.now < deadline { throw Fault() }
+        }
+    }
+
+    @Test("All functions of the C library show the virtual time", .enabled(if: isLinux))
+    func timeFunctions() throws {
+        try Schedules(10).run {
+            let (before, seconds) = (Date(), time(nil))
+            try await Task.sleep(for: .seconds(3600))
+            var now = timeval()
+            gettimeofday(&now, nil)
+            if Date().timeIntervalSince(before) < 3600 || time(nil) - seconds < 3600 || now.tv_sec - seconds < 3600 {
+                throw Fault()
+            }
+        }
+    }
+
+    @Test("A strategy with any number of priority changes runs")
+    func manyPriorityChanges() throws {
+        try Schedules(10, .priorities(depth: .max)).run {
+            async let other: Void = Task.yield()
+            await other
+        }
+    }
+
     @Test("The main actor is isolated, and its jobs keep their order")
     func mainActor() throws {
         try Schedules(300).run {
