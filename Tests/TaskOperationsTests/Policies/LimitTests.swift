@@ -310,8 +310,8 @@ struct LimitTests {
         #expect(await eventually { limit.available == 1 })
         try await ThreadExecutor(stackSize: 128 << 10).run { other.capacity = 1 }
         for queue in queues { queue.isSuspended = false }
-        for operation in operations { try await operation.value }
-        #expect(limit.available == 1 && other.available == 1)
+        for queue in queues { try await queue.waitUntilAllOperationsAreFinished() }
+        #expect(operations.allSatisfy { $0.failure == nil } && limit.available == 1 && other.available == 1)
     }
 
     @Test("Two bodies that await each other's limits are not both left waiting", .schedules(100))
