@@ -197,7 +197,7 @@ private final class ClockWorld: @unchecked Sendable {
     private let lock = ControlledLock(())
     // With a rate, because a state without policies ignores the time.
     private var state = Scheduler.State(
-        width: 1, isSuspended: false, policies: QueuePolicies(rate: .one(per: .seconds(1))), workerLimit: 1)
+        .init(maxConcurrentOperationCount: 1, rate: .one(per: .seconds(1))), workerLimit: 1)
 
     init() { clock = QueueClock(SourceClock(source: source)) }
 

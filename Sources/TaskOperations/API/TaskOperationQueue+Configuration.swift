@@ -178,11 +178,8 @@ extension TaskOperationQueue {
 }
 
 extension TaskOperationQueue.Configuration {
-    var policies: QueuePolicies {
-        QueuePolicies(
-            order: order, queuedLimit: maxQueuedOperationCount, overflow: overflow, rate: rate, ageing: ageing,
-            shedsLoad: shedsLoad)
-    }
+    /// Whether the queue needs a clock.
+    var needsTime: Bool { rate != nil || ageing != nil || shedsLoad }
 
     /// Stops the process if a value is invalid.
     package func check() {

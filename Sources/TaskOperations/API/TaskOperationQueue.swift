@@ -49,12 +49,8 @@ public final class TaskOperationQueue: Sendable {
     convenience init(_ configuration: Configuration, scopeWorkers: ScopeWorkers?, failures: FailureLog?) {
         configuration.check()
         let scheduler = Scheduler(
-            queueName: configuration.name, width: configuration.maxConcurrentOperationCount,
-            policies: configuration.policies, place: configuration.executor.map { .executor($0) } ?? .pool,
-            isSuspended: configuration.isSuspended, taskLocals: configuration.taskLocals,
-            permit: PermitNode(lending: configuration.lending), scopeWorkers: scopeWorkers,
-            makeClock: QueueClock.maker(configuration.clock),
-            defaults: configuration.defaults.isEmpty ? nil : configuration.defaults, failures: failures)
+            configuration, place: configuration.executor.map { .executor($0) } ?? .pool,
+            permit: PermitNode(lending: configuration.lending), scopeWorkers: scopeWorkers, failures: failures)
         self.init(scheduler, whenReleased: configuration.whenReleased)
     }
 
@@ -84,7 +80,9 @@ public final class TaskOperationQueue: Sendable {
 
     /// The queue of the main actor. Its bodies run on the main actor, one at a time.
     public static let main = TaskOperationQueue(
-        Scheduler(queueName: "main", width: 1, place: .mainActor, isSuspended: false, taskLocals: []),
+        Scheduler(
+            .init(name: "main", maxConcurrentOperationCount: 1), place: .mainActor,
+            permit: PermitNode(lending: .whenNeeded)),
         whenReleased: .finish)
 
     /// The queue of the operation whose body is running in the current task or in one of its parent tasks. Nil if there

@@ -12,9 +12,12 @@ struct Admission: Sendable {
     /// Nil if only the levels and the order decide which operation starts.
     var optionalPolicies: Boxed<AdmissionPolicies>?
 
-    init(_ policies: QueuePolicies) {
-        ready = ReadyQueue(order: policies.order)
-        if policies.changesAdmission { optionalPolicies = Boxed(AdmissionPolicies(policies)) }
+    init(_ configuration: TaskOperationQueue.Configuration) {
+        ready = ReadyQueue(order: configuration.order)
+        // The order needs no policies, because `ReadyQueue` applies it.
+        if configuration.needsTime || configuration.overflow.drops {
+            optionalPolicies = Boxed(AdmissionPolicies(configuration))
+        }
     }
 
     @inline(__always)
@@ -109,10 +112,10 @@ struct AdmissionPolicies: Sendable {
     /// The order in which queued operations are dropped; nil if the queue drops no operations.
     var dropOrder: DropOrder?
 
-    init(_ policies: QueuePolicies) {
-        pace = QueuePace(rate: policies.rate, ageing: policies.ageing, shedsLoad: policies.shedsLoad)
-        limited = LimitedOperations(order: policies.order)
-        if policies.overflow.drops { dropOrder = DropOrder(policies.overflow) }
+    init(_ configuration: TaskOperationQueue.Configuration) {
+        pace = QueuePace(rate: configuration.rate, ageing: configuration.ageing, shedsLoad: configuration.shedsLoad)
+        limited = LimitedOperations(order: configuration.order)
+        if configuration.overflow.drops { dropOrder = DropOrder(configuration.overflow) }
     }
 
     mutating func arrived(_ entry: ReadyQueue.Entry) {
@@ -136,24 +139,6 @@ struct AdmissionPolicies: Sendable {
         pace.leave(entry.slot)
         limited.leave(entry.slot, hasStarted: hasStarted)
     }
-}
-
-/// The configured policies of a queue, without its width.
-struct QueuePolicies: Sendable {
-    var order = TaskOperationQueue.Configuration.Order.firstInFirstOut
-    /// The maximum number of queued operations; `Int.max` without a limit.
-    var queuedLimit = Int.max
-    var overflow = TaskOperationQueue.Configuration.Overflow.reject
-    var rate: OperationRate?
-    var ageing: TaskOperationQueue.Configuration.Ageing?
-    var shedsLoad = false
-
-    /// Whether the queue needs a clock.
-    var needsTime: Bool { rate != nil || ageing != nil || shedsLoad }
-
-    /// Whether the queue needs `AdmissionPolicies`. The order needs no `AdmissionPolicies`, because `ReadyQueue`
-    /// applies it.
-    var changesAdmission: Bool { needsTime || overflow.drops }
 }
 
 // MARK: - Limits

@@ -218,6 +218,8 @@ extension Scheduler {
     package nonisolated func submitWaitingForRoom(_ operation: AnyTaskOperation) async throws {
         try Task.checkCancellation()
         try submitAndLink(operation)
+        // Read before the body can run, and fail with the same error for another operation.
+        let refusal = operation.failure as? TaskOperationError
         let wait = WaitForRoom(operation: operation)
         do {
             // Queued operations need a permit of this queue to start, so the wait for room is a wait for that permit.
@@ -232,12 +234,9 @@ extension Scheduler {
             operation.withdraw()
             throw CancellationError()
         }
-        switch operation.failure as? TaskOperationError {
-        // The body may have failed with the same error for another operation.
-        case .queueShutDown(let label, _)? where label.isLabel(of: operation),
-            .limitFull(let label, _, _)? where label.isLabel(of: operation):
+        if case .limitFull? = refusal { throw refusal! }
+        if case .queueShutDown(let label, _)? = operation.failure as? TaskOperationError, label.isLabel(of: operation) {
             throw operation.failure!
-        default: break
         }
         if hasBarriers || isAwaited { try restoreOrder(operation) }
     }

@@ -62,29 +62,26 @@ package actor Scheduler {
     @exclusivity(unchecked) nonisolated(unsafe) private var core: SchedulerCore
 
     init(
-        queueName: String?, width: Int, policies: QueuePolicies = QueuePolicies(), place: Place, isSuspended: Bool,
-        taskLocals: [InheritedTaskLocal], permit: PermitNode? = PermitNode(lending: .whenNeeded),
-        scopeWorkers: ScopeWorkers? = nil, makeClock: (@Sendable () -> QueueClock)? = nil,
-        defaults: OperationOptions? = nil, failures: FailureLog? = nil
+        _ configuration: TaskOperationQueue.Configuration, place: Place, permit: PermitNode?,
+        scopeWorkers: ScopeWorkers? = nil, failures: FailureLog? = nil
     ) {
-        self.defaults = defaults
+        defaults = configuration.defaults.isEmpty ? nil : configuration.defaults
         self.failures = failures
-        optionalClock = OptionalClock(makeClock)
-        identity = QueueIdentity(name: queueName)
+        optionalClock = OptionalClock(QueueClock.maker(configuration.clock))
+        identity = QueueIdentity(name: configuration.name)
         self.scopeWorkers = scopeWorkers
         self.permit = permit
         self.place = place
-        dropsQueued = policies.overflow.drops
-        shedsLoad = policies.shedsLoad
-        self.taskLocals = taskLocals
+        dropsQueued = configuration.overflow.drops
+        shedsLoad = configuration.shedsLoad
+        taskLocals = configuration.taskLocals
         if case .executor(let executor as any SliceDecidingExecutor) = place {
             sliceDecider = executor
         } else {
             sliceDecider = nil
         }
-        core = SchedulerCore(
-            State(width: width, isSuspended: isSuspended, policies: policies, workerLimit: processorCount))
-        if policies.needsTime { optionalClock.prepare() }
+        core = SchedulerCore(State(configuration, workerLimit: processorCount))
+        if configuration.needsTime { optionalClock.prepare() }
     }
 
     /// The clock of the rate and of ageing; nil if the queue never had either.
@@ -442,6 +439,6 @@ extension Scheduler {
     }
 
     private static func makeWithoutQueue() -> Scheduler {
-        Scheduler(queueName: nil, width: .max, place: .pool, isSuspended: false, taskLocals: [], permit: nil)
+        Scheduler(.init(maxConcurrentOperationCount: .unlimited), place: .pool, permit: nil)
     }
 }

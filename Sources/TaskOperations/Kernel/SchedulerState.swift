@@ -46,14 +46,12 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     var changes = ChangeList<Element>()
     var effects = Effects()
 
-    init(
-        width: Int, isSuspended: Bool = false, policies: QueuePolicies = QueuePolicies(), workerLimit: Int = .max
-    ) {
-        order = policies.order
-        admission = Admission(policies)
-        permits = QueuePermits(width: width)
-        acceptance = Acceptance(limit: policies.queuedLimit, overflow: policies.overflow)
-        self.isSuspended = isSuspended
+    init(_ configuration: TaskOperationQueue.Configuration, workerLimit: Int = .max) {
+        order = configuration.order
+        admission = Admission(configuration)
+        permits = QueuePermits(width: configuration.maxConcurrentOperationCount)
+        acceptance = Acceptance(limit: configuration.maxQueuedOperationCount, overflow: configuration.overflow)
+        isSuspended = configuration.isSuspended
         self.workerLimit = workerLimit
     }
 }

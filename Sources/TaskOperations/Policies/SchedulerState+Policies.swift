@@ -3,7 +3,7 @@
 
 extension SchedulerState {
     private mutating func preparePolicies() {
-        if !admission.hasPolicies { admission.optionalPolicies = Boxed(AdmissionPolicies(QueuePolicies(order: order))) }
+        if !admission.hasPolicies { admission.optionalPolicies = Boxed(AdmissionPolicies(.init(order: order))) }
     }
 
     /// Records the arrival of an operation. Called if the queue has policies or if the operation's weight is not 1.

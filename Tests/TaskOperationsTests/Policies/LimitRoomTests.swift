@@ -96,9 +96,12 @@ struct LimitRoomTests {
             try await queue.addOperationWaitingForRoom(.limit(hosts, key: "c")) {}
         }
         #expect(keyOfError(error) == nil)
-        // The body may fail with the error of another operation. The call does not throw that error.
-        let foreign = try await queue.addOperationWaitingForRoom { throw error! }
-        await #expect(throws: TaskOperationError.self) { try await foreign.value }
+        // The body may fail with the error of another operation, which may have had the same address. The call does not
+        // throw that error.
+        for _ in 0..<1000 {
+            let foreign = try await queue.addOperationWaitingForRoom { throw error! }
+            await #expect(throws: TaskOperationError.self) { try await foreign.value }
+        }
         hosts.capacity = 1
         try await queue.waitUntilAllOperationsAreFinished()
     }

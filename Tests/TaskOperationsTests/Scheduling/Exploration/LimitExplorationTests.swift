@@ -50,7 +50,7 @@ struct LimitExplorationTests {
 
     @Test("One event parks a bounded number of operations, and workers are requested until one starts")
     func boundedParking() {
-        var state = SchedulerState<Int, Int>(width: 1, isSuspended: true)
+        var state = SchedulerState<Int, Int>(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let set = state.makeLimitSet()
         for number in 0...1000 {
             let slot = state.nextSlot

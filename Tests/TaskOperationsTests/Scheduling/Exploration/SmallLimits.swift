@@ -70,7 +70,7 @@ struct SmallLimits {
     init(_ plan: Plan) {
         self.plan = plan
         let ageing = plan.agedIntervals > 0 ? TaskOperationQueue.Configuration.Ageing.raise(after: .seconds(1)) : nil
-        queues = plan.widths.map { SchedulerState(width: $0, policies: QueuePolicies(ageing: ageing)) }
+        queues = plan.widths.map { SchedulerState(.init(maxConcurrentOperationCount: $0, ageing: ageing)) }
         semaphores = plan.capacities.map { LimitState(capacity: $0, perKey: plan.perKey) }
         for _ in 0..<(plan.keys.compactMap(\.self).max() ?? -1) + 1 { _ = semaphores[0].addKey() }
         phases = plan.operations.map { _ in .made }

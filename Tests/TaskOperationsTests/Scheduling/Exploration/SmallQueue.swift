@@ -48,9 +48,10 @@ struct SmallQueue {
         /// could occupy the room that the later one needs, forever.
         func mayDepend(_ number: Int, on other: Int) -> Bool { other < number || !kinds.contains(.room) }
 
-        var policies: QueuePolicies {
-            QueuePolicies(
-                queuedLimit: kinds.contains(.room) ? 1 : .max, overflow: overflow,
+        var configuration: TaskOperationQueue.Configuration {
+            .init(
+                maxConcurrentOperationCount: widths.lowerBound,
+                maxQueuedOperationCount: kinds.contains(.room) ? 1 : .unlimited, overflow: overflow,
                 rate: kinds.contains(.rate) ? .one(per: SmallQueue.step, burst: SmallQueue.burst) : nil,
                 ageing: kinds.contains(.ageing) ? .raise(after: SmallQueue.step) : nil)
         }
@@ -111,7 +112,7 @@ struct SmallQueue {
     init(_ plan: Plan, asksForReasons: Bool = isDeep) {
         self.asksForReasons = asksForReasons
         self.plan = plan
-        state = SchedulerState(width: plan.widths.lowerBound, policies: plan.policies)
+        state = SchedulerState(plan.configuration)
         operations = plan.dependencies.map { Operation(dependencies: $0, levelChanges: plan.levelChanges) }
         edgeChanges = plan.edgeChanges
         waits = plan.waits

@@ -125,7 +125,8 @@ struct GoodputTests {
     static func simulate(_ limit: Limit, load: Double, seed: UInt64) -> Outcome {
         let (width, bodyTime, patience, end) = (10, 0.1, 1.0, isDeep ? 300.0 : 15)
         var random = SeededGenerator(seed: seed)
-        var state = SchedulerState<Int, Int>(width: width, policies: QueuePolicies(shedsLoad: limit == .shedding))
+        var state = SchedulerState<Int, Int>(
+            .init(maxConcurrentOperationCount: width, shedsLoad: limit == .shedding))
         var arrivals: [Double] = []
         /// The slots of operations, by number; nil after the start or the refusal.
         var slots: [Int?] = []

@@ -81,9 +81,8 @@ struct QueueTimeTests {
 
     @Test("A queue is woken at the level of its next operation, and plans only the last wake of an event")
     func wakeLevels() {
-        var policies = QueuePolicies()
-        policies.rate = .one(per: .seconds(10))
-        var state = SchedulerState<Int, Int>(width: 2, policies: policies)
+        var state = SchedulerState<Int, Int>(
+            .init(maxConcurrentOperationCount: 2, rate: .one(per: .seconds(10))))
         func nextWake() -> QueueTime.Wake? {
             state.computeEffects()
             return state.takeEffects().wake
@@ -103,9 +102,8 @@ struct QueueTimeTests {
 
     @Test("Only a queue that nothing but its rate holds up is woken")
     func waking() {
-        var policies = QueuePolicies()
-        policies.rate = .one(per: .seconds(10))
-        var state = SchedulerState<Int, Int>(width: 2, policies: policies)
+        var state = SchedulerState<Int, Int>(
+            .init(maxConcurrentOperationCount: 2, rate: .one(per: .seconds(10))))
         func nextWake() -> Duration? {
             state.computeEffects()
             return state.takeEffects().wake?.reading

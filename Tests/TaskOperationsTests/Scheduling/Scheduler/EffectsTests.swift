@@ -11,7 +11,7 @@ struct EffectsTests {
     @Test("So many workers are started as there are operations, permits and processors for")
     func workers() {
         for (width, operations, limit, expected) in [(4, 2, 8, 2), (2, 5, 8, 2), (9, 9, 3, 3), (0, 2, 8, 0)] {
-            var state = State(width: width, workerLimit: limit)
+            var state = State(.init(maxConcurrentOperationCount: width), workerLimit: limit)
             for number in 0..<operations { _ = state.add("\(number)", isReady: true) }
             #expect(state.settled().workers.count == expected)
             #expect(state.settled().workers.isEmpty, "they were started already")
@@ -23,7 +23,7 @@ struct EffectsTests {
 
     @Test("A worker that has begun and runs something makes room for one more to be started")
     func workersAfterStart() {
-        var state = State(width: 3, workerLimit: 1)
+        var state = State(.init(maxConcurrentOperationCount: 3), workerLimit: 1)
         for number in 0..<3 { _ = state.add("\(number)", level: .high, isReady: true) }
         #expect(Array(state.settled().workers) == [.high])
         state.workerBegan(at: .high)
@@ -34,7 +34,7 @@ struct EffectsTests {
 
     @Test("The inbox is closed while a second addition could start a worker")
     func levelForInbox() {
-        var state = State(width: 4)
+        var state = State(.init(maxConcurrentOperationCount: 4))
         let slots = (0..<3).map { state.add("\($0)", isReady: true)! }
         #expect(state.settled().workers.count == 3)
         #expect(state.levelForInbox == nil, "a fourth worker could start")
@@ -54,13 +54,14 @@ struct EffectsTests {
     @Test(
         "The inbox is open while all permits are taken, also for weights, but not if the time of an arrival counts",
         arguments: [
-            (QueuePolicies(), PriorityLevel.userInteractive),
-            (QueuePolicies(rate: .one(per: .seconds(1))), nil),
-            (QueuePolicies(ageing: .raise(after: .seconds(1))), nil), (QueuePolicies(shedsLoad: true), nil),
-            (QueuePolicies(queuedLimit: 10), nil),
+            (TaskOperationQueue.Configuration(maxConcurrentOperationCount: 2), PriorityLevel?.some(.userInteractive)),
+            (.init(maxConcurrentOperationCount: 2, rate: .one(per: .seconds(1))), nil),
+            (.init(maxConcurrentOperationCount: 2, ageing: .raise(after: .seconds(1))), nil),
+            (.init(maxConcurrentOperationCount: 2, shedsLoad: true), nil),
+            (.init(maxConcurrentOperationCount: 2, maxQueuedOperationCount: 10), nil),
         ])
-    func inboxOfFullQueue(policies: QueuePolicies, expected: PriorityLevel?) {
-        var state = State(width: 2, policies: policies)
+    func inboxOfFullQueue(configuration: TaskOperationQueue.Configuration, expected: PriorityLevel?) {
+        var state = State(configuration)
         _ = state.add("first", isReady: true, weight: 2)
         #expect(state.levelForInbox == nil)
         _ = state.settled()
@@ -71,7 +72,7 @@ struct EffectsTests {
 
     @Test("A worker that yields counts as started until it begins again")
     func yieldingWorker() {
-        var state = State(width: 1)
+        var state = State(.init(maxConcurrentOperationCount: 1))
         let slot = state.add("first", isReady: true)!
         _ = state.add("second", isReady: true)
         #expect(Array(state.settled().workers) == [.medium])
@@ -90,7 +91,7 @@ struct EffectsTests {
 
     @Test("A task that waits for its permits continues without them if its operation ends")
     func endDuringReturn() {
-        var state = State(width: 1)
+        var state = State(.init(maxConcurrentOperationCount: 1))
         let slot = state.add("first", isReady: true)!
         let other = state.add("second", isReady: true)!
         #expect(state.nextStart(at: .medium) == slot)
@@ -104,7 +105,7 @@ struct EffectsTests {
 
     @Test("Late operations are refused or cancelled, and the intake never opens again")
     func intake() {
-        var state = State(width: 1)
+        var state = State(.init(maxConcurrentOperationCount: 1))
         let slot = state.add("first")!
         state.setIntake(.closing)
         #expect(state.add("second") != nil)
@@ -123,7 +124,7 @@ struct EffectsTests {
 
     @Test("A queue that closes is shut once it is empty")
     func closing() {
-        var state = State(width: 1)
+        var state = State(.init(maxConcurrentOperationCount: 1))
         let slot = state.add("only")!
         state.setIntake(.closing)
         #expect(state.acceptance.intake == .closing)
@@ -132,14 +133,14 @@ struct EffectsTests {
         #expect(state.acceptance.intake == .closing)
         state.computeEffects()
         #expect(state.acceptance.intake == .shut)
-        var empty = State(width: 1)
+        var empty = State(.init(maxConcurrentOperationCount: 1))
         empty.setIntake(.closing)
         #expect(empty.acceptance.intake == .shut)
     }
 
     @Test("A task that waits for the end continues when the queue is empty and all completion handlers have returned")
     func waitingForTheEnd() {
-        var state = State(width: 1)
+        var state = State(.init(maxConcurrentOperationCount: 1))
         state.waitUntilEmpty(1, number: 1)
         #expect(state.settled().resumed == [1])
         let slot = state.add("only", isReady: true)!
@@ -159,7 +160,7 @@ struct EffectsTests {
 
     @Test("Changes are in order and numbered without a gap; without listeners there are none")
     func changes() {
-        var state = State(width: 1)
+        var state = State(.init(maxConcurrentOperationCount: 1))
         _ = state.add("unobserved", isReady: true)
         #expect(!state.settled().hasChanges && state.changes.isEmpty)
         state.setObserved(true)

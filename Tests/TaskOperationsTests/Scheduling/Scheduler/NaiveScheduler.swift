@@ -38,16 +38,16 @@ struct NaiveScheduler {
     /// The operations that wait for room.
     var producers: [Operation] = []
     var queuedLimit: Int
-    let policies: QueuePolicies
+    let configuration: TaskOperationQueue.Configuration
 
-    var order: TaskOperationQueue.Configuration.Order { policies.order }
+    var order: TaskOperationQueue.Configuration.Order { configuration.order }
 
-    init(width: Int, isSuspended: Bool = false, policies: QueuePolicies) {
-        self.width = width
-        self.policies = policies
-        self.isSuspended = isSuspended
-        queuedLimit = policies.queuedLimit
-        tokens = policies.rate.map { $0.burst * Self.interval }
+    init(_ configuration: TaskOperationQueue.Configuration) {
+        width = configuration.maxConcurrentOperationCount
+        self.configuration = configuration
+        isSuspended = configuration.isSuspended
+        queuedLimit = configuration.maxQueuedOperationCount
+        tokens = configuration.rate.map { $0.burst * Self.interval }
     }
 
     mutating func passTime(_ duration: Int) {
@@ -66,7 +66,7 @@ struct NaiveScheduler {
     }
 
     private mutating func addTokens(_ duration: Int) {
-        if let rate = policies.rate { tokens = min(tokens! + duration, rate.burst * Self.interval) }
+        if let rate = configuration.rate { tokens = min(tokens! + duration, rate.burst * Self.interval) }
     }
 
     // MARK: Derived values
@@ -100,7 +100,7 @@ struct NaiveScheduler {
         let first = PriorityLevel.allCases.reversed().compactMap { level in
             self.first(of: admitted.filter { $0.level == level }, order)
         }
-        if policies.ageing == nil { return first }
+        if configuration.ageing == nil { return first }
         return first.sorted { one, other in
             agedLevel(one) != agedLevel(other) ? agedLevel(one) > agedLevel(other) : index(one.id) < index(other.id)
         }
@@ -189,7 +189,7 @@ struct NaiveScheduler {
     mutating func add(_ operation: Operation) -> (isTaken: Bool, dropped: Int?) {
         var dropped: Int?
         if isFull {
-            switch policies.overflow {
+            switch configuration.overflow {
             case .reject: break
             case .dropOldest: dropped = operations.filter(\.isPending).dropFirst(freePermitCount).first?.id
             case .dropNewest: dropped = operations.last(where: \.isPending)?.id

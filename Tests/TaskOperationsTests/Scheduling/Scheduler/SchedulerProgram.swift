@@ -41,23 +41,24 @@ struct SchedulerProgram {
     init(seed: Int, mix: Mix) {
         random = SeededGenerator(seed: UInt64(seed))
         self.mix = mix
-        var policies = QueuePolicies(order: seed.isMultiple(of: 3) ? .lastInFirstOut : .firstInFirstOut)
+        var configuration = TaskOperationQueue.Configuration(
+            order: seed.isMultiple(of: 3) ? .lastInFirstOut : .firstInFirstOut)
         if mix.time > 0 {
             let interval = Duration.seconds(NaiveScheduler.interval)
-            if seed % 3 != 1 { policies.rate = .one(per: interval, burst: 1 + seed % 4) }
+            if seed % 3 != 1 { configuration.rate = .one(per: interval, burst: 1 + seed % 4) }
             if seed % 3 == 1 || seed.isMultiple(of: 5) {
-                policies.ageing = .raise(after: interval)
-                policies.order = .firstInFirstOut
+                configuration.ageing = .raise(after: interval)
+                configuration.order = .firstInFirstOut
             }
         }
-        policies.shedsLoad = mix.time > 0 && seed.isMultiple(of: 2)
+        configuration.shedsLoad = mix.time > 0 && seed.isMultiple(of: 2)
         if let limits = mix.queuedLimits {
-            policies.queuedLimit = Int.random(in: limits, using: &random)
-            policies.overflow = [.reject, .dropOldest, .dropNewest][seed % 5 % 3]
+            configuration.maxQueuedOperationCount = Int.random(in: limits, using: &random)
+            configuration.overflow = [.reject, .dropOldest, .dropNewest][seed % 5 % 3]
         }
-        pair = SideBySide(
-            width: Int.random(in: mix.widths, using: &random), isSuspended: random.happens(percent: 20),
-            policies: policies)
+        configuration.maxConcurrentOperationCount = Int.random(in: mix.widths, using: &random)
+        configuration.isSuspended = random.happens(percent: 20)
+        pair = SideBySide(configuration)
         hasWeights = seed.isMultiple(of: 4)
     }
 

@@ -63,7 +63,7 @@ struct SchedulerStateTests {
     func delayedBarriers() {
         for seed in 0..<UInt64(isDeep ? 1000 : 50) {
             var random = SeededGenerator(seed: seed)
-            var state = SchedulerState<Int, Int>(width: 1 + random.number(below: 4))
+            var state = SchedulerState<Int, Int>(.init(maxConcurrentOperationCount: 1 + random.number(below: 4)))
             var added = 0
             for step in 0..<80 {
                 let slot = state.records.slots.randomElement(using: &random)
@@ -131,7 +131,7 @@ struct SchedulerStateTests {
 struct SchedulerStateExampleTests {
     @Test("An operation that changes its level behind a barrier is counted once when the barrier has ended")
     func levelChangeBehindBarrier() {
-        var state = SchedulerState<String, Int>(width: 4)
+        var state = SchedulerState<String, Int>(.init(maxConcurrentOperationCount: 4))
         let barrier = state.add("barrier", isBarrier: true)!
         let held = state.add("held")!
         state.setReady(held, true)
@@ -144,7 +144,7 @@ struct SchedulerStateExampleTests {
 
     @Test("An operation whose readiness changes for ever takes a bounded place", arguments: [false, true])
     func changingReadiness(isBehindBarrier: Bool) {
-        var state = SchedulerState<String, Int>(width: 4, isSuspended: true)
+        var state = SchedulerState<String, Int>(.init(maxConcurrentOperationCount: 4, isSuspended: true))
         if isBehindBarrier { _ = state.add("barrier", isBarrier: true) }
         let slots = [state.add("one")!, state.add("other")!]
         for step in 0..<10_000 {

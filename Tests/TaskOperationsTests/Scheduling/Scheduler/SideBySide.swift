@@ -44,9 +44,9 @@ struct SideBySide {
 
     private var looks = 0
 
-    init(width: Int, isSuspended: Bool, policies: QueuePolicies) {
-        state = SchedulerState(width: width, isSuspended: isSuspended, policies: policies)
-        naive = NaiveScheduler(width: width, isSuspended: isSuspended, policies: policies)
+    init(_ configuration: TaskOperationQueue.Configuration) {
+        state = SchedulerState(configuration)
+        naive = NaiveScheduler(configuration)
     }
 
     /// Applies an event to both.
