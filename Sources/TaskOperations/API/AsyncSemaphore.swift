@@ -183,7 +183,8 @@ public final class AsyncSemaphore: Sendable {
     /// Whether the number of queued operations is bounded.
     var boundsQueuedOperations: Bool { isRoomBounded.load(ordering: .sequentiallyConsistent) }
 
-    /// Whether `LimitState.isIdle` was true after the last change.
+    /// Whether `LimitState.isIdle` was true after the last change. Needs no lock: a caller that reads the flag during a
+    /// change acts before this change.
     var isIdle: Bool { idle.load(ordering: .sequentiallyConsistent) }
 
     /// The number of free permits.

@@ -37,7 +37,11 @@ extension TaskOperation {
         guard let policy = options.retry else {
             return options.attemptTimeout == nil ? try await body() : try await attempt(body, options)
         }
-        return try await run({ try await attempt(body, options) }, retrying: policy, clock: options.clock)
+        return try await policy.run(for: executing, isolation: #isolation) {
+            try await attempt(body, options)
+        } wait: { pause, next in
+            await waitLendingPermit(for: pause, before: next, clock: options.clock)
+        }
     }
 
     private static func attempt(_ body: @escaping Body, _ options: BodyOptions) async throws -> Success {
@@ -49,25 +53,30 @@ extension TaskOperation {
     }
 }
 
-extension TaskOperation {
+extension RetryPolicy {
     /// Runs a body until it succeeds, or until the policy allows no further attempt.
-    static func run(
-        _ body: Body, retrying policy: RetryPolicy, clock: any Clock<Duration>
-    ) async throws -> Success {
+    ///
+    /// - Parameters:
+    ///   - operation: The operation to which the attempts are reported; nil if there is none.
+    ///   - wait: Waits for a pause before the attempt with the given number.
+    fileprivate func run<Value>(
+        for operation: AnyTaskOperation?, isolation: isolated (any Actor)?, _ body: () async throws -> Value,
+        wait: (_ pause: Duration, _ next: Int) async -> Void
+    ) async throws -> Value {
         var attempt = 1
         while true {
             let pause: Duration
             do {
-                return try await RetryPolicy.$attempt.withValue(attempt) { try await body() }
+                return try await RetryPolicy.$attempt.withValue(attempt, operation: body, isolation: isolation)
             } catch {
-                guard let chosen = policy.pause(after: error, attempt: attempt, of: executing) else { throw error }
+                guard let chosen = self.pause(after: error, attempt: attempt, of: operation) else { throw error }
                 pause = chosen
             }
             // All values of the failed attempt have been released here.
             attempt += 1
-            await waitLendingPermit(for: pause, before: attempt, clock: clock)
+            await wait(pause, attempt)
             try Task.checkCancellation()
-            executing?.report(.attempt(attempt))
+            operation?.report(.attempt(attempt))
         }
     }
 }
@@ -116,17 +125,5 @@ public func retrying<Value>(
     _ policy: RetryPolicy, clock: any Clock<Duration> = ContinuousClock(),
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
 ) async throws -> Value {
-    var attempt = 1
-    while true {
-        let pause: Duration
-        do {
-            return try await RetryPolicy.$attempt.withValue(attempt, operation: body, isolation: isolation)
-        } catch {
-            guard let chosen = policy.pause(after: error, attempt: attempt, of: nil) else { throw error }
-            pause = chosen
-        }
-        attempt += 1
-        await ClockFace(clock).sleep(for: pause)
-        try Task.checkCancellation()
-    }
+    try await policy.run(for: nil, isolation: isolation, body) { pause, _ in await ClockFace(clock).sleep(for: pause) }
 }
