@@ -48,7 +48,8 @@ public final class AsyncSemaphore: Sendable {
     private let optionalClock: OptionalClock
     /// Whether the number of queued operations is bounded.
     private let isRoomBounded = Atomic(false)
-    private let idle = Atomic(true)
+    /// What could receive released permits, for readers without the lock: see `isUndisputed(by:)`.
+    private let contenders = Atomic(Contenders.none.rawValue)
 
     /// The name of the semaphore in messages; nil if it has no name.
     public let name: String?
@@ -183,9 +184,34 @@ public final class AsyncSemaphore: Sendable {
     /// Whether the number of queued operations is bounded.
     var boundsQueuedOperations: Bool { isRoomBounded.load(ordering: .sequentiallyConsistent) }
 
-    /// Whether `LimitState.isIdle` was true after the last change. Needs no lock: a caller that reads the flag during a
-    /// change acts before this change.
-    var isIdle: Bool { idle.load(ordering: .sequentiallyConsistent) }
+    /// Whether nothing but a claim waits for permits, and the permits that one of its operations releases suffice for
+    /// another one. Needs no lock: a caller that reads during a change acts before this change.
+    func isUndisputed(by claim: LimitClaim) -> Bool {
+        let present = Contenders(rawValue: contenders.load(ordering: .sequentiallyConsistent))
+        return present == .none || present == .only(claim)
+    }
+
+    /// What could receive released permits.
+    private struct Contenders: Equatable {
+        /// 0, 1, or the address of a claim, which is only compared.
+        let rawValue: UInt
+
+        /// Several entries wait, or a task, or the time or a capacity decides.
+        static var several: Self { Self(rawValue: 0) }
+
+        static var none: Self { Self(rawValue: 1) }
+
+        static func only(_ claim: LimitClaim) -> Self { Self(rawValue: UInt(bitPattern: ObjectIdentifier(claim))) }
+    }
+
+    fileprivate func noteContenders(_ state: borrowing State) {
+        var new = Contenders.several
+        if state.isSteady, state.isLineEmpty { new = .none }
+        if state.isSteady, case .claim(let claim)? = state.onlyWaiter { new = .only(claim) }
+        // Not written if it does not change, so that every processor can keep a copy.
+        if contenders.load(ordering: .relaxed) == new.rawValue { return }
+        contenders.store(new.rawValue, ordering: .sequentiallyConsistent)
+    }
 
     /// The number of free permits.
     public var available: Int { storage.withLock { $0.state.permits.available } }
@@ -548,10 +574,7 @@ extension AsyncSemaphore.Storage {
     /// perform these effects, with no lock held.
     mutating func serve(_ served: inout TinyArray<SemaphoreWaiter>, of semaphore: AsyncSemaphore) {
         while let waiter = state.next() { served.append(waiter) }
-        // Not written if it does not change, so that every processor can keep a copy.
-        if semaphore.idle.load(ordering: .relaxed) != state.isIdle {
-            semaphore.idle.store(state.isIdle, ordering: .sequentiallyConsistent)
-        }
+        semaphore.noteContenders(state)
     }
 
     /// Keeps a key until all its tokens are free again.

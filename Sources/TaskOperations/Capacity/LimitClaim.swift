@@ -275,7 +275,9 @@ final class LimitClaim: @unchecked Sendable {
     /// Whether the claim waits in a line, or was served there since the last call of `take`.
     var isWaiting: Bool { state.place != nil }
 
-    var areLimitsIdle: Bool { requests.allSatisfy(\.limit.isIdle) }
+    /// Whether nothing else waits for the limits, and permits that one operation of the claim releases suffice for
+    /// another one.
+    var isUndisputed: Bool { requests.allSatisfy { $0.limit.isUndisputed(by: self) } }
 
     /// Whether the claim keeps permits while it waits.
     var isKeeping: Bool { isWaiting && state.heldCount > 0 }

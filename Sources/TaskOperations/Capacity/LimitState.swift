@@ -45,6 +45,8 @@ struct LimitState<Waiter: Sendable>: Sendable {
     /// The number of permits for each key.
     private(set) var capacityPerKey: Int
     private var records = SlotMap<Record>()
+    /// The slot of the entry that arrived last.
+    private var lastSlot = 0
     private(set) var claimCount = 0
     /// Whether the capacity of a key was ever changed, so that its permits may exceed it.
     private var mayExceedKeys = false
@@ -68,9 +70,14 @@ struct LimitState<Waiter: Sendable>: Sendable {
         capacityPerKey = perKey
     }
 
-    /// Whether permits that are released could be taken again at once: no entry waits, no time decides, and no capacity
-    /// is exceeded.
-    var isIdle: Bool { records.count == 0 && !isTimed && permits.taken <= permits.capacity && !mayExceedKeys }
+    /// Whether permits that are released can be taken again at once if nothing else waits: no time decides, and no
+    /// capacity is exceeded.
+    var isSteady: Bool { !isTimed && permits.taken <= permits.capacity && !mayExceedKeys }
+
+    var isLineEmpty: Bool { records.count == 0 }
+
+    /// The only waiter in line; nil if there are others, or if one that arrived later has left.
+    var onlyWaiter: Waiter? { records.count == 1 && records.holds(lastSlot) ? records[lastSlot].waiter : nil }
 
     /// The number of waiting tasks.
     var waitingCount: Int { records.count - claimCount }
@@ -317,6 +324,7 @@ extension LimitState {
         records.insert(
             Record(waiter: waiter, entry: entry, weight: weight, key: key, level: level, isClaim: isClaim),
             at: entry.slot)
+        lastSlot = entry.slot
         if isClaim { claimCount += 1 }
         insert(entry, key, at: level)
         return Ticket(entry: entry)

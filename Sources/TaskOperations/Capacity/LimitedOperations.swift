@@ -84,11 +84,9 @@ struct LimitedOperations: Sendable {
     var hasChanges: Bool { !changes.isEmpty }
 
     /// The set whose limits an ended operation has to release, if that is the only change, and if the claim of the set
-    /// neither waits nor holds permits.
+    /// holds no permits for another operation.
     var released: Int? {
-        guard changes.count == 1, case .release(let set) = changes[0], sets[set].availability == .unknown else {
-            return nil
-        }
+        guard changes.count == 1, case .release(let set) = changes[0], !isHeld(set) else { return nil }
         return set
     }
 

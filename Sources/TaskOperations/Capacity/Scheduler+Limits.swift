@@ -106,7 +106,7 @@ extension SchedulerCore {
     mutating func nextLimitedStart(at level: PriorityLevel, in scheduler: Scheduler) -> Int? {
         // Without this, each operation would change its limits twice, and workers would write their memory in turn. An
         // operation with a limit would take 25 % longer.
-        let passedOn = state.startWithReleasedLimits(at: level) { limits!.claims[$0]!.areLimitsIdle }
+        let passedOn = state.startWithReleasedLimits(at: level) { limits!.claims[$0]!.isUndisputed }
         guard let slot = passedOn ?? takeLimitsAndStart(at: level, in: scheduler) else { return nil }
         if let set = state.limitSet(of: slot) { state.claimNext(of: set) { limits!.take($0, at: $1) } }
         return slot

@@ -91,17 +91,38 @@ extension SchedulerState {
     /// Starts the next operation with the limits of the operation that has just ended, which are then not released.
     /// Returns nil if the next operation has other limits.
     ///
-    /// - Parameter mayPassOn: Whether nothing else could receive the permits of a set.
+    /// - Parameter mayPassOn: Whether nothing but the claim of a set could receive the permits of the set.
     mutating func startWithReleasedLimits(at level: PriorityLevel, mayPassOn: (_ set: Int) -> Bool) -> Slot? {
-        guard let set = admission.optionalPolicies?.value.limited.released, startableCount > 0,
-            let next = selection, next.set == set, next.taskLevel == level, mayPassOn(set)
+        guard let set = admission.optionalPolicies?.value.limited.released, mayStartLimited,
+            let next = selection(withLimits: set), next.taskLevel == level, mayPassOn(set)
         else { return nil }
         admission.policies.limited.keepReleased()
         return start(next)
     }
 
+    /// The operation that starts next if the limits of a set are free; nil if that operation has other limits.
+    private mutating func selection(withLimits set: Int) -> Selection? {
+        let next = selection
+        if !admission.policies.limited.isClaimed(set) { return next?.set == set ? next : nil }
+        // The operations of the set are parked. With ageing, the first of several levels may be next.
+        guard !hasAgeing, next != nil || admission.ready.isEmpty,
+            let level = admission.policies.limited.highestLevel(of: set),
+            let parked = admission.policies.limited.firstParked(of: set, at: level),
+            permits.isOpen(level, for: records[parked.slot].weight)
+        else { return nil }
+        if let next, next.level >= level {
+            let rank = order.rank(ofArrival: records[next.slot].arrival)
+            if next.level > level || rank < order.rank(ofArrival: parked.arrival) { return nil }
+        }
+        return selected(parked.slot, level, set)
+    }
+
     private mutating func start(_ next: Selection) -> Slot {
-        admission.popFirst(of: next.level, next.set)
+        if next.set != nil, admission.policies.limited.isParked(next.slot) {
+            _ = admission.removeLimited(entry(next.slot), at: next.level)
+        } else {
+            admission.popFirst(of: next.level, next.set)
+        }
         start(next.slot, taking: records[next.slot].weight, at: next.level)
         admission.policies.started(ReadyQueue.Entry(arrival: number(of: next.slot), slot: next.slot))
         return next.slot
@@ -143,7 +164,9 @@ extension SchedulerState {
     /// not free, the claim waits again at once. Without this rule, the operations of another set that were added earlier
     /// would receive the permits, regardless of shares.
     mutating func claimNext(of set: Int, _ takeLimits: TakeLimits) {
-        guard let level = admission.policies.limited.highestLevel(of: set) else { return }
+        guard !admission.policies.limited.isClaimed(set),
+            let level = admission.policies.limited.highestLevel(of: set)
+        else { return }
         // With ageing, the next operation may be one of several levels. Its turn decides.
         if hasAgeing || !mayStartLimited {
             admission.unparkFirst(of: set)

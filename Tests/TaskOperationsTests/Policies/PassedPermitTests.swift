@@ -5,17 +5,34 @@ import Testing
 
 @Suite("An operation leaves its limits to the next operation of its queue", .inTurns, .timeLimit(.minutes(120)))
 struct PassedPermitTests {
-    @Test("Another queue that waits for the limit comes first")
-    func otherQueue() async throws {
+    @Test(
+        "Another queue that waits for the limit comes first, unless its claim arrived later",
+        arguments: [(1, [1, 0, 0, 0]), (3, [0, 1, 0, 0])])
+    func otherQueue(width: Int, expected: [Int]) async throws {
         let limit = AsyncSemaphore(capacity: 1)
-        let queues = (0..<2).map { _ in TaskOperationQueue(maxConcurrentOperationCount: 1) }
+        let queues = (0..<2).map { _ in TaskOperationQueue(maxConcurrentOperationCount: width) }
         let (order, gate) = (Recorder<Int>(), Gate())
         queues[0].addOperation(.limit(limit)) { await gate.pass() }
         await gate.waitForArrivals(1)
         for queue in [0, 0, 1, 0] { queues[queue].addOperation(.limit(limit)) { order.record(queue) } }
         gate.open()
         for queue in queues { try await queue.waitUntilAllOperationsAreFinished() }
-        #expect(order.events == [1, 0, 0, 0] && limit.available == 1)
+        #expect(order.events == expected && limit.available == 1)
+    }
+
+    @Test("A claim that waits is not passed by an operation that other operations precede")
+    func parkedOperations() async throws {
+        let limit = AsyncSemaphore(capacity: 1)
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 3)
+        let (order, gate) = (Recorder<String>(), Gate())
+        queue.addOperation(.limit(limit)) { await gate.pass() }
+        await gate.waitForArrivals(1)
+        for (name, priority) in [("a", TaskPriority.low), ("b", .medium), ("c", .high), ("d", .medium)] {
+            queue.addOperation(priority: priority, .limit(limit)) { order.record(name) }
+        }
+        gate.open()
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(order.events == ["c", "b", "d", "a"] && limit.available == 1)
     }
 
     @Test("A task that waits for the limit comes first")

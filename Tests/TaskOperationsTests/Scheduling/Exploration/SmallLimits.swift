@@ -380,7 +380,12 @@ extension SmallLimits: Explorable {
     private mutating func next(_ queue: Int, at level: PriorityLevel) -> Int? {
         let passedOn = withCopy(of: queue) { state, copy in
             state.startWithReleasedLimits(at: level) { set in
-                copy.claims[copy.claim(of: queue, set)].limits.allSatisfy { copy.semaphores[$0].isIdle }
+                let claim = copy.claim(of: queue, set)
+                return copy.claims[claim].limits.allSatisfy { limit in
+                    let semaphore = copy.semaphores[limit]
+                    let isOnlyWaiter = semaphore.onlyWaiter == copy.plan.tasks.count + claim
+                    return semaphore.isSteady && (semaphore.isLineEmpty || isOnlyWaiter)
+                }
             }
         }
         guard let slot = passedOn ?? takeLimitsAndStart(queue, at: level) else { return nil }
