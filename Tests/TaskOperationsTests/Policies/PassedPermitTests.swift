@@ -35,6 +35,25 @@ struct PassedPermitTests {
         #expect(order.events == ["c", "b", "d", "a"] && limit.available == 1)
     }
 
+    @Test("A more urgent operation without limits comes before a parked one")
+    func urgentOperation() async throws {
+        let limit = AsyncSemaphore(capacity: 1)
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 3)
+        let (order, gates) = (Recorder<String>(), [Gate(), Gate()])
+        queue.addOperation(priority: .low, .limit(limit)) { await gates[0].pass() }
+        await gates[0].waitForArrivals(1)
+        // While the queue has a free permit, a claim waits for this operation.
+        queue.addOperation(priority: .low, .limit(limit)) { order.record("low") }
+        for _ in 0..<2 { queue.addOperation(priority: .low) { await gates[1].pass() } }
+        await gates[1].waitForArrivals(2)
+        queue.addOperation(priority: .high) { order.record("high") }
+        gates[0].open()
+        await until { order.events.count == 2 }
+        #expect(order.events == ["high", "low"])
+        gates[1].open()
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
     @Test("A task that waits for the limit comes first")
     func task() async throws {
         let limit = AsyncSemaphore(capacity: 1)

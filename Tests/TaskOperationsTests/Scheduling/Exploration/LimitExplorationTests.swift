@@ -25,6 +25,9 @@ struct LimitExplorationTests {
             operations: [(0, [0, 1]), (0, [0, 1]), (0, [0, 1])], tasks: [[1]], widths: [2, 1], capacities: [2, 1],
             maySuspend: true),
         .init(operations: [(0, [0]), (0, [0]), (0, [0]), (1, [0])], widths: [2, 1], mayCancel: true),
+        .init(
+            operations: [(0, [0]), (0, [0]), (0, [0])], widths: [3, 1], levels: [.medium, .low, .medium],
+            agedIntervals: 2),
         .init(operations: [(0, [0]), (0, [0]), (1, [0])], refusalCount: 2),
         .init(operations: [(0, [0, 1]), (1, [1])], tasks: [[0]], mayCancel: true, refusalCount: 1),
         .init(operations: [(1, [0]), (0, [0]), (0, [0])], levels: [.medium, .low, .high], mayCancel: true),
