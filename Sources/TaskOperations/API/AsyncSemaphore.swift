@@ -184,8 +184,8 @@ public final class AsyncSemaphore: Sendable {
     /// Whether the number of queued operations is bounded.
     var boundsQueuedOperations: Bool { isRoomBounded.load(ordering: .sequentiallyConsistent) }
 
-    /// Whether nothing but a claim waits for permits, and the permits that one of its operations releases suffice for
-    /// another one. Needs no lock: a caller that reads during a change acts before this change.
+    /// Whether nothing but a claim waits for permits, and one of its operations can leave its permits to another one.
+    /// Needs no lock: a caller that reads while the line is served acts before that.
     func isUndisputed(by claim: LimitClaim) -> Bool {
         let present = Contenders(rawValue: contenders.load(ordering: .sequentiallyConsistent))
         return present == .none || present == .only(claim)
@@ -196,7 +196,7 @@ public final class AsyncSemaphore: Sendable {
         /// 0, 1, or the address of a claim, which is only compared.
         let rawValue: UInt
 
-        /// Several entries wait, or a task, or the time or a capacity decides.
+        /// Several entries wait, or a task, or the state is not steady.
         static var several: Self { Self(rawValue: 0) }
 
         static var none: Self { Self(rawValue: 1) }

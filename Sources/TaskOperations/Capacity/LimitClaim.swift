@@ -275,8 +275,7 @@ final class LimitClaim: @unchecked Sendable {
     /// Whether the claim waits in a line, or was served there since the last call of `take`.
     var isWaiting: Bool { state.place != nil }
 
-    /// Whether nothing else waits for the limits, and permits that one operation of the claim releases suffice for
-    /// another one.
+    /// Whether nothing else waits for the limits, and one operation of the claim can leave its permits to another one.
     var isUndisputed: Bool { requests.allSatisfy { $0.limit.isUndisputed(by: self) } }
 
     /// Whether the claim keeps permits while it waits.

@@ -48,8 +48,6 @@ struct LimitState<Waiter: Sendable>: Sendable {
     /// The slot of the entry that arrived last.
     private var lastSlot = 0
     private(set) var claimCount = 0
-    /// Whether the capacity of a key was ever changed, so that its permits may exceed it.
-    private var mayExceedKeys = false
     /// Whether a task ever called the limit. A task may have permits of the limit and await another limit.
     private(set) var servesTasks = false
     /// The line of entries without a key.
@@ -70,9 +68,9 @@ struct LimitState<Waiter: Sendable>: Sendable {
         capacityPerKey = perKey
     }
 
-    /// Whether permits that are released can be taken again at once if nothing else waits: no time decides, and no
-    /// capacity is exceeded.
-    var isSteady: Bool { !isTimed && permits.taken <= permits.capacity && !mayExceedKeys }
+    /// Whether a release of permits and an acquisition of the same permits change nothing if nothing else waits: no time
+    /// decides, no capacity is exceeded, and there are no keys, whose tags count each acquisition.
+    var isSteady: Bool { !isTimed && permits.taken <= permits.capacity && !hasKeys }
 
     var isLineEmpty: Bool { records.count == 0 }
 
@@ -181,7 +179,6 @@ extension LimitState {
     /// Sets the number of permits for a key; nil for the number of every key.
     mutating func setCapacity(_ capacity: Int?, of key: Key) {
         keys.update(key) { $0.capacity = capacity }
-        mayExceedKeys = true
         giveTurn(key)
     }
 
@@ -303,7 +300,6 @@ extension LimitState {
     /// Sets the number of permits for each key. Takes linear time in the number of keys.
     mutating func setCapacityPerKey(_ capacity: Int) {
         capacityPerKey = capacity
-        mayExceedKeys = true
         for key in keys.slots { giveTurn(key) }
     }
 }

@@ -83,15 +83,15 @@ struct LimitedOperations: Sendable {
 
     var hasChanges: Bool { !changes.isEmpty }
 
-    /// The set whose limits an ended operation has to release, if that is the only change, and if the claim of the set
-    /// holds no permits for another operation.
+    /// The set whose limits an ended operation has to release. Nil if there are other changes, or if the claim of the set
+    /// holds permits for another operation.
     var released: Int? {
         guard changes.count == 1, case .release(let set) = changes[0], !isHeld(set) else { return nil }
         return set
     }
 
     /// Leaves the limits of the ended operation to the next one.
-    mutating func keepReleased() { changes = TinyArray() }
+    mutating func passOn() { changes = TinyArray() }
 
     mutating func takeChanges() -> TinyArray<Change> {
         defer { changes = TinyArray() }

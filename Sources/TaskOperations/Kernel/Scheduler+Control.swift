@@ -218,7 +218,7 @@ extension Scheduler {
     package nonisolated func submitWaitingForRoom(_ operation: AnyTaskOperation) async throws {
         try Task.checkCancellation()
         try submitAndLink(operation)
-        // Read before the body can run, and fail with the same error for another operation.
+        // Read now. Later, the body may have failed with the same error for another operation.
         let refusal = operation.failure as? TaskOperationError
         let wait = WaitForRoom(operation: operation)
         do {
@@ -234,7 +234,7 @@ extension Scheduler {
             operation.withdraw()
             throw CancellationError()
         }
-        if case .limitFull? = refusal { throw refusal! }
+        if case .limitFull(let label, _, _)? = refusal, label.isLabel(of: operation) { throw refusal! }
         if case .queueShutDown(let label, _)? = operation.failure as? TaskOperationError, label.isLabel(of: operation) {
             throw operation.failure!
         }

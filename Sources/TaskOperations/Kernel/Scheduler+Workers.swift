@@ -178,7 +178,11 @@ extension Scheduler {
         _ worker: Worker, _ ending: borrowing OperationEnding, _ isSliceOver: Bool, _ core: inout SchedulerCore
     ) -> WorkerStep {
         if ending.isRunnerWorn { return .leave }
-        if isSliceOver { return core.state.workerYields(at: worker.level) ? .yield : .leave }
+        if isSliceOver {
+            // Operations that wait for the released limits may need the worker.
+            if core.limits != nil { core.updateLimits(of: self) }
+            return core.state.workerYields(at: worker.level) ? .yield : .leave
+        }
         return start(worker, &core)
     }
 

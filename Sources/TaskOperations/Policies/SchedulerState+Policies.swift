@@ -96,7 +96,7 @@ extension SchedulerState {
         guard let set = admission.optionalPolicies?.value.limited.released, mayStartLimited,
             let next = selection(withLimits: set), next.taskLevel == level, mayPassOn(set)
         else { return nil }
-        admission.policies.limited.keepReleased()
+        admission.policies.limited.passOn()
         return start(next)
     }
 

@@ -35,6 +35,40 @@ struct PassedPermitTests {
         #expect(order.events == ["c", "b", "d", "a"] && limit.available == 1)
     }
 
+    @Test("Operations of a lower level start after the last one of a higher level")
+    func lowerLevelsRemain() async throws {
+        let limit = AsyncSemaphore(capacity: 1)
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 5)
+        let (order, gate) = (Recorder<String>(), Gate())
+        queue.addOperation(priority: .high, .limit(limit)) { await gate.pass() }
+        await gate.waitForArrivals(1)
+        for (name, priority) in [("a", TaskPriority.low), ("b", .low), ("c", .high), ("d", .low)] {
+            queue.addOperation(priority: priority, .limit(limit)) { order.record(name) }
+        }
+        gate.open()
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(order.events == ["c", "a", "b", "d"] && limit.available == 1)
+    }
+
+    @Test("The operations of a key count for its share, so that another key does not wait for them again")
+    func keys() async throws {
+        let limit = AsyncSemaphore(capacity: 50)
+        limit.setShare(2, for: "b")
+        let (serial, wide) = (TaskOperationQueue(maxConcurrentOperationCount: 1), TaskOperationQueue())
+        wide.maxConcurrentOperationCount = .unlimited
+        try await serial.addOperation(.limit(limit, key: "b", weight: 50)) {}.value
+        for _ in 0..<500 { serial.addOperation(.limit(limit, key: "a")) {} }
+        let (order, gate) = (Recorder<String>(), Gate())
+        serial.addOperation(.limit(limit, key: "a")) { await gate.pass() }
+        await gate.waitForArrivals(1)
+        limit.capacity = 1
+        for _ in 0..<60 { wide.addOperation(.limit(limit, key: "a")) { order.record("a") } }
+        wide.addOperation(.limit(limit, key: "b")) { order.record("b") }
+        gate.open()
+        try await wide.waitUntilAllOperationsAreFinished()
+        #expect(order.events.prefix(2).contains("b") && order.events.count == 61)
+    }
+
     @Test("A more urgent operation without limits comes before a parked one")
     func urgentOperation() async throws {
         let limit = AsyncSemaphore(capacity: 1)

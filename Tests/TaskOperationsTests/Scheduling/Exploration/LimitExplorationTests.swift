@@ -22,6 +22,8 @@ struct LimitExplorationTests {
             operations: [(0, [0]), (0, [0]), (0, [0])], widths: [3, 1], levels: [.low, .low, .high], mayCancel: true),
         .init(operations: [(0, [0]), (0, [0]), (0, []), (0, [0])], widths: [2, 1], refusalCount: 1),
         .init(
+            operations: [(0, [0]), (0, [0]), (0, [0]), (0, [0])], widths: [2, 1], levels: [.high, .low, .low, .high]),
+        .init(
             operations: [(0, [0, 1]), (0, [0, 1]), (0, [0, 1])], tasks: [[1]], widths: [2, 1], capacities: [2, 1],
             maySuspend: true),
         .init(operations: [(0, [0]), (0, [0]), (0, [0]), (1, [0])], widths: [2, 1], mayCancel: true),

@@ -388,6 +388,7 @@ extension SmallLimits: Explorable {
                 }
             }
         }
+        updateLimits(of: queue)
         guard let slot = passedOn ?? takeLimitsAndStart(queue, at: level) else { return nil }
         if let set = queues[queue].limitedOperations.set(of: slot) {
             withCopy(of: queue) { state, copy in
@@ -400,7 +401,6 @@ extension SmallLimits: Explorable {
     }
 
     private mutating func takeLimitsAndStart(_ queue: Int, at level: PriorityLevel) -> Int? {
-        updateLimits(of: queue)
         let slot = withCopy(of: queue) { state, copy in
             state.nextStart(at: level) { set, level in copy.take(copy.claim(of: queue, set), at: level) }
         }
