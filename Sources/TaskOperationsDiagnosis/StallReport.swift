@@ -54,7 +54,7 @@ public struct StallReport: Sendable {
     public let queue: QueueLabel
     /// The time for which no operation has ended, measured by the clock of `stalls(longerThan:clock:)`.
     public let duration: Duration
-    /// The chain of waits from the oldest unfinished operation that does not wait for a point in time to the culprit.
+    /// The chain of waits from the oldest unfinished operation that waits for a culprit to that culprit.
     public let chain: [Link]
     /// The cause of the stall.
     public let culprit: Culprit

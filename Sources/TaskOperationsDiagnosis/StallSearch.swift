@@ -1,7 +1,7 @@
 import TaskOperations
 
-/// Finds the chain of waits from an operation of a queue to the culprit. The operation is the oldest one that does not
-/// wait for a point in time.
+/// Finds the chain of waits from an operation of a queue to the culprit. The operation is the oldest one whose chain leads
+/// to a culprit.
 struct StallSearch {
     private let graph: OperationGraph
     private(set) var chain: [StallReport.Link] = []
@@ -30,8 +30,9 @@ struct StallSearch {
 
     /// - Parameters:
     ///   - graph: The operations to search.
-    ///   - queue: The queue with whose oldest operation the chain begins.
-    init(_ graph: OperationGraph, from queue: QueueLabel) {
+    ///   - queue: The queue with one of whose operations the chain begins.
+    ///   - young: The numbers of the operations of this queue whose bodies are no culprits, because they have just begun.
+    init(_ graph: OperationGraph, from queue: QueueLabel, young: Set<UInt64> = []) {
         self.graph = graph
         targets = Dictionary(grouping: graph.edges, by: \.waiter)
         indices = Dictionary(
@@ -42,10 +43,16 @@ struct StallSearch {
         for (index, operation) in graph.operations.enumerated() {
             if let queue = operation.queue { members[queue].add(operation, index) }
         }
-        // The first operation may wait for a point in time, and a later one for a culprit.
+        // The first operation may wait for a point in time or for a young body, and a later one for a culprit.
         for (index, operation) in graph.operations.enumerated()
         where operation.queue != nil && operation.queue == queues[queue.number] && !operation.isDelayed {
             search(from: index)
+            if case .body(let label)? = culprit, let body = indices[label],
+                graph.operations[body].queue == operation.queue,
+                graph.operations[body].number.map(young.contains) ?? false
+            {
+                culprit = nil
+            }
             if culprit != nil { return }
         }
     }
@@ -148,7 +155,7 @@ struct StallSearch {
 
     private func target(of index: Int, _ kind: OperationGraph.Edge.Kind) -> Int? {
         let targets = targets[index, default: []].filter { $0.kind == kind }.map(\.target)
-        return targets.first { !visited.contains($0) } ?? targets.first
+        return targets.first { !visited.contains($0) && !graph.operations[$0].isDelayed } ?? targets.first
     }
 }
 

@@ -10,7 +10,7 @@ final class StallWatch: TaskOperationObserver {
         var begin = Duration.zero
         /// The time at which an operation last ended, or at which the first operation was added.
         var last = Duration.zero
-        /// The times at which the bodies that execute began, or began another attempt, by the number of the operation.
+        /// The times at which the bodies that execute began, by the number of the operation.
         var begins: [UInt64: Duration] = [:]
         var isOver = false
     }
@@ -64,7 +64,7 @@ final class StallWatch: TaskOperationObserver {
             if event.kind.isEnd || (progress.unfinishedCount == 0 && !event.isReplayed) { progress.last = now }
             progress.unfinishedCount = event.counts.unfinished
             switch event.kind {
-            case .started, .attempt:
+            case .started:
                 progress.begins[event.operationNumber] = event.isReplayed ? progress.begin : now
             case .finished, .withdrawn: progress.begins[event.operationNumber] = nil
             default: break
@@ -87,11 +87,12 @@ final class StallWatch: TaskOperationObserver {
             let due = max(progress.last, reported) + limit
             if progress.unfinishedCount > 0, now >= due {
                 reported = now
-                guard let report = report(lasting: now - progress.last) else { continue }
-                if let number = report.numberOfAccusedBody, let begin = progress.begins[number], now - begin < limit {
-                    reported = begin
-                } else {
+                let young = progress.begins.filter { now - $0.value < limit }
+                if let report = report(lasting: now - progress.last, young: Set(young.keys)) {
                     send(report)
+                } else if let first = young.values.min() {
+                    // The next look follows as soon as the first of these bodies is not young any more.
+                    reported = first
                 }
             } else {
                 await sleep(until: progress.unfinishedCount > 0 ? due : now + limit)
@@ -106,11 +107,11 @@ final class StallWatch: TaskOperationObserver {
         _ = progress.wait(for: rest) { progress, isLate in progress.isOver || isLate ? true : nil }
     }
 
-    private func report(lasting duration: Duration) -> StallReport? {
+    private func report(lasting duration: Duration, young: Set<UInt64>) -> StallReport? {
         guard let scheduler else { return nil }
         let graph = OperationGraph(of: [scheduler], follows: true)
         let queue = QueueLabel(scheduler)
-        let search = StallSearch(graph, from: queue)
+        let search = StallSearch(graph, from: queue, young: young)
         guard var culprit = search.culprit else { return nil }
         let isPoolBlocked = isPoolBlocked(at: search.lastPriority)
         if isPoolBlocked, case .executor = culprit { culprit = .pool }
@@ -128,17 +129,6 @@ final class StallWatch: TaskOperationObserver {
             probe.wakeAll()
         }
         return probe.wait(for: .seconds(1)) { hasRun, _ in hasRun ? true : nil } == nil
-    }
-}
-
-extension StallReport {
-    /// The number of the operation whose body is the culprit; nil if the culprit is another one or on another queue, or if
-    /// the pool is blocked.
-    fileprivate var numberOfAccusedBody: UInt64? {
-        guard case .body(let label) = culprit, !isPoolBlocked else { return nil }
-        return graph.operations.first { operation in
-            operation.label == label && operation.queue.map { graph.queues[$0].label } == queue
-        }?.number
     }
 }
 

@@ -29,7 +29,7 @@
             self.schedules = schedules
         }
 
-        /// A suite that has the trait passes it on to its tests.
+        /// A suite that has the trait passes it on to its tests. A test's own trait replaces that of its suite.
         public var isRecursive: Bool { true }
 
         /// Tests that share global state must not explore at once.
@@ -39,7 +39,9 @@
         public func provideScope(
             for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
         ) async throws {
-            if testCase == nil { return try await function() }
+            // If a suite and its test have the trait, the test's one decides, and the other one has no effect.
+            if testCase == nil || schedulesCurrent() != nil { return try await function() }
+            let schedules = test.traits.lazy.compactMap { ($0 as? Self)?.schedules }.last ?? schedules
             // The thread sanitizer finds races of threads. A schedule has one thread, and virtual time needs functions of
             // the system that the sanitizer replaces.
             #if !TASK_OPERATIONS_PTHREAD_LOCK
@@ -47,7 +49,7 @@
                     let issues = ScheduleIssues()
                     let collecting = IssueHandlingTrait.compactMapIssues { issues.take($0) }
                     try await collecting.provideScope(for: test, testCase: testCase) {
-                        let outcome = await explore(function, issues)
+                        let outcome = await explore(schedules, function, issues)
                         if case .failure(let failure) = outcome { issues.report(failure) }
                     }
                 }
@@ -55,7 +57,7 @@
         }
 
         private func explore(
-            _ function: @concurrent @Sendable () async throws -> Void, _ issues: ScheduleIssues
+            _ schedules: Schedules, _ function: @concurrent @Sendable () async throws -> Void, _ issues: ScheduleIssues
         ) async -> Exploration.Outcome {
             await withoutActuallyEscaping(function) { function in
                 let exploration = Exploration(

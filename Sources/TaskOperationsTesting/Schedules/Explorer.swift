@@ -120,7 +120,7 @@ extension Explorer {
         if ending != .finished {
             wasStuck = wasStuck || ending == .stuck
             cause = ending == .stuck ? .stuck : .endless
-            // A cancelled loop that ignores errors would not suspend any more, and never leave this thread.
+            // A cancelled loop that ignores errors would not suspend any more. It would then keep this thread forever.
             if ending == .stuck { end(task, of: run, isFinished) }
             if !isFinished() { exploration.noteLeftTask() }
         } else if case .failure(let error) = result.value.withLock({ $0 }) {

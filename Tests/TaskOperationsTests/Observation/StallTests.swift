@@ -146,6 +146,24 @@ struct StallTests {
         await watching.value
     }
 
+    @Test("a body that has just begun does not hide one that hangs")
+    func youngBody() async throws {
+        let queue = TaskOperationQueue(name: "queue", maxConcurrentOperationCount: 2)
+        let gates = [Gate(), Gate()]
+        let young = queue.addOperation([.delay(.seconds(5)), .clock(clock)]) { await gates[0].pass() }
+        let hung = queue.addOperation(name: "hung") { await gates[1].pass() }
+        await gates[1].waitForArrivals(1)
+        var reports = queue.stalls(longerThan: .seconds(10), clock: clock).makeAsyncIterator()
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(5))
+        await gates[0].waitForArrivals(1)
+        clock.advance(by: .seconds(5))
+        let report = try #require(await reports.next())
+        #expect(report.culprit == .body(OperationLabel(hung)))
+        for gate in gates { gate.open() }
+        try await young.value
+    }
+
     @Test("one of a chain of queues is suspended")
     func suspension() async throws {
         let middle = TaskOperationQueue(name: "middle")

@@ -109,6 +109,11 @@ struct RewriteTests {
         ("there is an #if after", lockClass("lock.lock()\ndefer { lock.unlock() }\n#if DEBUG\nx = 2\n#endif\nx = 3")),
         ("there is an #if after", lockClass("#if DEBUG\nlock.lock()\ndefer { lock.unlock() }\nx = 2\n#endif\nx = 3")),
         ("another Mutex", lockClass("lock.withLock { Mutex(x).store(1) }")),
+        ("$0 of the closure", lockClass("[1].forEach {\nlock.lock()\ndefer { lock.unlock() }\nx += $0\n}")),
+        (
+            "a value may be consumed",
+            lockClass("lock.lock()\ndefer { lock.unlock() }\nx = f.close()", head: "func f(_ f: consuming File)")
+        ),
         (
             "a protocol requires it",
             "protocol Locked { var lock: NSLock { get } }\n" + lockClass("", in: "class A: Locked")
@@ -154,6 +159,25 @@ struct RewriteTests {
         ),
         ("not the value of a declaration", "import Foundation\nfunc f(_ q: OperationQueue = OperationQueue()) {}"),
     ]
+
+    @Test("The value of a call in an interpolation of several lines, or behind an operator, is kept")
+    func keptValues() throws {
+        for value in ["\"\"\"\n    \\(queue.sync { \"x\\(x)\" })\n    \"\"\"", "nil ??\n    queue.sync { x }"] {
+            let source = """
+                import Foundation
+                final class A {
+                    private let queue = DispatchQueue(label: "a")
+                    private var x = "0"
+                    func f() {
+                        let y: String = \(value)
+                        print(y)
+                    }
+                }
+                """
+            let fixes = try Package(["A.swift": source]).fixes()
+            #expect(fixes.files.allSatisfy { !String(decoding: $0.new, as: UTF8.self).contains("-> Void") }, "\(value)")
+        }
+    }
 
     @Test("Code without an exact counterpart is left, with the reason", arguments: kept.indices)
     func left(place: Int) throws {

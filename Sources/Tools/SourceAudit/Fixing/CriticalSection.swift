@@ -95,6 +95,7 @@ struct CriticalSection {
         guard file[file.outline.scopes[executor].head] != .initializer else {
             throw Refusal("line \(line) of an initializer may run before all properties have values")
         }
+        try checkConsumption(in: executor)
         let exits = try exits(of: executor)
         let scope = file.outline.scopes[self.scope]
         var call = Call()
@@ -179,10 +180,24 @@ struct CriticalSection {
                     throw Refusal("\(file.text(index)) is declared between lock() and unlock(), after line \(line)")
                 }
             default:
-                if file.text(index) == "continue", file.isWord(index) { try checkLoop(index, canBeSwitch: false) }
+                guard file.isWord(index) else { continue }
+                let text = file.text(index)
+                if text == "continue" { try checkLoop(index, canBeSwitch: false) }
+                if text.first == "$", text.dropFirst().allSatisfy(\.isNumber) {
+                    throw Refusal("\(text) of the closure around line \(line) would be that of withLock")
+                }
             }
         }
         return exits
+    }
+
+    /// Throws if the statements may consume a value, because a closure cannot consume a value that it captures.
+    private func checkConsumption(in executor: Int) throws(Refusal) {
+        let around = file.outline.scopes[executor]
+        let words = Array(around.head..<around.open) + Array(body)
+        if words.contains(where: { file.isWord($0) && ["consuming", "consume"].contains(file.text($0)) }) {
+            throw Refusal("a value may be consumed after line \(line)")
+        }
     }
 
     /// Throws if the statements initialise a constant, because a closure cannot capture an uninitialised constant.

@@ -37,9 +37,16 @@ struct ResultType {
             return
         }
         (tokens, isVoid) = (nil, false)
-        isDiscarded =
-            file.isFirstOnLine(first) && !isReturned && scope.kind != .type
-            && ![.equal, .comma, .openParen, .colon].contains(file[first - 1])
+        isDiscarded = !isReturned && scope.kind != .type && Self.beginsStatement(first, file)
+    }
+
+    /// Whether a token is the first of its line, and continues neither the line before nor a string.
+    private static func beginsStatement(_ first: Int, _ file: SourceFile) -> Bool {
+        let indentation = file.bytes[file.lineStart(file.line(first))..<Int(file.tokens[first].start)]
+        guard indentation.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }) else { return false }
+        guard first > 0, file.tokens[first - 1].kind == .mark else { return true }
+        let ends: [Term] = [.openBrace, .closeBrace, .closeParen, .closeSquare, .semicolon, .exclamation]
+        return file[first - 1].map(ends.contains) ?? false
     }
 
     private static func behindArrow(_ head: Int, _ open: Int, _ file: SourceFile) -> Range<Int>? {
