@@ -209,7 +209,7 @@ public final class AsyncSemaphore: Sendable {
         if state.isSteady, state.isLineEmpty { new = .none }
         if state.isSteady, case .claim(let claim)? = state.onlyWaiter { new = .only(claim) }
         // Not written if it does not change, so that every processor can keep a copy.
-        if contenders.load(ordering: .relaxed) == new.rawValue { return }
+        if contenders.load(ordering: .sequentiallyConsistent) == new.rawValue { return }
         contenders.store(new.rawValue, ordering: .sequentiallyConsistent)
     }
 
