@@ -66,8 +66,8 @@ public struct StallReports: AsyncSequence, Sendable {
 extension TaskOperationQueue {
     /// Returns a sequence of reports on stalls of the queue. A queue stalls if it has operations, but no operation ends
     /// within the timeout. A report contains the holders of permits, their waits, and the cause of the stall. While
-    /// the stall continues, another report is sent after each further period of the timeout. A body of
-    /// the queue is no cause before it has executed for the timeout.
+    /// the stall continues, another report is sent after each further period of the timeout. A body of the queue is no
+    /// cause before it has executed for the timeout.
     ///
     /// ```swift
     /// for await report in queue.stalls(longerThan: .seconds(10)) { print(report) }

@@ -20,34 +20,24 @@ struct PassedPermitTests {
         #expect(order.events == expected && limit.available == 1)
     }
 
-    @Test("A claim that waits is not passed by an operation that other operations precede")
-    func parkedOperations() async throws {
+    @Test(
+        "Parked operations start in the order of their levels, also after the last one of a level",
+        arguments: [
+            (3, TaskPriority.medium, [TaskPriority.low, .medium, .high, .medium], [2, 1, 3, 0]),
+            (5, .high, [.low, .low, .high, .low], [2, 0, 1, 3]),
+        ])
+    func parkedOperations(width: Int, first: TaskPriority, others: [TaskPriority], expected: [Int]) async throws {
         let limit = AsyncSemaphore(capacity: 1)
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 3)
-        let (order, gate) = (Recorder<String>(), Gate())
-        queue.addOperation(.limit(limit)) { await gate.pass() }
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: width)
+        let (order, gate) = (Recorder<Int>(), Gate())
+        queue.addOperation(priority: first, .limit(limit)) { await gate.pass() }
         await gate.waitForArrivals(1)
-        for (name, priority) in [("a", TaskPriority.low), ("b", .medium), ("c", .high), ("d", .medium)] {
-            queue.addOperation(priority: priority, .limit(limit)) { order.record(name) }
+        for (number, priority) in others.enumerated() {
+            queue.addOperation(priority: priority, .limit(limit)) { order.record(number) }
         }
         gate.open()
         try await queue.waitUntilAllOperationsAreFinished()
-        #expect(order.events == ["c", "b", "d", "a"] && limit.available == 1)
-    }
-
-    @Test("Operations of a lower level start after the last one of a higher level")
-    func lowerLevelsRemain() async throws {
-        let limit = AsyncSemaphore(capacity: 1)
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 5)
-        let (order, gate) = (Recorder<String>(), Gate())
-        queue.addOperation(priority: .high, .limit(limit)) { await gate.pass() }
-        await gate.waitForArrivals(1)
-        for (name, priority) in [("a", TaskPriority.low), ("b", .low), ("c", .high), ("d", .low)] {
-            queue.addOperation(priority: priority, .limit(limit)) { order.record(name) }
-        }
-        gate.open()
-        try await queue.waitUntilAllOperationsAreFinished()
-        #expect(order.events == ["c", "a", "b", "d"] && limit.available == 1)
+        #expect(order.events == expected && limit.available == 1)
     }
 
     @Test("The operations of a key count for its share, so that another key does not wait for them again")
@@ -121,17 +111,19 @@ struct PassedPermitTests {
         let limit = AsyncSemaphore(capacity: 3, perKey: 2)
         if reduction == .inTotal { limit.capacity = 2 }
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
+        // Limits with keys are never passed on, so the total is reduced without a key.
+        let option: OperationOptions = reduction == .inTotal ? .limit(limit) : .limit(limit, key: "key")
         let (meter, gates) = (ConcurrencyMeter(), [Gate(), Gate()])
-        let executing = gates.map { gate in queue.addOperation(.limit(limit, key: "key")) { await gate.pass() } }
+        let executing = gates.map { gate in queue.addOperation(option) { await gate.pass() } }
         for gate in gates { await gate.waitForArrivals(1) }
         for _ in 0..<4 {
-            queue.addOperation(.limit(limit, key: "key")) { await meter.measure { await Task.yield() } }
+            queue.addOperation(option) { await meter.measure { await Task.yield() } }
         }
         reduction.perform(on: limit)
         gates[0].open()
         try await executing[0].value
         try await queue.addOperation {}.value
-        #expect(meter.total == 0 && limit.takenCount(for: "key") == 1)
+        #expect(meter.total == 0 && limit.capacity - limit.available == 1)
         gates[1].open()
         try await queue.waitUntilAllOperationsAreFinished()
         #expect(meter.total == 4 && meter.most == 1)
@@ -143,12 +135,13 @@ struct PassedPermitTests {
         let rate = OperationRate.one(per: .seconds(1), burst: 2)
         let limit = AsyncSemaphore(
             capacity: 1, rate: isOfKey ? nil : rate, ratePerKey: isOfKey ? rate : nil, clock: clock)
+        let option: OperationOptions = isOfKey ? .limit(limit, key: "key") : .limit(limit)
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let (order, gate) = (Recorder<Int>(), Gate())
-        queue.addOperation(.limit(limit, key: "key")) { await gate.pass() }
+        queue.addOperation(option) { await gate.pass() }
         await gate.waitForArrivals(1)
         let operations = (0..<3).map { number in
-            queue.addOperation(.limit(limit, key: "key")) { order.record(number) }
+            queue.addOperation(option) { order.record(number) }
         }
         gate.open()
         for number in 0..<3 {
