@@ -53,6 +53,8 @@ struct LimitState<Waiter: Sendable>: Sendable {
     /// The line of entries without a key.
     private var keyless = KeyLine()
     private var keys = SlotMap<KeyLine>()
+    /// Whether the capacity of a key was lowered below its permits. Remains true while there are keys.
+    private var isKeyExceeded = false
     /// The order of the lines; not used if there are no keys.
     private var turns = Turns()
     /// The maximum numbers of queued operations, in total and for each key; `Int.max` without a bound.
@@ -68,9 +70,9 @@ struct LimitState<Waiter: Sendable>: Sendable {
         capacityPerKey = perKey
     }
 
-    /// Whether a release of permits and an acquisition of the same permits change nothing if nothing else waits: no time
-    /// decides, no capacity is exceeded, and there are no keys, whose tags count each acquisition.
-    var isSteady: Bool { !isTimed && permits.taken <= permits.capacity && !hasKeys }
+    /// Whether a release of permits and an acquisition of the same permits change only the tag of their key if nothing
+    /// else waits: no time decides, and no capacity is exceeded.
+    var isSteady: Bool { !isTimed && permits.taken <= permits.capacity && !isKeyExceeded }
 
     var isLineEmpty: Bool { records.count == 0 }
 
@@ -167,6 +169,7 @@ extension LimitState {
         }
         if keys.count > 0 { return }
         turns = Turns()
+        isKeyExceeded = false
         keyless.turn = 0
         keyless.tags = PerLevel(0)
     }
@@ -179,7 +182,7 @@ extension LimitState {
     /// Sets the number of permits for a key; nil for the number of every key.
     mutating func setCapacity(_ capacity: Int?, of key: Key) {
         keys.update(key) { $0.capacity = capacity }
-        giveTurn(key)
+        noteCapacity(of: key)
     }
 
     /// Whether a key has a share other than 1, or its own capacity.
@@ -271,12 +274,17 @@ extension LimitState {
     /// Uses a token of the rates, and raises the tag of a key by the permits that it takes.
     private mutating func note(_ weight: Int, takenFor key: Key?, at level: PriorityLevel) {
         if rates != nil { rates!.value.take(for: key) }
+        if let key { keys.update(key) { $0.taken += weight } }
+        raiseTag(of: key, by: weight, at: level)
+    }
+
+    /// Raises the tag of a key by permits that it has taken one or several times.
+    mutating func raiseTag(of key: Key?, by weight: Int, times count: Int = 1, at level: PriorityLevel) {
         if !hasKeys { return }
         let served = turns.served[level]
         let tag = update(key) { line in
-            if key != nil { line.taken += weight }
             let tag = max(line.tags[level], served)
-            let step = UInt128(weight) << 16
+            let step = UInt128(weight) * UInt128(count) << 16
             line.tags[level] = tag + (line.share == 1 ? step : step / UInt128(line.share))
             return tag
         }
@@ -300,7 +308,12 @@ extension LimitState {
     /// Sets the number of permits for each key. Takes linear time in the number of keys.
     mutating func setCapacityPerKey(_ capacity: Int) {
         capacityPerKey = capacity
-        for key in keys.slots { giveTurn(key) }
+        for key in keys.slots { noteCapacity(of: key) }
+    }
+
+    private mutating func noteCapacity(of key: Key) {
+        if keys[key].taken > self.capacity(of: key) { isKeyExceeded = true }
+        giveTurn(key)
     }
 }
 
