@@ -191,8 +191,14 @@ public final class AsyncSemaphore: Sendable {
         return present == .none || present == .only(claim)
     }
 
+    fileprivate func setContenders(_ new: Contenders) {
+        // Not written if it does not change, so that every processor can keep a copy.
+        if contenders.load(ordering: .sequentiallyConsistent) == new.rawValue { return }
+        contenders.store(new.rawValue, ordering: .sequentiallyConsistent)
+    }
+
     /// What could receive released permits.
-    private struct Contenders: Equatable {
+    fileprivate struct Contenders: Equatable {
         /// 0, 1, or the address of a claim, which is only compared.
         let rawValue: UInt
 
@@ -202,15 +208,6 @@ public final class AsyncSemaphore: Sendable {
         static var none: Self { Self(rawValue: 1) }
 
         static func only(_ claim: LimitClaim) -> Self { Self(rawValue: UInt(bitPattern: ObjectIdentifier(claim))) }
-    }
-
-    fileprivate func noteContenders(_ state: borrowing State) {
-        var new = Contenders.several
-        if state.isSteady, state.isLineEmpty { new = .none }
-        if state.isSteady, case .claim(let claim)? = state.onlyWaiter { new = .only(claim) }
-        // Not written if it does not change, so that every processor can keep a copy.
-        if contenders.load(ordering: .sequentiallyConsistent) == new.rawValue { return }
-        contenders.store(new.rawValue, ordering: .sequentiallyConsistent)
     }
 
     /// The number of free permits.
@@ -574,7 +571,17 @@ extension AsyncSemaphore.Storage {
     /// perform these effects, with no lock held.
     mutating func serve(_ served: inout TinyArray<SemaphoreWaiter>, of semaphore: AsyncSemaphore) {
         while let waiter = state.next() { served.append(waiter) }
-        semaphore.noteContenders(state)
+        semaphore.setContenders(contenders)
+    }
+
+    /// What could receive released permits. A mutating getter, because another one would copy the state.
+    private var contenders: AsyncSemaphore.Contenders {
+        mutating get {
+            if !state.isSteady { return .several }
+            if state.isLineEmpty { return .none }
+            if case .claim(let claim)? = state.onlyWaiter { return .only(claim) }
+            return .several
+        }
     }
 
     /// Keeps a key until all its tokens are free again.

@@ -58,6 +58,8 @@ private class LimitKeyValue: @unchecked Sendable {
 
     /// The user's key.
     var userValue: any Hashable & Sendable { preconditionFailure("a subclass has the value") }
+
+    func isEqual<Other: Hashable>(to other: Other) -> Bool { preconditionFailure("a subclass has the value") }
 }
 
 private final class TypedLimitKeyValue<Value: Hashable & Sendable>: LimitKeyValue, @unchecked Sendable {
@@ -71,6 +73,12 @@ private final class TypedLimitKeyValue<Value: Hashable & Sendable>: LimitKeyValu
     }
 
     override var userValue: any Hashable & Sendable { value }
+
+    override func isEqual<Other: Hashable>(to other: Other) -> Bool {
+        if Other.self != Value.self { return false }
+        // Both types are the same. A conditional cast takes 400 instructions.
+        return unsafeBitCast(other, to: Value.self) == value
+    }
 }
 
 /// The keys of a semaphore that are in use, by the hash values of the user's keys.
@@ -81,11 +89,13 @@ struct LimitKeys: Sendable {
     /// The keys of which tokens are used, by number.
     private var keptForTokens: [Int: LimitKeyValue] = [:]
 
-    /// The keys with a hash value, each with one more use.
-    fileprivate func beginUses(ofKeysWith hash: Int) -> TinyArray<LimitKeyValue> {
-        guard let found = values[hash] else { return TinyArray() }
-        found.forEach { $0.useCount += 1 }
-        return found
+    /// One of the keys with a hash value, with one more use; nil if there are fewer keys.
+    ///
+    /// - Parameter index: The position of the key among the keys with this hash value, in the order of their insertion.
+    fileprivate func beginUse(ofKeyWith hash: Int, at index: Int) -> LimitKeyValue? {
+        guard let found = values[hash], index < found.count else { return nil }
+        found[index].useCount += 1
+        return found[index]
     }
 
     /// Adds a key with one use.
@@ -134,24 +144,18 @@ extension AsyncSemaphore {
     /// A use of a key. Calls the functions of the key with no lock held.
     package func interned<Value: Hashable & Sendable>(_ value: Value) -> LimitKey {
         let hash = value.hashValue
+        // These uses remain until the key is found. Therefore, no key before the next candidate is removed.
         var different: [LimitKey] = []
         while true {
-            // Released after unlocking: their uses may be the last ones.
-            var candidates = TinyArray<LimitKey>()
-            let made = storage.withLock { storage -> LimitKey? in
-                storage.keys.beginUses(ofKeysWith: hash).forEach { candidates.append(LimitKey($0, self)) }
-                for candidate in candidates where !different.contains(where: { $0.value === candidate.value }) {
-                    return nil
-                }
-                let typed = TypedLimitKeyValue(value, number: storage.state.addKey(), hash: hash)
-                storage.keys.insert(typed)
-                return LimitKey(typed, self)
+            let (candidate, isNew) = storage.withLock { storage -> (LimitKeyValue, Bool) in
+                if let found = storage.keys.beginUse(ofKeyWith: hash, at: different.count) { return (found, false) }
+                let new = TypedLimitKeyValue(value, number: storage.state.addKey(), hash: hash)
+                storage.keys.insert(new)
+                return (new, true)
             }
-            if let made { return made }
-            for candidate in candidates where !different.contains(where: { $0.value === candidate.value }) {
-                if let typed = candidate.value as? TypedLimitKeyValue<Value>, typed.value == value { return candidate }
-                different.append(candidate)
-            }
+            let use = LimitKey(candidate, self)
+            if isNew || candidate.isEqual(to: value) { return use }
+            different.append(use)
         }
     }
 }
