@@ -42,14 +42,15 @@ public final class AsyncSemaphore: Sendable {
 
     /// A number that identifies the semaphore. The limits of an operation are locked in the order of these numbers.
     let number = Rank.next()
+    /// What could receive released permits, for readers without the lock: see `isUndisputed(by:)`. Beside the lock, in
+    /// the same line of a cache.
+    private let contenders = Atomic(Contenders.none.rawValue)
     let storage: Lock<Storage>
     /// The node for the permits of the semaphore in the wait graph.
     let permit = PermitNode(lending: nil)
     private let optionalClock: OptionalClock
     /// Whether the number of queued operations is bounded.
     private let isRoomBounded = Atomic(false)
-    /// What could receive released permits, for readers without the lock: see `isUndisputed(by:)`.
-    private let contenders = Atomic(Contenders.none.rawValue)
 
     /// The name of the semaphore in messages; nil if it has no name.
     public let name: String?
