@@ -39,6 +39,9 @@ final class Inbox: Sendable {
     private static var capacity: Int { 32 }
 
     private let state = Lock(State())
+    /// Whether there is a level. Relaxed loads are sufficient: after an old value, an addition enters the scheduler, or
+    /// finds no level under the lock.
+    private let isOpen = Atomic(false)
     /// False only if there are no operations. Relaxed loads are sufficient: an event must find only those operations
     /// whose addition happened before the event.
     private let hasOperations = Atomic(false)
@@ -49,7 +52,8 @@ final class Inbox: Sendable {
     /// Adds an operation. If the scheduler must learn of the operation at once, if the operation has ended or must not
     /// start, or if the inbox is full, returns false and changes nothing.
     func add(_ operation: AnyTaskOperation) -> Bool {
-        state.withLock { state in
+        if !isOpen.load(ordering: .relaxed) { return false }
+        return state.withLock { state in
             guard let level = state.level, state.operations.count < Self.capacity else { return false }
             hasOperations.store(true, ordering: .relaxed)
             let mayWait = operation.record.withLock { record in
@@ -66,6 +70,7 @@ final class Inbox: Sendable {
         state.withLock { state in
             swap(&state.operations, &operations)
             state.level = level
+            isOpen.store(level != nil, ordering: .relaxed)
             hasOperations.store(false, ordering: .relaxed)
         }
     }
