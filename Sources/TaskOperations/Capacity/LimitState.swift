@@ -278,14 +278,15 @@ extension LimitState {
         raiseTag(of: key, by: weight, at: level)
     }
 
-    /// Raises the tag of a key by permits that it has taken one or several times.
+    /// Raises the tag of a key by permits that it has taken one or several times, as each of these services would.
     mutating func raiseTag(of key: Key?, by weight: Int, times count: Int = 1, at level: PriorityLevel) {
         if !hasKeys { return }
         let served = turns.served[level]
         let tag = update(key) { line in
-            let tag = max(line.tags[level], served)
-            let step = UInt128(weight) * UInt128(count) << 16
-            line.tags[level] = tag + (line.share == 1 ? step : step / UInt128(line.share))
+            let weight = UInt128(weight) << 16
+            let step = line.share == 1 ? weight : weight / UInt128(line.share)
+            let tag = max(line.tags[level], served) + step * UInt128(count - 1)
+            line.tags[level] = tag + step
             return tag
         }
         if tag > turns.served[level] { turns.hasLostLead[level] = false }

@@ -1,7 +1,8 @@
-import TaskOperations
 import TaskOperationsTesting
 import TestSupport
 import Testing
+
+@testable import TaskOperations
 
 @Suite("An operation leaves its limits to the next operation of its queue", .inTurns, .timeLimit(.minutes(120)))
 struct PassedPermitTests {
@@ -57,6 +58,51 @@ struct PassedPermitTests {
         gate.open()
         try await wide.waitUntilAllOperationsAreFinished()
         #expect(order.events.prefix(2).contains("b") && order.events.count == 61)
+    }
+
+    @Test("Two keys take turns, however often one of them had the permit to itself before")
+    func keysTakeTurns() async throws {
+        let limit = AsyncSemaphore(capacity: 2)
+        let (serial, wide) = (TaskOperationQueue(maxConcurrentOperationCount: 1), TaskOperationQueue())
+        wide.maxConcurrentOperationCount = .unlimited
+        // Keeps the key, and therefore its tag.
+        limit.setCapacity(1, for: "a")
+        for _ in 0..<3 {
+            for _ in 0..<100 { serial.addOperation(.limit(limit, key: "a")) {} }
+            try await serial.waitUntilAllOperationsAreFinished()
+        }
+        let (order, gate) = (Recorder<String>(), Gate())
+        serial.addOperation(.limit(limit, key: "c", weight: 2)) { await gate.pass() }
+        await gate.waitForArrivals(1)
+        limit.capacity = 1
+        for key in ["a", "b"] {
+            for _ in 0..<20 { wide.addOperation(.limit(limit, key: key)) { order.record(key) } }
+        }
+        gate.open()
+        try await wide.waitUntilAllOperationsAreFinished()
+        let first = order.events.prefix(20)
+        #expect((9...11).contains(first.count { $0 == "a" }) && order.events.count == 40)
+    }
+
+    @Test("Permits are left at one level, until a release counts them")
+    func levels() {
+        let (limit, owner) = (AsyncSemaphore(capacity: 3), Claimant())
+        let claim = LimitClaim(of: owner, set: 0, [LimitRequest(limit: limit, key: limit.interned("key"), weight: 1)])
+        var effects = SemaphoreEffects()
+        #expect(claim.take(at: .low, &effects))
+        claim.transfer()
+        #expect(claim.passOn(at: .low) && claim.passOn(at: .low) && !claim.passOn(at: .high))
+        claim.release(&effects)
+        #expect(claim.passOn(at: .high) && limit.available == 3)
+    }
+
+    /// An owner that a limit never serves.
+    private final class Claimant: LimitClaimant {
+        func claimWasServed(_ claim: LimitClaim) -> ClaimEffects { ClaimEffects(semaphores: SemaphoreEffects()) }
+
+        func change(
+            _ claim: LimitClaim, _ change: @escaping @Sendable (LimitClaim, inout SemaphoreEffects) -> Void
+        ) -> ClaimEffects { ClaimEffects(semaphores: SemaphoreEffects()) }
     }
 
     @Test("A more urgent operation without limits comes before a parked one")
