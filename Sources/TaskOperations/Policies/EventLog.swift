@@ -39,10 +39,14 @@ final class EventLog: Sendable {
         self.queueIdentity = queueIdentity
     }
 
-    /// Appends events. Call it under the lock of the scheduler.
+    /// Appends events. Call it under the lock of the scheduler. Returns whether the caller must call `deliver` after
+    /// unlocking. Otherwise, the thread that delivers other events delivers these events.
     @inline(__always)
-    func append(_ append: (inout [TaskOperationEvent]) -> Void) {
-        state.withLock { append(&$0.events) }
+    func append(_ append: (inout [TaskOperationEvent]) -> Void) -> Bool {
+        state.withLock { state in
+            append(&state.events)
+            return state.delivery != nil || state.isBehind(for: currentThread)
+        }
     }
 
     /// Adds an observer. Call it under the lock of the scheduler.
@@ -100,19 +104,21 @@ extension EventLog {
         mutating func perform() {
             var position = 0
             for turn in turns {
-                deliver(events[position..<turn.position])
+                deliver(position..<turn.position)
                 position = turn.position
                 apply(turn.kind)
             }
-            deliver(events[position...])
+            deliver(position..<events.count)
             events.removeAll(keepingCapacity: events.count <= 256)
             turns = []
         }
 
-        private func deliver(_ events: ArraySlice<TaskOperationEvent>) {
-            for event in events {
+        private func deliver(_ positions: Range<Int>) {
+            for position in positions {
                 // An observer has received the events before its addition as the state at that time.
-                for member in members where member.last < event.number { member.observer.operationChanged(event) }
+                for member in members where member.last < events[position].number {
+                    member.observer.operationChanged(events[position])
+                }
             }
         }
 

@@ -193,13 +193,13 @@ extension Scheduler {
         log?.deliver()
     }
 
-    /// Moves the recorded changes to the log, which is returned. If the last observer was removed meanwhile, the log
-    /// discards the changes.
+    /// Moves the recorded changes to the log. Returns the log if the caller must deliver them. If the last observer was
+    /// removed meanwhile, the log discards the changes.
     @inline(never)
-    nonisolated func logChanges(_ core: inout SchedulerCore) -> EventLog {
+    nonisolated func logChanges(_ core: inout SchedulerCore) -> EventLog? {
         let (now, label) = (Moment.now, QueueLabel(identity))
         let eventLog = core.observation!.value.log
-        eventLog.append { log in
+        let mustDeliver = eventLog.append { log in
             core.state.changes.forEach { change, operation, other in
                 core.noteTime(of: change.kind, change.arrival, now)
                 let event = TaskOperationEvent(
@@ -209,7 +209,7 @@ extension Scheduler {
             // This frees no operation, because the log, which is locked, also retains them.
             core.state.removeChanges()
         }
-        return eventLog
+        return mustDeliver ? eventLog : nil
     }
 
     /// Reports a change of a body.
