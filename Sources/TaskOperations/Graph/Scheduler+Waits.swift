@@ -147,10 +147,10 @@ extension Scheduler {
     }
 
     /// Lowers the rank of the queue's end if the new rank is above the ranks of all operations. Returns false if it is
-    /// not.
+    /// not. If no body waits for the end any more, its rank has no effect, and does not change.
     nonisolated func lowerEnd(to rank: Int) -> Bool {
         withCore { core in
-            if endRank <= rank { return true }
+            if endRank <= rank || !isAwaited { return true }
             // A finished operation, such as the operation of an abandoned body, waits for no other.
             let isAbove = core.state.records.all.allSatisfy { record in
                 record.element.rank.value < rank || record.element.isFinished

@@ -1,7 +1,11 @@
 import Synchronization
 
 /// A function that wraps each body of a queue.
-typealias BodyInterceptor = @Sendable (AnyTaskOperation, () async throws -> Void) async throws -> Void
+struct BodyInterceptor: Sendable {
+    // A lock must contain a function only within a type of its own. Otherwise, each access to the lock wraps the
+    // function once more: https://github.com/swiftlang/swift/issues/91348
+    let run: @Sendable (AnyTaskOperation, () async throws -> Void) async throws -> Void
+}
 
 /// The interceptors of a queue, combined into one function; empty if no interceptor was added.
 struct BodyInterceptors: ~Copyable, Sendable {
@@ -13,7 +17,7 @@ struct BodyInterceptors: ~Copyable, Sendable {
     var current: BodyInterceptor? { interceptor.withLock { $0 } }
 
     /// Adds an interceptor that wraps the present ones.
-    func add(_ outer: @escaping BodyInterceptor) {
+    func add(_ outer: BodyInterceptor) {
         let replaced = interceptor.withLock { interceptor in
             let inner = interceptor
             interceptor = inner.map { Self.join(outer, $0) } ?? outer
@@ -23,9 +27,10 @@ struct BodyInterceptors: ~Copyable, Sendable {
         isSet.store(true, ordering: .relaxed)
     }
 
-    private static func join(_ outer: @escaping BodyInterceptor, _ inner: @escaping BodyInterceptor) -> BodyInterceptor
-    {
-        { operation, body in try await outer(operation) { try await inner(operation, body) } }
+    private static func join(_ outer: BodyInterceptor, _ inner: BodyInterceptor) -> BodyInterceptor {
+        BodyInterceptor { operation, body in
+            try await outer.run(operation) { try await inner.run(operation, body) }
+        }
     }
 }
 
@@ -35,7 +40,7 @@ extension Scheduler {
         guard let interceptor = interceptors.current else { return await runUnintercepted(operation, on: runner) }
         var outcome: Outcome??
         do {
-            try await interceptor(operation) {
+            try await interceptor.run(operation) {
                 require(
                     outcome == nil, "A body interceptor called the body of \(OperationLabel(operation)) twice.")
                 let result = await runUnintercepted(operation, on: runner)

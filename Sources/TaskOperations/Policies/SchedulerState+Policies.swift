@@ -244,8 +244,11 @@ extension SchedulerState {
         }
     }
 
-    /// Gives back the limits of every claim whose permits the queue cannot use now. Returns whether there was such a
-    /// claim.
+    /// Gives back the limits of every claim that holds limits for an operation that cannot start now. Returns whether
+    /// there was such a claim.
+    ///
+    /// A claim that waits may keep permits while the queue is full. Otherwise, each operation of a queue of width 1 would
+    /// withdraw and renew all claims.
     mutating func giveBackLimits() -> Bool {
         if !admission.hasPolicies || !admission.policies.limited.holdsPermits { return false }
         var useless: [Int] = []
@@ -255,7 +258,7 @@ extension SchedulerState {
             // A closure would copy the whole state.
             for set in held where !isSelecting || !isOpen(forHolder: set) { useless.append(set) }
         } else {
-            useless = held + admission.policies.limited.keeping.sorted()
+            useless = isHalted ? held + admission.policies.limited.keeping.sorted() : held
         }
         for set in useless {
             admission.policies.limited.decline(set)

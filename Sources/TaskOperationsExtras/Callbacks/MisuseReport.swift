@@ -7,16 +7,21 @@ public enum MisuseReport {
     /// of the misuse.
     public typealias Handler = @Sendable (_ message: String) -> Void
 
-    private static let current = Lock<Handler>(printMessage)
+    /// A lock that contained the function itself would wrap it once more at each access, as `BodyInterceptor` explains.
+    private struct Reporter: Sendable {
+        let handler: Handler
+    }
+
+    private static let current = Lock(Reporter(handler: printMessage))
 
     /// The handler for all messages in the process. The default handler prints each message on standard error.
     public static var handler: Handler {
-        get { current.withLock { $0 } }
+        get { current.withLock { $0.handler } }
         set {
             // Frees the former handler after unlocking, because freeing a closure may run any code.
-            _ = current.withLock { handler in
-                defer { handler = newValue }
-                return handler
+            _ = current.withLock { reporter in
+                defer { reporter = Reporter(handler: newValue) }
+                return reporter
             }
         }
     }

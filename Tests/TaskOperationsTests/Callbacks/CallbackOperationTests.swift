@@ -195,6 +195,15 @@ extension CallbackOperationTests {
         Self.reports.events.filter { $0.contains("\"\(name)\"") }
     }
 
+    @Test("the handler remains the same after any number of accesses")
+    func manyAccesses() {
+        _ = Self.reports
+        // With one more wrapper for each access, the call would overflow the stack.
+        for _ in 0..<300_000 { _ = MisuseReport.handler }
+        MisuseReport.report("\"many accesses\"")
+        #expect(reports(naming: "many accesses").count == 1)
+    }
+
     @Test("a second call is ignored, and reported once with the operation's name")
     func calledTwice() async throws {
         #expect(reports(naming: "twice").isEmpty)

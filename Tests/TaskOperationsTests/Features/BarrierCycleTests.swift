@@ -1,7 +1,8 @@
-import TaskOperations
 import TaskOperationsTesting
 import TestSupport
 import Testing
+
+@testable import TaskOperations
 
 @Suite("Dependency cycles through barriers", .inTurns, .timeLimit(.minutes(120)))
 struct BarrierCycleTests {
@@ -16,6 +17,13 @@ struct BarrierCycleTests {
         try TaskOperationQueue().addBarrier(barrier)
         queue.isSuspended = false
         try await before.value
+    }
+
+    @Test("A barrier can be added after a search has lowered the end of a queue that no body awaits any more")
+    func endThatIsNotAwaited() async throws {
+        let queue = TaskOperationQueue()
+        #expect(queue.scheduler.lowerEnd(to: TaskOperation {}.rank.value))
+        try await queue.addBarrier {}.value
     }
 
     @Test("A cancelled barrier delays no operation, and is accepted although an operation before it depends on it")

@@ -1,7 +1,8 @@
-import TaskOperations
 import TaskOperationsTesting
 import TestSupport
 import Testing
+
+@testable import TaskOperations
 
 @Suite("Functions around bodies", .inTurns, .timeLimit(.minutes(120)))
 struct SurroundingTests {
@@ -21,6 +22,19 @@ struct SurroundingTests {
         let value = try await queue.addOperation(name: "work") { Self.span }.value
         #expect(value == "inner of work")
         #expect(order.events == ["outer begins work", "inner begins work", "inner ends", "outer ends"])
+    }
+
+    @Test("a function around bodies remains the same after any number of bodies")
+    func manyBodies() async throws {
+        let (queue, calls) = (TaskOperationQueue(), Recorder<Void>())
+        queue.addBodyInterceptor { _, body in
+            calls.record(())
+            try await body()
+        }
+        // With one more wrapper for each access, the call would overflow the stack.
+        for _ in 0..<300_000 { _ = queue.scheduler.interceptors.current }
+        try await queue.addOperation {}.value
+        #expect(calls.events.count == 1)
     }
 
     @Test("the outcome is that of the body, for any error of the function around it", .schedules(5))

@@ -101,6 +101,28 @@ struct GrowthTests {
         #expect(ratio < limit, "a look at all that wait would make it 40")
     }
 
+    @Test(
+        "Operations pass others with two limits, of which they have one, at a cost that does not depend on their number")
+    func passingDoesNotRenewClaims() throws {
+        let ratio = try bestRatio(within: limit) { isLarge in
+            try onOneThread { executor in
+                let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: executor))
+                let (wide, closed) = (AsyncSemaphore(capacity: .max), AsyncSemaphore(capacity: 0))
+                for number in 0..<(isLarge ? Size.largeCrowd : Size.smallCrowd) {
+                    queue.addOperation([.limit(wide, key: number), .limit(closed)]) {}
+                }
+                // Each of them is tried once.
+                for _ in 0..<100 { try await queue.addOperation {}.value }
+                let start = threadTime()
+                for _ in 0..<100 { try await queue.addOperation {}.value }
+                let cost = threadTime() - start
+                queue.cancelAllOperations()
+                return cost
+            }
+        }
+        #expect(ratio < limit, "a look at all that wait would make it 40")
+    }
+
     @Test("A call of a semaphore costs about the same when 40 times as many wait", arguments: SemaphoreCall.all)
     func semaphoreCallsDoNotLookAtAllThatWait(call: SemaphoreCall) throws {
         let ratio = try bestRatio(within: limit) { isLarge in
