@@ -42,8 +42,8 @@ public final class AsyncSemaphore: Sendable {
 
     /// A number that identifies the semaphore. The limits of an operation are locked in the order of these numbers.
     let number = Rank.next()
-    /// What could receive released permits, for readers without the lock: see `isUndisputed(by:)`. Beside the lock, in
-    /// the same line of a cache.
+    /// What could receive released permits, for readers without the lock: see `isUndisputed(by:)`. It stands before the
+    /// lock, because both are then usually in the same line of a cache.
     private let contenders = Atomic(Contenders.none.rawValue)
     let storage: Lock<Storage>
     /// The node for the permits of the semaphore in the wait graph.
@@ -193,7 +193,8 @@ public final class AsyncSemaphore: Sendable {
     }
 
     fileprivate func setContenders(_ new: Contenders) {
-        // Not written if it does not change, so that every processor can keep a copy.
+        // Not written if it does not change. While operations leave their permits to others, each processor therefore
+        // keeps a copy.
         if contenders.load(ordering: .sequentiallyConsistent) == new.rawValue { return }
         contenders.store(new.rawValue, ordering: .sequentiallyConsistent)
     }
@@ -575,7 +576,7 @@ extension AsyncSemaphore.Storage {
         semaphore.setContenders(contenders)
     }
 
-    /// What could receive released permits. A mutating getter, because another one would copy the state.
+    /// What could receive released permits. The getter is mutating, because any other getter would copy the state.
     private var contenders: AsyncSemaphore.Contenders {
         mutating get {
             if !state.isSteady { return .several }

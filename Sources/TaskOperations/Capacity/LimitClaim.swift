@@ -243,8 +243,8 @@ struct SemaphoreEffects: Sendable {
 /// If the edge would close a cycle, or if a task waits for the kept permits, the claim stops keeping permits. The wait
 /// graph does not contain tasks that are not bodies of operations.
 final class LimitClaim: @unchecked Sendable {
-    // `state`, `edges` and `passed` are accessed only under the lock of `owner`, and need no exclusivity check at run
-    // time. All other properties are constant.
+    // `state` and `edges` are accessed only under the lock of `owner`, and need no exclusivity check at run time. All
+    // other properties are constant.
 
     /// Permits that a claim keeps while it waits.
     struct KeptPermits: Sendable {
@@ -263,8 +263,6 @@ final class LimitClaim: @unchecked Sendable {
     @exclusivity(unchecked) private var state: ClaimState<SemaphoreWaiter>
     /// The edges for kept permits; nil if there are none.
     @exclusivity(unchecked) private var edges: (count: Int, awaited: Int)?
-    /// How often operations have left their permits to others since the last release, and the level of these operations.
-    @exclusivity(unchecked) private var passed = (count: 0, level: PriorityLevel.medium)
 
     /// - Parameter requests: The limits, in the order in which they are taken.
     init(of owner: any LimitClaimant, set: Int, _ requests: [LimitRequest]) {
@@ -277,15 +275,8 @@ final class LimitClaim: @unchecked Sendable {
     /// Whether the claim waits in a line, or was served there since the last call of `take`.
     var isWaiting: Bool { state.place != nil }
 
-    /// Leaves the permits of an operation to another one at a level, unless something else waits for the limits. Returns
-    /// whether the permits were left. The next release raises the tags of the keys by these permits. Called under the
-    /// owner's lock.
-    func passOn(at level: PriorityLevel) -> Bool {
-        if passed.count > 0, passed.level != level { return false }
-        guard requests.allSatisfy({ $0.limit.isUndisputed(by: self) }) else { return false }
-        passed = (passed.count + 1, level)
-        return true
-    }
+    /// Whether nothing else waits for the limits, and one operation of the claim can leave its permits to another one.
+    var isUndisputed: Bool { requests.allSatisfy { $0.limit.isUndisputed(by: self) } }
 
     /// Whether the claim keeps permits while it waits.
     var isKeeping: Bool { isWaiting && state.heldCount > 0 }
@@ -317,13 +308,8 @@ final class LimitClaim: @unchecked Sendable {
     /// Releases the permits of an operation. Called under the owner's lock.
     func release(_ effects: inout SemaphoreEffects) {
         for index in requests.indices {
-            let (weight, key) = (requests[index].weight, requests[index].key?.number)
-            change(index, &effects) { limit in
-                if passed.count > 0 { limit.raiseTag(of: key, by: weight, times: passed.count, at: passed.level) }
-                limit.release(weight, for: key)
-            }
+            change(index, &effects) { $0.release(requests[index].weight, for: requests[index].key?.number) }
         }
-        passed.count = 0
     }
 
     /// Changes a limit and serves its line. If the limit has a rate and its time is not known, its line is served after

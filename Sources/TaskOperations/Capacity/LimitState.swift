@@ -53,7 +53,7 @@ struct LimitState<Waiter: Sendable>: Sendable {
     /// The line of entries without a key.
     private var keyless = KeyLine()
     private var keys = SlotMap<KeyLine>()
-    /// Whether the capacity of a key was lowered below its permits. Remains true while there are keys.
+    /// Whether the capacity of a key was lowered below its permits. Remains true while permits are taken.
     private var isKeyExceeded = false
     /// The order of the lines; not used if there are no keys.
     private var turns = Turns()
@@ -70,9 +70,12 @@ struct LimitState<Waiter: Sendable>: Sendable {
         capacityPerKey = perKey
     }
 
-    /// Whether a release of permits and an acquisition of the same permits change only the tag of their key if nothing
-    /// else waits: no time decides, and no capacity is exceeded.
-    var isSteady: Bool { !isTimed && permits.taken <= permits.capacity && !isKeyExceeded }
+    /// Whether a release of permits and an acquisition of the same permits change nothing if nothing else waits: no time
+    /// decides, no capacity is exceeded, and there are no tags of other keys, which each acquisition would pass.
+    var isSteady: Bool { !isTimed && permits.taken <= permits.capacity && !isKeyExceeded && hasOneTag }
+
+    /// Whether at most one key is in use, and all entries since its first use had this key.
+    private var hasOneTag: Bool { keys.count == 0 || (keys.count == 1 && !turns.hasKeylessTag) }
 
     var isLineEmpty: Bool { records.count == 0 }
 
@@ -138,6 +141,8 @@ private struct Turns: Sendable {
     var served = PerLevel<UInt128>(0)
     /// Whether a key was removed whose tag was above the last service of the level.
     var hasLostLead = PerLevel(false)
+    /// Whether permits were taken without a key.
+    var hasKeylessTag = false
 }
 
 // MARK: - Keys
@@ -274,19 +279,14 @@ extension LimitState {
     /// Uses a token of the rates, and raises the tag of a key by the permits that it takes.
     private mutating func note(_ weight: Int, takenFor key: Key?, at level: PriorityLevel) {
         if rates != nil { rates!.value.take(for: key) }
-        if let key { keys.update(key) { $0.taken += weight } }
-        raiseTag(of: key, by: weight, at: level)
-    }
-
-    /// Raises the tag of a key by permits that it has taken one or several times, as each of these services would.
-    mutating func raiseTag(of key: Key?, by weight: Int, times count: Int = 1, at level: PriorityLevel) {
         if !hasKeys { return }
+        if key == nil { turns.hasKeylessTag = true }
         let served = turns.served[level]
         let tag = update(key) { line in
-            let weight = UInt128(weight) << 16
-            let step = line.share == 1 ? weight : weight / UInt128(line.share)
-            let tag = max(line.tags[level], served) + step * UInt128(count - 1)
-            line.tags[level] = tag + step
+            if key != nil { line.taken += weight }
+            let tag = max(line.tags[level], served)
+            let step = UInt128(weight) << 16
+            line.tags[level] = tag + (line.share == 1 ? step : step / UInt128(line.share))
             return tag
         }
         if tag > turns.served[level] { turns.hasLostLead[level] = false }
@@ -297,6 +297,7 @@ extension LimitState {
     mutating func release(_ weight: Int, for key: Key? = nil, isUnused: Bool = false) {
         permits.giveBack(weight)
         if isUnused { rates?.value.giveBack(for: key) }
+        if permits.taken == 0 { isKeyExceeded = false }
         if !hasKeys { return }
         if key != nil { update(key) { $0.taken -= weight } }
         giveTurn(key)
@@ -313,7 +314,7 @@ extension LimitState {
     }
 
     private mutating func noteCapacity(of key: Key) {
-        if keys[key].taken > self.capacity(of: key) { isKeyExceeded = true }
+        if takenCount(of: key) > self.capacity(of: key) { isKeyExceeded = true }
         giveTurn(key)
     }
 }

@@ -106,7 +106,7 @@ extension SchedulerCore {
     mutating func nextLimitedStart(at level: PriorityLevel, in scheduler: Scheduler) -> Int? {
         // A release and an acquisition of the same permits take 20 to 27 % of the time of an operation with a limit: the
         // workers write the memory of the limit in turn.
-        let passedOn = state.startWithReleasedLimits(at: level) { limits!.claims[$0]!.passOn(at: level) }
+        let passedOn = state.startWithReleasedLimits(at: level) { limits!.claims[$0]!.isUndisputed }
         // A withdrawal must not follow a claim that the start makes.
         updateLimits(of: scheduler)
         guard let slot = passedOn ?? takeLimitsAndStart(at: level) else { return nil }

@@ -39,8 +39,8 @@ final class Inbox: Sendable {
     private static var capacity: Int { 32 }
 
     private let state = Lock(State())
-    /// Whether there is a level. Relaxed loads are sufficient: after an old value, an addition enters the scheduler, or
-    /// finds no level under the lock.
+    /// Whether the inbox is open, for readers without the lock. Relaxed loads are sufficient: after an old value, an
+    /// addition enters the scheduler, or finds no level under the lock.
     private let isOpen = Atomic(false)
     /// False only if there are no operations. Relaxed loads are sufficient: an event must find only those operations
     /// whose addition happened before the event.

@@ -91,11 +91,10 @@ extension SchedulerState {
     /// Starts the next operation with the limits of the operation that has just ended, which are then not released.
     /// Returns nil if the next operation has other limits.
     ///
-    /// - Parameter passOn: Leaves the permits to the operation, and returns true, if nothing but the claim of the set could
-    ///   receive the permits.
-    mutating func startWithReleasedLimits(at level: PriorityLevel, passOn: (_ set: Int) -> Bool) -> Slot? {
+    /// - Parameter mayPassOn: Whether nothing but the claim of a set could receive the permits of the set.
+    mutating func startWithReleasedLimits(at level: PriorityLevel, mayPassOn: (_ set: Int) -> Bool) -> Slot? {
         guard let set = admission.optionalPolicies?.value.limited.released, mayStartLimited,
-            let next = selection(withLimits: set), next.taskLevel == level, passOn(set)
+            let next = selection(withLimits: set), next.taskLevel == level, mayPassOn(set)
         else { return nil }
         admission.policies.limited.passOn()
         return start(next)

@@ -1,8 +1,7 @@
+import TaskOperations
 import TaskOperationsTesting
 import TestSupport
 import Testing
-
-@testable import TaskOperations
 
 @Suite("An operation leaves its limits to the next operation of its queue", .inTurns, .timeLimit(.minutes(120)))
 struct PassedPermitTests {
@@ -82,27 +81,6 @@ struct PassedPermitTests {
         try await wide.waitUntilAllOperationsAreFinished()
         let first = order.events.prefix(20)
         #expect((9...11).contains(first.count { $0 == "a" }) && order.events.count == 40)
-    }
-
-    @Test("Permits are left at one level, until a release counts them")
-    func levels() {
-        let (limit, owner) = (AsyncSemaphore(capacity: 3), Claimant())
-        let claim = LimitClaim(of: owner, set: 0, [LimitRequest(limit: limit, key: limit.interned("key"), weight: 1)])
-        var effects = SemaphoreEffects()
-        #expect(claim.take(at: .low, &effects))
-        claim.transfer()
-        #expect(claim.passOn(at: .low) && claim.passOn(at: .low) && !claim.passOn(at: .high))
-        claim.release(&effects)
-        #expect(claim.passOn(at: .high) && limit.available == 3)
-    }
-
-    /// An owner that a limit never serves.
-    private final class Claimant: LimitClaimant {
-        func claimWasServed(_ claim: LimitClaim) -> ClaimEffects { ClaimEffects(semaphores: SemaphoreEffects()) }
-
-        func change(
-            _ claim: LimitClaim, _ change: @escaping @Sendable (LimitClaim, inout SemaphoreEffects) -> Void
-        ) -> ClaimEffects { ClaimEffects(semaphores: SemaphoreEffects()) }
     }
 
     @Test("A more urgent operation without limits comes before a parked one")
