@@ -146,7 +146,8 @@ public final class AsyncSemaphore: Sendable {
     /// A further operation ends with `TaskOperationError.limitFull` when it is added to a queue or started. In a batch, only
     /// the operations without room end. Operations that execute do not count, and neither do operations that were added
     /// while the semaphore had no bound, or tasks that await permits. Operations that wait for room in their queue count.
-    /// Each operation counts as 1, regardless of its weight. Lowering the bound ends no operation.
+    /// An operation that has its permits counts until its body begins. Each operation counts as 1, regardless of its
+    /// weight. Lowering the bound ends no operation.
     ///
     /// The bound must not be negative.
     public var maxQueuedOperationCount: Int? {

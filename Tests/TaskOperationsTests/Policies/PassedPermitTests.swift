@@ -40,23 +40,31 @@ struct PassedPermitTests {
         #expect(order.events == expected && limit.available == 1)
     }
 
-    @Test("The operations of a key count for its share, so that another key does not wait for them again")
-    func keys() async throws {
+    @Test(
+        "The operations of a key count for its share, so that other operations do not wait for them again",
+        arguments: ["b", nil])
+    func keys(other: String?) async throws {
         let limit = AsyncSemaphore(capacity: 50)
-        limit.setShare(2, for: "b")
+        let option: OperationOptions = other.map { .limit(limit, key: $0) } ?? .limit(limit)
+        let heavyOption: OperationOptions =
+            other.map { .limit(limit, key: $0, weight: 50) } ?? .limit(limit, weight: 50)
+        // Keeps both keys in use.
+        let suspended = TaskOperationQueue(.init(isSuspended: true))
+        for option in [option, .limit(limit, key: "a")] { suspended.addOperation(option) {} }
         let (serial, wide) = (TaskOperationQueue(maxConcurrentOperationCount: 1), TaskOperationQueue())
         wide.maxConcurrentOperationCount = .unlimited
-        try await serial.addOperation(.limit(limit, key: "b", weight: 50)) {}.value
+        try await serial.addOperation(heavyOption) {}.value
         for _ in 0..<500 { serial.addOperation(.limit(limit, key: "a")) {} }
         let (order, gate) = (Recorder<String>(), Gate())
         serial.addOperation(.limit(limit, key: "a")) { await gate.pass() }
         await gate.waitForArrivals(1)
         limit.capacity = 1
         for _ in 0..<60 { wide.addOperation(.limit(limit, key: "a")) { order.record("a") } }
-        wide.addOperation(.limit(limit, key: "b")) { order.record("b") }
+        wide.addOperation(option) { order.record("other") }
         gate.open()
         try await wide.waitUntilAllOperationsAreFinished()
-        #expect(order.events.prefix(2).contains("b") && order.events.count == 61)
+        #expect(order.events.prefix(2).contains("other") && order.events.count == 61)
+        suspended.cancelAllOperations()
     }
 
     @Test("Two keys take turns, however often one of them had the permit to itself before")

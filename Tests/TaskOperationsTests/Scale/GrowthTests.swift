@@ -102,7 +102,8 @@ struct GrowthTests {
     }
 
     @Test(
-        "Operations pass others with two limits, of which they have one, at a cost that does not depend on their number")
+        "Operations pass others with two limits, of which they have one, at a cost that does not depend on their number"
+    )
     func passingDoesNotRenewClaims() throws {
         let ratio = try bestRatio(within: limit) { isLarge in
             try onOneThread { executor in

@@ -6,6 +6,25 @@ import Testing
 
 @Suite("LimitState with keys", .inTurns)
 struct LimitStateKeyTests {
+    @Test("A limit is steady with one key, unless the key has more permits than its capacity")
+    func steady() {
+        var state = LimitState<Int>(capacity: 4, perKey: 2)
+        let key = state.addKey()
+        #expect(state.tryAcquire(2, for: key) && state.isSteady)
+        state.setCapacity(1, of: key)
+        #expect(!state.isSteady)
+        state.release(2, for: key)
+        #expect(state.isSteady && state.tryAcquire(1, for: key))
+        state.setCapacity(nil, of: key)
+        state.setCapacityPerKey(0)
+        #expect(!state.isSteady)
+        state.release(1, for: key)
+        let other = state.addKey()
+        #expect(!state.isSteady)
+        state.removeKey(other)
+        #expect(state.isSteady && state.tryAcquire(1) && !state.isSteady)
+    }
+
     // MARK: Beside a plain model
 
     /// A `LimitState`, and a plain model that decides whether each answer of the state is right.
