@@ -6,7 +6,8 @@
 /// the limits, the first of these operations is unparked. After it has started, the next operation is unparked.
 ///
 /// A claim holds all permits of an operation only while the queue could start the operation. Otherwise, the queue gives
-/// them back. A claim that waits for a limit keeps the permits of earlier limits, unless the queue is suspended.
+/// them back. A claim that waits for a limit keeps the permits of earlier limits, unless the queue is suspended or has a
+/// width of 0.
 ///
 /// An event of one operation takes at most O(log n + h) time, where n is the number of parked operations and h the number
 /// of claims that hold the limits for an operation.

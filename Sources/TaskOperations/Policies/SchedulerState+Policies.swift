@@ -243,21 +243,19 @@ extension SchedulerState {
         }
     }
 
-    /// Gives back the limits of every claim that holds limits for an operation that cannot start now. Returns whether
-    /// there was such a claim.
+    /// Gives back the limits that claims hold for operations that cannot start now. A queue that is suspended or has a
+    /// width of 0 also gives back the permits that its waiting claims keep. Returns whether there were such claims.
     ///
-    /// A claim that waits may keep permits while the queue is full. Otherwise, each operation of a queue of width 1 would
-    /// withdraw and renew all claims.
+    /// The waiting claims of a full queue keep their permits. Otherwise, each operation of a queue of width 1 would withdraw
+    /// and renew all of them.
     mutating func giveBackLimits() -> Bool {
         if !admission.hasPolicies || !admission.policies.limited.holdsPermits { return false }
-        var useless: [Int] = []
-        let held = admission.policies.limited.held
-        if mayStartLimited {
-            let isSelecting = selection != nil
+        let (held, keeping) = (admission.policies.limited.held, admission.policies.limited.keeping)
+        var useless = isHalted || width.capacity == 0 ? keeping.sorted() : []
+        if !held.isEmpty {
+            let mayStart = mayStartLimited && selection != nil
             // A closure would copy the whole state.
-            for set in held where !isSelecting || !isOpen(forHolder: set) { useless.append(set) }
-        } else {
-            useless = isHalted ? held + admission.policies.limited.keeping.sorted() : held
+            for set in held where !mayStart || !isOpen(forHolder: set) { useless.append(set) }
         }
         for set in useless {
             admission.policies.limited.decline(set)

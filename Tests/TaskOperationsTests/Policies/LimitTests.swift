@@ -23,6 +23,30 @@ struct LimitTests {
         #expect(limit.available == 1)
     }
 
+    @Test("A claim that waits keeps its first limit while the queue is full, but not while the queue is stopped")
+    func keptLimit() async throws {
+        let (first, second) = (AsyncSemaphore(capacity: 1), AsyncSemaphore(capacity: 0))
+        let (queue, gate) = (TaskOperationQueue(maxConcurrentOperationCount: 1), Gate())
+        let operation = queue.addOperation([.limit(first), .limit(second)]) {}
+        #expect(first.available == 0)
+        queue.addOperation { await gate.pass() }
+        await gate.waitForArrivals(1)
+        #expect(first.available == 0)
+        queue.maxConcurrentOperationCount = 0
+        #expect(first.available == 1)
+        queue.maxConcurrentOperationCount = 2
+        #expect(first.available == 0)
+        queue.isSuspended = true
+        #expect(first.available == 1)
+        queue.isSuspended = false
+        #expect(first.available == 0)
+        gate.open()
+        second.capacity = 1
+        try await operation.value
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(first.available == 1 && second.available == 1)
+    }
+
     @Test("A limit with one permit is mutual exclusion, across queues and with tasks", .schedules(8))
     func exclusion() async throws {
         let limit = AsyncSemaphore(capacity: 1)

@@ -475,7 +475,8 @@ extension SmallLimits: Explorable {
         if !isRight { violations.append("a claim does not have the availability of set \(set)") }
         let mayStart = !queues[queue].isHalted && queues[queue].width.available > 0
         if !mayStart, state.isComplete { violations.append("a queue that can start nothing holds all permits") }
-        if queues[queue].isHalted, state.heldCount > 0 { violations.append("a halted queue keeps permits") }
+        let isClosed = queues[queue].isHalted || queues[queue].width.capacity == 0
+        if isClosed, state.heldCount > 0 { violations.append("a suspended queue keeps permits") }
     }
 
     /// The permits of a limit that a claim holds.
