@@ -200,8 +200,11 @@ extension AnyTaskOperation {
 
     private func end(_ wait: OperationLinks.Wait, _ slot: Int) async {
         let limits = limits
-        let lender = remove(wait, slot)
-        await lender?.endWait(within: self, slot)
+        if let lender = remove(wait, slot) {
+            await lender.endWait(within: self, slot, for: wait.target)
+        } else {
+            wait.target.isNoLongerAwaited()
+        }
         for limit in limits { limit.permit.remove(self) }
         guard wait.purpose == nil, case .operation(let target) = wait.target else { return }
         report(.waited, with: target)
@@ -216,7 +219,6 @@ extension AnyTaskOperation {
 
     /// Removes a wait. If the permit is lent, only returns the scheduler, which must remove the wait.
     private func remove(_ wait: OperationLinks.Wait, _ slot: Int) -> Scheduler? {
-        defer { wait.target.isNoLongerAwaited() }
         let (lender, keeper, change) = record.withLock { record in record.remove(wait, slot) }
         keeper?.permit?.remove(self)
         if let change { Inheritance.propagate(change) }

@@ -96,8 +96,9 @@ extension Scheduler {
         }
     }
 
-    /// Removes the wait at a slot of an operation that has lent its permit. Returns when the task may continue.
-    nonisolated func endWait(within operation: AnyTaskOperation, _ wait: Int) async {
+    /// Removes the wait for a target, at a slot of an operation that has lent its permit. Returns when the task may
+    /// continue.
+    nonisolated func endWait(within operation: AnyTaskOperation, _ wait: Int, for target: WaitNode) async {
         await withWaitContinuation { (continuation: Continuation) in
             let (isHere, change) = withCore { core in
                 guard let slot = core.slot(of: operation) else { return (false, nil as Inheritance.Change?) }
@@ -105,6 +106,7 @@ extension Scheduler {
                 core.state.endWait(slot, continuation)
                 return (true, change)
             }
+            target.isNoLongerAwaited()
             if let change { Inheritance.propagate(change) }
             if !isHere { continuation.resume() }
         }
