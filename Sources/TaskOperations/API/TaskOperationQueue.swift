@@ -187,7 +187,7 @@ extension TaskOperationQueue {
         _ interceptor:
             @escaping @Sendable (_ operation: AnyTaskOperation, _ body: () async throws -> Void) async throws -> Void
     ) {
-        scheduler.interceptors.add(BodyInterceptor(run: interceptor))
+        scheduler.interceptors.add(interceptor)
     }
 }
 

@@ -2,9 +2,11 @@ import Synchronization
 
 /// A function that wraps each body of a queue.
 struct BodyInterceptor: Sendable {
+    typealias Function = @Sendable (AnyTaskOperation, () async throws -> Void) async throws -> Void
+
     // A lock must contain a function only within a type of its own. Otherwise, each access to the lock wraps the
     // function once more: https://github.com/swiftlang/swift/issues/91348
-    let run: @Sendable (AnyTaskOperation, () async throws -> Void) async throws -> Void
+    let run: Function
 }
 
 /// The interceptors of a queue, combined into one function; empty if no interceptor was added.
@@ -17,7 +19,8 @@ struct BodyInterceptors: ~Copyable, Sendable {
     var current: BodyInterceptor? { interceptor.withLock { $0 } }
 
     /// Adds an interceptor that wraps the present ones.
-    func add(_ outer: BodyInterceptor) {
+    func add(_ run: @escaping BodyInterceptor.Function) {
+        let outer = BodyInterceptor(run: run)
         let replaced = interceptor.withLock { interceptor in
             let inner = interceptor
             interceptor = inner.map { Self.join(outer, $0) } ?? outer
