@@ -76,6 +76,7 @@ private func perform<Value>(
         queue.scheduler.cancelAll(andSet: .cancelling)
         result = .failure(error)
     }
-    await queue.scheduler.close(in: &group)
+    let cycle = await queue.scheduler.close(in: &group)
+    if let cycle, case .success = result { return .failure(cycle) }
     return result
 }

@@ -112,12 +112,7 @@ struct LimitKeys: Sendable {
         var list = values[value.hash]!
         list.remove(at: list.firstIndex { $0 === value }!)
         values[value.hash] = list.isEmpty ? nil : list
-        // A dictionary does not shrink by itself.
-        if values.count < values.capacity / 8, values.capacity > 64 {
-            var smaller = [Int: TinyArray<LimitKeyValue>](minimumCapacity: 2 * values.count)
-            for (hash, list) in values { smaller[hash] = list }
-            values = smaller
-        }
+        values.shrink()
         return true
     }
 

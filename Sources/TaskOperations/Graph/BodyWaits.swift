@@ -52,6 +52,7 @@ extension AnyTaskOperation {
         _ wait: () async -> Void
     ) async throws(TaskOperationError) {
         guard let waiter = callingBody else { return await wait() }
+        let permit = permit == .kept && waiter.neverLends ? .keptIfNotNeeded : permit
         let entry = OperationLinks.Wait(target: target, isSuspended: permit != .kept, purpose: purpose)
         guard let slot = try await waiter.begin(entry, permit) else { return await wait() }
         await wait()
@@ -62,6 +63,8 @@ extension AnyTaskOperation {
     enum PermitPolicy {
         /// The body lends the permit if the target needs it. On a queue that never lends, such a wait is refused.
         case keptIfNotNeeded
+        /// The body continues, and keeps the permit until another wait. On a queue that never lends, operations for which
+        /// the body waits cannot await operations that need the permit.
         case kept
         /// The body always lends the permit, unless the queue never lends.
         case lent
@@ -74,12 +77,10 @@ extension AnyTaskOperation {
     static func withScopeEdge<Result>(of scheduler: Scheduler, _ work: () async -> Result) async -> Result {
         if !isWithinBody { return await work() }
         var result: Result?
-        do {
-            try await whileBodyAwaits(.end(scheduler), .kept, nil, { true }) { result = await work() }
-        } catch {
-            preconditionFailure("The end of an empty queue closes a cycle of waits: \(error)")
-        }
-        return result!
+        // The end of an empty queue closes no cycle, so that the wait begins.
+        try? await whileBodyAwaits(.end(scheduler), .kept, nil, { true }) { result = await work() }
+        if let result { return result }
+        return await work()
     }
 
     /// Begins a wait of the body, and returns its slot. If the body has ended, returns nil and does nothing.
@@ -107,6 +108,9 @@ extension AnyTaskOperation {
         }
         return slot
     }
+
+    /// Whether the body has a permit of a queue that never lends.
+    private var neverLends: Bool { record.withLock { $0.scheduler }?.permit.map { !$0.isLendable } ?? false }
 
     /// Lowers the operation's rank below the rank of its scheduler's end, if a body awaits that end. The thread that adds
     /// the operation does the same, but possibly after the body has begun. The operation can be part of a cycle from

@@ -71,19 +71,26 @@ extension Scheduler {
     ///
     /// Cancels the operations if one of them waits for the body that closes the queue, because the wait would never
     /// end.
-    nonisolated func close(in group: inout DiscardingTaskGroup) async {
+    ///
+    /// - Returns: The cycle of this wait, as an error; nil if there is none.
+    nonisolated func close(in group: inout DiscardingTaskGroup) async -> TaskOperationError? {
         let isEmpty = withSuspension { core in
             core.state.drain()
             core.state.setIntake(.closing)
             return core.state.isEmpty
         }
-        if isEmpty { return await scopeWorkers!.serve(in: &group) }
-        do {
-            try await AnyTaskOperation.withWaitEdge(.end(self)) { await scopeWorkers!.serve(in: &group) }
-        } catch {
-            cancelAll(andSet: .cancelling)
-            await scopeWorkers!.serve(in: &group)
+        if !isEmpty {
+            do {
+                try await AnyTaskOperation.withWaitEdge(.end(self)) { await scopeWorkers!.serve(in: &group) }
+                return nil
+            } catch {
+                cancelAll(andSet: .cancelling)
+                await scopeWorkers!.serve(in: &group)
+                return error
+            }
         }
+        await scopeWorkers!.serve(in: &group)
+        return nil
     }
 
     /// Suspends the task until the queue is empty, without a search for cycles. The wait raises no priorities, because

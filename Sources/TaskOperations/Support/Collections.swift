@@ -395,6 +395,17 @@ extension WaitingList {
     }
 }
 
+extension Dictionary {
+    /// Frees memory after many entries were removed. Takes amortised constant time for each removal.
+    package mutating func shrink() {
+        if capacity <= 64 || count >= capacity / 8 { return }
+        // Not a filtered dictionary, because a filter that removes nothing returns the same memory.
+        var smaller = Self(minimumCapacity: 2 * count)
+        for (key, value) in self { smaller[key] = value }
+        self = smaller
+    }
+}
+
 /// A value in separately allocated memory. An optional box takes 8 bytes in its owner, which saves memory if most
 /// owners have no such value.
 ///

@@ -75,8 +75,7 @@ final class KeptOperations: Sendable {
 
         mutating func remove(_ identity: ObjectIdentifier) -> Entry? {
             let entry = entries.removeValue(forKey: identity)
-            // Frees unused memory after many values were removed.
-            if entries.capacity > 64, entries.count < entries.capacity / 4 { entries = entries.filter { _ in true } }
+            entries.shrink()
             return entry
         }
     }

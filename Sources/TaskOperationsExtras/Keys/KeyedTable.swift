@@ -31,10 +31,7 @@ final class KeyedTable: Sendable {
             if state.chains[hash] !== former { return false }
             state.chains[hash] = new
             state.count += growth
-            // Frees unused memory after many keys were removed.
-            if state.chains.capacity > 64, state.chains.count < state.chains.capacity / 4 {
-                state.chains = state.chains.filter { _ in true }
-            }
+            state.chains.shrink()
             return true
         }
     }

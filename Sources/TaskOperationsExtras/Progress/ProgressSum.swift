@@ -75,10 +75,15 @@ final class ProgressSum: ProgressSource, OperationCountObserver {
         extendLifetime(removed)
     }
 
+    /// Wakes the listeners of this sum, of its group, and of the sums that contain the group. Uses no recursion, because
+    /// groups may be nested thousands deep.
     func changed() {
-        let listeners = state.withLock { $0.listeners.all }
-        for listener in listeners { listener.wake() }
-        group?.changed()
+        var sum: ProgressSum? = self
+        while let changed = sum {
+            let listeners = changed.state.withLock { $0.listeners.all }
+            for listener in listeners { listener.wake() }
+            sum = changed.group?.wakeListeners()
+        }
     }
 
     // MARK: Counts

@@ -33,10 +33,13 @@ final class ProgressUnit: ProgressSource {
         changed()
     }
 
-    func changed() {
+    func changed() { wakeListeners()?.changed() }
+
+    /// Wakes the listeners. Returns the sum that contains this progress.
+    func wakeListeners() -> ProgressSum? {
         let (listeners, sum) = state.withLock { ($0.listeners.all, $0.sum) }
         for listener in listeners { listener.wake() }
-        sum?.changed()
+        return sum
     }
 
     /// Adds the unit to the sum of the operation's queue until the operation has finished.

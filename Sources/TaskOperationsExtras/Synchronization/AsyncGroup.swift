@@ -203,10 +203,7 @@ extension AsyncGroup {
         // Frees the handler after unlocking.
         _ = state.withLock { state in
             let handler = state.handlers.removeValue(forKey: number)
-            // Frees unused memory after many waits have ended.
-            if state.handlers.capacity > 64, state.handlers.count < state.handlers.capacity / 4 {
-                state.handlers = state.handlers.filter { _ in true }
-            }
+            state.handlers.shrink()
             return handler
         }
     }

@@ -141,10 +141,7 @@ extension AsyncLazy {
     private func leave(_ number: Int) {
         _ = state.withLock { state in
             let left = state.waiters.removeValue(forKey: number)
-            // Frees unused memory after many calls were cancelled.
-            if state.waiters.capacity > 64, state.waiters.count < state.waiters.capacity / 4 {
-                state.waiters = state.waiters.filter { _ in true }
-            }
+            state.waiters.shrink()
             return left
         }
     }

@@ -5,6 +5,34 @@ import Testing
 
 @Suite("Permits that are lent while a body awaits", .inTurns, .timeLimit(.minutes(120)))
 struct LendingTests {
+    @Test(
+        "On a queue that never lends, a member of a body's scope or group cannot await what needs the body's permit",
+        arguments: [true, false])
+    func memberOfScope(isGroup: Bool) async throws {
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, lending: .never))
+        let (errors, added) = (Recorder<TaskOperationError>(), Gate())
+        let target = TaskOperation { 7 }
+        let awaitTarget: @Sendable () async -> Void = {
+            await added.pass()
+            if case .failure(let error as TaskOperationError) = await target.result { errors.record(error) }
+        }
+        if isGroup {
+            queue.addGroup { group in group.addOperation { await awaitTarget() } }
+        } else {
+            queue.addOperation {
+                try await withTaskOperationQueue { scope in
+                    scope.addOperation { await awaitTarget() }
+                    // The body continues, so that its own wait has not begun.
+                    await until { !errors.events.isEmpty }
+                }
+            }
+        }
+        try queue.addOperation(target)
+        added.open()
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(errors.events.count == 1 && errors.events.first?.waitCycle != nil && target.isFinished)
+    }
+
     @Test("At width 1 bodies can await each other a hundred deep")
     func nested() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)

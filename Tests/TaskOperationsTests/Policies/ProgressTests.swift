@@ -7,6 +7,23 @@ import Testing
 
 @Suite("Progress of operations", .inTurns, .timeLimit(.minutes(120)))
 struct ProgressTests {
+    @Test("A change of progress passes through any number of nested groups")
+    func nestedGroups() {
+        let operation = TaskOperation {}
+        var (units, sums) = ([ProgressUnit()], [ProgressSum]())
+        for _ in 0..<60_000 {
+            sums.append(ProgressSum(of: units.last!))
+            units.append(ProgressUnit())
+            units.last!.join(sums.last!, for: operation)
+        }
+        units.last!.report(OperationProgress(fraction: 0.5))
+        #expect(sums[0].current.fraction == 0)
+        // Released from the innermost one, because a release of the outermost one would free all others recursively.
+        while let sum = sums.popLast() {
+            sum.remove(units.removeLast())
+        }
+    }
+
     @Test("the reports of a body are delivered, the latest one last, and then the end", .schedules(50))
     func reports() async throws {
         let queue = TaskOperationQueue()
