@@ -42,8 +42,8 @@ public final class AsyncSemaphore: Sendable {
 
     /// A number that identifies the semaphore. The limits of an operation are locked in the order of these numbers.
     let number = Rank.next()
-    /// What could receive released permits, for readers without the lock: see `isUndisputed(by:)`. It stands before the
-    /// lock, because both are then usually in the same line of a cache.
+    /// What could receive released permits: see `isUndisputed(by:)`. Readers need no lock. The value is stored beside
+    /// the lock, and therefore usually in the same line of a cache.
     private let contenders = Atomic(Contenders.none.rawValue)
     let storage: Lock<Storage>
     /// The node for the permits of the semaphore in the wait graph.

@@ -74,8 +74,8 @@ struct LimitState<Waiter: Sendable>: Sendable {
     /// decides, no capacity is exceeded, and there are no tags of other keys, which each acquisition would pass.
     var isSteady: Bool { !isTimed && permits.taken <= permits.capacity && !isKeyExceeded && hasOneTag }
 
-    /// Whether at most one key is in use, and all entries since its first use had this key.
-    private var hasOneTag: Bool { keys.count == 0 || (keys.count == 1 && !turns.hasKeylessTag) }
+    /// Whether at most one key is in use, and no permits were taken without a key since its first use.
+    private var hasOneTag: Bool { keys.count == 0 || (keys.count == 1 && keyless.tags == PerLevel(0)) }
 
     var isLineEmpty: Bool { records.count == 0 }
 
@@ -141,8 +141,6 @@ private struct Turns: Sendable {
     var served = PerLevel<UInt128>(0)
     /// Whether a key was removed whose tag was above the last service of the level.
     var hasLostLead = PerLevel(false)
-    /// Whether permits were taken without a key.
-    var hasKeylessTag = false
 }
 
 // MARK: - Keys
@@ -174,7 +172,6 @@ extension LimitState {
         }
         if keys.count > 0 { return }
         turns = Turns()
-        isKeyExceeded = false
         keyless.turn = 0
         keyless.tags = PerLevel(0)
     }
@@ -280,7 +277,6 @@ extension LimitState {
     private mutating func note(_ weight: Int, takenFor key: Key?, at level: PriorityLevel) {
         if rates != nil { rates!.value.take(for: key) }
         if !hasKeys { return }
-        if key == nil { turns.hasKeylessTag = true }
         let served = turns.served[level]
         let tag = update(key) { line in
             if key != nil { line.taken += weight }

@@ -77,7 +77,7 @@ extension AnyTaskOperation {
     static func withScopeEdge<Result>(of scheduler: Scheduler, _ work: () async -> Result) async -> Result {
         if !isWithinBody { return await work() }
         var result: Result?
-        // The end of an empty queue closes no cycle, so that the wait begins.
+        // The end of an empty queue closes no cycle. If the wait were refused, the work would run without an edge.
         try? await whileBodyAwaits(.end(scheduler), .kept, nil, { true }) { result = await work() }
         if let result { return result }
         return await work()
