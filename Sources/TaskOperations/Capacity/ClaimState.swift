@@ -18,8 +18,9 @@ struct ClaimState<Waiter: Sendable>: Sendable {
         var key: Limit.Key?
     }
 
-    /// Changes the limit at an index, and then serves its line, under the lock of the limit.
-    typealias Access = (_ index: Int, _ change: (inout Limit) -> Void) -> Void
+    /// Changes the limit at an index, and then serves its line, under the lock of the limit. Returns whether the entry
+    /// whose ticket the change returns is then still in line.
+    typealias Access = (_ index: Int, _ change: (inout Limit) -> Limit.Ticket?) -> Bool
 
     private let needs: [Need]
     /// The number of limits whose permits the claim holds. These are the first limits.
@@ -76,28 +77,25 @@ struct ClaimState<Waiter: Sendable>: Sendable {
     private mutating func isWaiting(
         _ index: Int, _ ticket: Limit.Ticket, raisedTo level: PriorityLevel?, _ access: Access
     ) -> Bool {
-        var isWaiting = false
         access(index) { limit in
-            isWaiting = limit.isWaiting(ticket)
-            if let level, isWaiting, level > self.level {
+            if let level, level > self.level, limit.isWaiting(ticket) {
                 limit.raise(ticket, to: level)
                 self.level = level
             }
+            return ticket
         }
-        return isWaiting
     }
 
     private mutating func takeOrWait(
         _ index: Int, _ newArrival: @escaping () -> LineArrival, _ waiter: Waiter, _ access: Access
     ) -> Bool {
         let (need, level, keepsNothing) = (needs[index], level, keepsNothing)
-        var isTaken = false
-        access(index) { limit in
+        let isWaiting = access(index) { limit in
             // A claim that takes all permits in one step does not wait for a reading of the clock. Two limits with rates
             // would otherwise serve it in turn, forever.
-            isTaken = limit.tryAcquire(
+            let isTaken = limit.tryAcquire(
                 need.weight, for: need.key, level: level, isClaim: true, isTimeKnown: keepsNothing)
-            if isTaken { return }
+            if isTaken { return nil }
             var arrival = arrival ?? newArrival()
             arrival.renew()
             self.arrival = arrival
@@ -105,13 +103,11 @@ struct ClaimState<Waiter: Sendable>: Sendable {
                 waiter, weight: need.weight, for: need.key, level: level, arrival: arrival, isClaim: true)
             place = (index, ticket)
             if index > 0, limit.servesTasks { self.keepsNothing = true }
+            return ticket
         }
-        guard !isTaken, let (_, ticket) = place, !isWaiting(index, ticket, raisedTo: nil, access) else {
-            return isTaken
-        }
-        // The limit has served the claim at once, before less urgent entries.
-        place = nil
-        return true
+        // The limit may have served a new entry at once, before less urgent entries.
+        if !isWaiting { place = nil }
+        return !isWaiting
     }
 
     /// Transfers the permits of a claim that holds all of them to an operation.
@@ -123,8 +119,9 @@ struct ClaimState<Waiter: Sendable>: Sendable {
     /// Leaves the line, and gives all permits back.
     mutating func withdraw(access: Access) {
         if let (index, ticket) = place {
-            access(index) { [need = needs[index]] limit in
+            _ = access(index) { [need = needs[index]] limit in
                 if limit.leave(ticket) == nil { limit.release(need.weight, for: need.key, isUnused: true) }
+                return nil
             }
         }
         for index in 0..<heldCount { giveBack(index, isUnused: isComplete, access) }
@@ -141,7 +138,10 @@ struct ClaimState<Waiter: Sendable>: Sendable {
     /// - Parameter isUnused: Whether the token of the permits is put back. The token of permits that were kept is lost:
     ///   others have replaced it meanwhile, so that the rate would be exceeded.
     private func giveBack(_ index: Int, isUnused: Bool, _ access: Access) {
-        access(index) { $0.release(needs[index].weight, for: needs[index].key, isUnused: isUnused) }
+        _ = access(index) { limit in
+            limit.release(needs[index].weight, for: needs[index].key, isUnused: isUnused)
+            return nil
+        }
     }
 }
 

@@ -308,25 +308,29 @@ final class LimitClaim: @unchecked Sendable {
     /// Releases the permits of an operation. Called under the owner's lock.
     func release(_ effects: inout SemaphoreEffects) {
         for index in requests.indices {
-            change(index, &effects) { $0.release(requests[index].weight, for: requests[index].key?.number) }
+            _ = change(index, &effects) { limit in
+                limit.release(requests[index].weight, for: requests[index].key?.number)
+                return nil
+            }
         }
     }
 
     /// Changes a limit and serves its line. If the limit has a rate and its time is not known, its line is served after
-    /// the owner is unlocked.
+    /// the owner is unlocked. See `ClaimState.Access`.
     private func change(
         _ index: Int, _ effects: inout SemaphoreEffects, isTimeKnown: Bool = false,
-        _ change: (inout AsyncSemaphore.State) -> Void
-    ) {
+        _ change: (inout AsyncSemaphore.State) -> AsyncSemaphore.State.Ticket?
+    ) -> Bool {
         let limit = requests[index].limit
-        let isTimed = limit.storage.withLock { storage in
-            change(&storage.state)
+        let (isTimed, isWaiting) = limit.storage.withLock { storage in
+            let ticket = change(&storage.state)
             let isTimed = storage.state.isTimed
             if isTimed, let key = requests[index].key { storage.keepForTokens(key) }
             if !isTimed || isTimeKnown { storage.serve(&effects.served, of: limit) }
-            return isTimed
+            return (isTimed, ticket.map(storage.state.isWaiting) ?? false)
         }
         if isTimed { effects.timed.append(limit) }
+        return isWaiting
     }
 }
 

@@ -110,9 +110,11 @@ extension SchedulerCore {
         // A withdrawal must not follow a claim that the start makes.
         updateLimits(of: scheduler)
         guard let slot = passedOn ?? takeLimitsAndStart(at: level) else { return nil }
-        if let set = state.limitSet(of: slot) { state.claimNext(of: set) { limits!.take($0, at: $1) } }
+        if let set = state.limitSet(of: slot) { claimNext(of: set) }
         return slot
     }
+
+    private mutating func claimNext(of set: Int) { state.claimNext(of: set) { limits!.take($0, at: $1) } }
 
     private mutating func takeLimitsAndStart(at level: PriorityLevel) -> Int? {
         let slot = state.nextStart(at: level) { limits!.take($0, at: $1) }
@@ -120,11 +122,22 @@ extension SchedulerCore {
         return slot
     }
 
-    mutating func claimWasServed(_ claim: LimitClaim) {
+    /// Continues with a claim that a limit has served.
+    ///
+    /// - Parameter level: The level at which an operation of the claim may start; nil if it must not start.
+    /// - Returns: The slot of the operation that was started; nil if none was started.
+    @discardableResult
+    mutating func claimWasServed(_ claim: LimitClaim, startAt level: PriorityLevel? = nil) -> Int? {
         // The set may have been removed with its last operation, or the claim withdrawn.
-        guard limits?.claim(of: claim.set) === claim, claim.isWaiting else { return }
+        guard limits?.claim(of: claim.set) === claim, claim.isWaiting else { return nil }
         let isTaken = claim.take(&limits!.effects)
+        if isTaken, let level, let slot = state.startServed(claim.set, at: level) {
+            claim.transfer()
+            claimNext(of: claim.set)
+            return slot
+        }
         state.claimWasServed(claim.set, isTaken ? .taken : .waits(isKeeping: claim.isKeeping))
+        return nil
     }
 
     /// Changes semaphores as the state requests, and tells the state which of its claims were served.

@@ -55,7 +55,7 @@ extension Scheduler {
             return (ending, next(worker, ending, isSliceOver, &core))
         }
         if let step {
-            performEnd(ending, readied, effects, worker, step, isSliceOver)
+            performEnd(ending, &readied, &effects, worker, step, isSliceOver)
             return step
         }
         if !effects.isEmpty { perform(effects) }
@@ -66,21 +66,21 @@ extension Scheduler {
             core.leave(operation, slot, ending, self, &readied)
             return next(worker, ending, isSliceOver, &core)
         }
-        performEnd(ending, readied, effects, worker, stepAfterHandlers, isSliceOver)
+        performEnd(ending, &readied, &effects, worker, stepAfterHandlers, isSliceOver)
         return stepAfterHandlers
     }
 
     /// Performs the effects of an operation's end, after which a worker takes its next step.
     @inline(__always)
     private nonisolated func performEnd(
-        _ ending: borrowing OperationEnding, _ readied: Readied,
-        _ effects: Effects, _ worker: Worker, _ step: WorkerStep, _ isSliceOver: Bool
+        _ ending: borrowing OperationEnding, _ readied: inout Readied,
+        _ effects: inout Effects, _ worker: Worker, _ step: WorkerStep, _ isSliceOver: Bool
     ) {
         ending.endOptions()
         if readied.isEmpty, effects.isEmpty {
             if ending.hasLinks { ending.resumeWaiters() }
         } else if case .leave = step, !isSliceOver, !ending.isRunnerWorn, !ending.hasWaiters {
-            handOver(worker, to: readied, effects)
+            handOver(worker, to: &readied, &effects)
         } else {
             tell(readied, effects)
             ending.resumeWaiters()
@@ -98,13 +98,19 @@ extension Scheduler {
     /// Only the last queue may do so, and only if nothing else remains to be done. Otherwise code of the user, such as
     /// an observer, would delay an operation that has started.
     @inline(never)
-    private nonisolated func handOver(_ worker: Worker, to readied: Readied, _ effects: Effects) {
-        var (readied, effects) = (readied, effects)
+    private nonisolated func handOver(_ worker: Worker, to readied: inout Readied, _ effects: inout Effects) {
         let served = effects.takeLastServed()
         let last = served == nil && effects.isEmpty ? readied.popLast() : nil
         tell(readied, effects)
-        if let served { served.scheduler.take(worker, from: self) { $0.claimWasServed(served.claim) } }
-        if let last { last.scheduler.take(worker, from: self) { $0.updateReadiness(of: last.operation) } }
+        if let served {
+            served.scheduler.take(worker, from: self) { $0.claimWasServed(served.claim, startAt: $1) }
+        }
+        if let last {
+            last.scheduler.take(worker, from: self) { core, _ in
+                core.updateReadiness(of: last.operation)
+                return nil
+            }
+        }
     }
 
     /// Operations of other queues become ready before the effects are performed, so that a task that waits for this
@@ -116,13 +122,16 @@ extension Scheduler {
 
     /// Applies an event of another queue. If this queue can then start an operation of the worker's level, starts it on
     /// the worker, which moves to this queue.
+    ///
+    /// - Parameter event: Receives the worker's level; nil if the event must start no operation. Returns the slot of the
+    ///   operation that it has started.
     private nonisolated func take(
-        _ worker: Worker, from other: Scheduler, _ event: (inout SchedulerCore) -> Void
+        _ worker: Worker, from other: Scheduler, _ event: (inout SchedulerCore, PriorityLevel?) -> Int?
     ) {
-        let isSharing = sharesWorkers(with: other)
+        let level = sharesWorkers(with: other) ? worker.level : nil
         let step = withCore { core -> WorkerStep in
-            event(&core)
-            return isSharing ? start(worker, &core) : .leave
+            let slot = event(&core, level)
+            return level == nil ? .leave : start(worker, &core, first: slot)
         }
         if case .run(let started) = step { worker.move(to: self, running: started) }
     }
@@ -187,9 +196,15 @@ extension Scheduler {
     }
 
     /// Starts the next operation on a worker if the operation has the worker's level.
-    private nonisolated func start(_ worker: Worker, _ core: inout SchedulerCore) -> WorkerStep {
-        while let slot = core.limits == nil
-            ? core.state.nextStart(at: worker.level) : core.nextLimitedStart(at: worker.level, in: self)
+    ///
+    /// - Parameter first: The slot of an operation that the state has started; nil if there is none.
+    private nonisolated func start(
+        _ worker: Worker, _ core: inout SchedulerCore, first: Int? = nil
+    ) -> WorkerStep {
+        var first = first
+        while let slot = first.take()
+            ?? (core.limits == nil
+                ? core.state.nextStart(at: worker.level) : core.nextLimitedStart(at: worker.level, in: self))
         {
             let operation = core.state.records[slot].element
             if let started = operation.start(on: worker, slot: slot, usesOwnExecutor: isInPool) {

@@ -182,7 +182,7 @@ extension Scheduler {
         /// Removes the last claim of a queue that was served. Returns nil if the effects are more than such claims.
         mutating func takeLastServed() -> (claim: LimitClaim, scheduler: Scheduler)? {
             if queueEffects != nil { return nil }
-            defer { if let semaphores, semaphores.isEmpty { self.semaphores = nil } }
+            defer { if semaphores?.isEmpty ?? false { semaphores = nil } }
             return semaphores?.takeLastServed()
         }
 

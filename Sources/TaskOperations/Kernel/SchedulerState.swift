@@ -391,12 +391,14 @@ extension SchedulerState {
     /// The highest level at which no number of added operations would have effects; nil if there is no such level.
     /// Always nil if an arrival has effects of its own, for example because a barrier or the time of the arrival counts.
     var levelForInbox: PriorityLevel? {
-        if isEmpty || admission.hasBarriers || changes.isObserved { return nil }
-        if acceptance.isLimited || !acceptance.intake.accepts { return nil }
-        if admission.optionalPolicies?.value.pace.hasTime ?? false { return nil }
-        if isHalted || permits.isAwaitedBack || permits.width.available == 0 { return .userInteractive }
-        guard !admission.hasPolicies, let level = admission.ready.highestLevel else { return nil }
-        return starting[level] >= min(permits.width.available, workerLimit) ? level : nil
+        mutating get {
+            if isEmpty || admission.hasBarriers || changes.isObserved { return nil }
+            if acceptance.isLimited || !acceptance.intake.accepts { return nil }
+            if admission.optionalPolicies?.value.pace.hasTime ?? false { return nil }
+            if isHalted || permits.isAwaitedBack || permits.width.available == 0 { return .userInteractive }
+            guard !admission.hasPolicies, let level = admission.ready.highestLevel else { return nil }
+            return starting[level] >= min(permits.width.available, workerLimit) ? level : nil
+        }
     }
 
     @inline(__always)

@@ -100,6 +100,14 @@ extension SchedulerState {
         return start(next)
     }
 
+    /// Starts an operation of a set whose claim has received the limits. Returns nil if the next operation has other
+    /// limits. `claimWasServed` then makes an operation of the set ready.
+    mutating func startServed(_ set: Int, at level: PriorityLevel) -> Slot? {
+        guard mayStartLimited, let next = selection(withLimits: set), next.taskLevel == level else { return nil }
+        admission.policies.limited.noteTaken(set)
+        return start(next)
+    }
+
     /// The operation that starts next if the limits of a set are free; nil if that operation has other limits.
     private mutating func selection(withLimits set: Int) -> Selection? {
         let next = selection
@@ -117,9 +125,10 @@ extension SchedulerState {
         return selected(parked.slot, level, set)
     }
 
+    /// `claimNext` must follow if the operation has limits.
     private mutating func start(_ next: Selection) -> Slot {
         if next.set != nil, admission.policies.limited.isParked(next.slot) {
-            _ = admission.removeLimited(entry(next.slot), at: next.level)
+            admission.policies.limited.unpark(entry(next.slot), at: next.level)
         } else {
             admission.popFirst(of: next.level, next.set)
         }

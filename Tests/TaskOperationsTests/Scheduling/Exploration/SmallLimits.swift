@@ -94,8 +94,9 @@ extension SmallLimits {
         let limits = claims[number].limits
         var (copy, state) = (self, claims[number].state)
         let result = body(&state) { index, change in
-            change(&copy.semaphores[limits[index]])
+            let ticket = change(&copy.semaphores[limits[index]])
             copy.serve([limits[index]])
+            return ticket.map(copy.semaphores[limits[index]].isWaiting) ?? false
         }
         self = copy
         claims[number].state = state
@@ -165,14 +166,19 @@ extension SmallLimits {
             for change in queues[queue].takeLimitChanges() ?? TinyArray() { perform(change, queue) }
             let served = messages[oldMessages...].lastIndex { claims[$0].queue == queue }
             guard let served else { return }
-            learn(messages.remove(at: served))
+            learn(messages.remove(at: served), startAt: nil)
         }
     }
 
-    private mutating func learn(_ claim: Int) {
+    private mutating func learn(_ claim: Int, startAt level: PriorityLevel?) {
         if claims[claim].isForgotten || claims[claim].state.place == nil { return }
+        let (queue, set) = (claims[claim].queue, claims[claim].set)
         let attempt = take(claim)
-        queues[claims[claim].queue].claimWasServed(claims[claim].set, attempt)
+        guard attempt == .taken, let level, let slot = queues[queue].startServed(set, at: level) else {
+            return queues[queue].claimWasServed(set, attempt)
+        }
+        claims[claim].state.transfer()
+        phases[started(slot, of: queue, at: level)] = .executing
     }
 
     private mutating func perform(_ change: LimitedOperations.Change, _ queue: Int) {
@@ -229,8 +235,8 @@ extension SmallLimits: Explorable {
         case setSuspended(queue: Int, Bool)
         /// The clock of all queues advances by the interval of ageing.
         case advance
-        /// A queue learns that one of its claims was served.
-        case learn(claim: Int)
+        /// A queue learns that one of its claims was served. A worker of another queue may start an operation.
+        case learn(claim: Int, startAt: PriorityLevel?)
         /// A claim gives back the permits that it keeps, because a task waits for one of them.
         case stopKeeping(claim: Int)
         case acquire(task: Int)
@@ -266,7 +272,11 @@ extension SmallLimits: Explorable {
             if phases[number] == .pending, plan.mayCancel { events.append(.cancel(number)) }
         }
         if intervals < plan.agedIntervals { events.append(.advance) }
-        for message in messages { events.append(.learn(claim: message)) }
+        let levels = Set(plan.levels.isEmpty ? [.medium] : plan.levels).sorted()
+        for message in messages {
+            events.append(.learn(claim: message, startAt: nil))
+            events += levels.map { .learn(claim: message, startAt: $0) }
+        }
         for claim in claimsToStop { events.append(.stopKeeping(claim: claim)) }
         for task in held.indices where !isWaiting[task] {
             if held[task] < plan.tasks[task].count { events.append(.acquire(task: task)) }
@@ -308,10 +318,10 @@ extension SmallLimits: Explorable {
                 queues[queue].advance(to: .seconds(intervals))
                 settle(queue)
             }
-        case .learn(let number):
+        case .learn(let number, let level):
             messages.remove(at: messages.firstIndex(of: number)!)
             oldMessages -= 1
-            learn(number)
+            learn(number, startAt: level)
             settle(claims[number].queue)
         case .stopKeeping(let number):
             change(number) { $0.stopKeeping(access: $1) }
@@ -389,7 +399,11 @@ extension SmallLimits: Explorable {
             }
         }
         updateLimits(of: queue)
-        guard let slot = passedOn ?? takeLimitsAndStart(queue, at: level) else { return nil }
+        return (passedOn ?? takeLimitsAndStart(queue, at: level)).map { started($0, of: queue, at: level) }
+    }
+
+    /// Lets the claim of a started operation wait again. Returns the number of the operation.
+    private mutating func started(_ slot: Int, of queue: Int, at level: PriorityLevel) -> Int {
         if let set = queues[queue].limitedOperations.set(of: slot) {
             withCopy(of: queue) { state, copy in
                 state.claimNext(of: set) { set, level in copy.take(copy.claim(of: queue, set), at: level) }

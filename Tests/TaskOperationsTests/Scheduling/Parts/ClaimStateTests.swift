@@ -36,17 +36,27 @@ struct ClaimStateTests {
             return claim.take(at: level, arrival: arrival, 0, access: change)
         }
 
-        func release(_ index: Int) { change(index) { $0.release(1) } }
+        func release(_ index: Int) {
+            limits[index].release(1)
+            serve(index)
+        }
 
         func withdraw() { claim.withdraw(access: change) }
 
         func stopKeeping() { claim.stopKeeping(access: change) }
 
-        private func change(_ index: Int, _ change: (inout LimitState<Int>) -> Void) {
+        private func change(
+            _ index: Int, _ change: (inout LimitState<Int>) -> LimitState<Int>.Ticket?
+        ) -> Bool {
             var limit = limits[index]
-            change(&limit)
-            while let waiter = limit.next() { served.append(waiter) }
+            let ticket = change(&limit)
             limits[index] = limit
+            serve(index)
+            return ticket.map(limits[index].isWaiting) ?? false
+        }
+
+        private func serve(_ index: Int) {
+            while let waiter = limits[index].next() { served.append(waiter) }
         }
     }
 
@@ -160,8 +170,12 @@ struct ClaimStateTests {
         var limit = LimitState<Int>(capacity: 5, perKey: 3)
         let (key, other) = (limit.addKey(), limit.addKey())
         var served: [Int] = []
-        func change(_ change: (inout LimitState<Int>) -> Void) {
-            change(&limit)
+        func change(_ change: (inout LimitState<Int>) -> LimitState<Int>.Ticket?) -> Bool {
+            let ticket = change(&limit)
+            serve()
+            return ticket.map(limit.isWaiting) ?? false
+        }
+        func serve() {
             while let waiter = limit.next() { served.append(waiter) }
         }
         var claims = [(2, key), (2, key), (1, key), (3, other)].map { ClaimState<Int>([.init(weight: $0, key: $1)]) }
@@ -170,11 +184,13 @@ struct ClaimStateTests {
         }
         #expect(taken == [true, false, false, true])
         #expect(limit.permits.taken == 5 && limit.takenCount(of: other) == 3)
-        change { $0.release(2, for: key) }
+        limit.release(2, for: key)
+        serve()
         #expect(served == [1])
         let isTaken = claims[1].take(arrival: LineArrival(9), 1) { change($1) }
         #expect(isTaken && limit.takenCount(of: key) == 2)
-        change { $0.release(3, for: other) }
+        limit.release(3, for: other)
+        serve()
         #expect(served == [1, 2])
     }
 
@@ -182,7 +198,7 @@ struct ClaimStateTests {
     func alone() {
         var limit = LimitState<Int>(capacity: 2)
         var claim = ClaimState<Int>([.init(weight: 3)])
-        let taken = claim.take(at: .medium, arrival: LineArrival(1), 0) { $1(&limit) }
+        let taken = claim.take(at: .medium, arrival: LineArrival(1), 0) { $1(&limit) != nil }
         #expect(taken && limit.permits.taken == 3)
     }
 
@@ -194,16 +210,20 @@ struct ClaimStateTests {
         }
         let weights = claims.map(\.weights)
         var (owned, arrivals, transfers) = ([Int](), 0, 0)
-        func change(_ index: Int, _ change: (inout LimitState<Int>) -> Void) {
-            change(&limits[index])
+        func change(_ index: Int, _ change: (inout LimitState<Int>) -> LimitState<Int>.Ticket?) -> Bool {
+            let ticket = change(&limits[index])
             while limits[index].next() != nil {}
+            return ticket.map(limits[index].isWaiting) ?? false
         }
         for _ in 0..<3000 {
             let number = random.number(below: claims.count)
             switch random.number(below: 20) {
             case 0..<6 where !owned.isEmpty:
                 let owner = owned.remove(at: random.number(below: owned.count))
-                for index in limits.indices { change(index) { $0.release(weights[owner][index]) } }
+                for index in limits.indices {
+                    limits[index].release(weights[owner][index])
+                    while limits[index].next() != nil {}
+                }
             case 6: claims[number].withdraw(access: change)
             case 7: claims[number].stopKeeping(access: change)
             default:
