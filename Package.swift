@@ -36,7 +36,8 @@ let library: [Target] = [
             ? ["Operations/FinishWatcher.swift", "Platform/Corelibs/LegacyObservation.swift"] : [],
         swiftSettings: settings),
     .target(
-        name: "TaskOperationsDiagnosis", dependencies: explored + ["TaskOperations", "TaskOperationsExtras"],
+        name: "TaskOperationsDiagnosis",
+        dependencies: explored + ["CTaskOperations", "TaskOperations", "TaskOperationsExtras"],
         swiftSettings: settings),
     // The points of the runtime at which explorations of schedules take part. Only products for tests contain it.
     .target(name: "CSchedules"),
@@ -49,7 +50,8 @@ let library: [Target] = [
 let libraryTests: [Target] = [
     // Traits and measurements of the package's own tests.
     .target(
-        name: "TestSupport", dependencies: ["Simulation", "TaskOperations"], path: "Tests/TestSupport",
+        name: "TestSupport", dependencies: ["CTaskOperations", "Simulation", "TaskOperations"],
+        path: "Tests/TestSupport",
         swiftSettings: settings),
     .target(
         name: "MigrationExamplesSupport", dependencies: ["TaskOperations"],

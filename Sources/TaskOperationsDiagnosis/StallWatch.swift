@@ -1,3 +1,4 @@
+internal import CTaskOperations
 import Synchronization
 import TaskOperations
 import TaskOperationsExtras
@@ -18,8 +19,8 @@ final class StallWatch: TaskOperationObserver {
     private weak let scheduler: Scheduler?
     private let limit: Duration
     private let clock: ClockFace
-    /// Whether the clock measures system time, so that the thread can wait for a deadline.
-    private let isSystemClock: Bool
+    /// Whether the thread waits for a deadline: the clock measures system time, and no schedule controls the watch.
+    private let blocksThread: Bool
     private let progress = Monitor(Progress())
     private let thread = ThreadExecutor(name: "stall watch")
     private let send: @Sendable (StallReport?) -> Void
@@ -31,7 +32,7 @@ final class StallWatch: TaskOperationObserver {
         self.scheduler = scheduler
         self.limit = limit.saturated
         self.clock = ClockFace(clock)
-        isSystemClock = clock is ContinuousClock || clock is SuspendingClock
+        blocksThread = (clock is ContinuousClock || clock is SuspendingClock) && taskOperationsRunNumber() == 0
         self.send = send
     }
 
@@ -102,7 +103,7 @@ final class StallWatch: TaskOperationObserver {
     }
 
     private func sleep(until moment: Duration) async {
-        if !isSystemClock { return await clock.sleep(until: moment) }
+        if !blocksThread { return await clock.sleep(until: moment) }
         let rest = moment - clock.now
         _ = progress.wait(for: rest) { progress, isLate in progress.isOver || isLate ? true : nil }
     }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Rule 2: the width", .inTurns, .timeLimit(.minutes(120)))
 struct Rule02Tests {
-    @Test("As many bodies execute as the width says, and never more", arguments: [1, 2, 3, 50])
+    @Test("As many bodies execute as the width says, and never more", .schedules(20), arguments: [1, 2, 3, 50])
     func widthIsUsedAndNeverExceeded(width: Int) async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: width)
         let meter = ConcurrencyMeter()
@@ -19,7 +19,7 @@ struct Rule02Tests {
             }
         }
         await gate.waitForArrivals(width)
-        await letOthersRun()
+        await untilOthersWait()
         #expect(meter.now == width)
         gate.open()
         try await queue.waitUntilAllOperationsAreFinished()
@@ -38,23 +38,23 @@ struct Rule02Tests {
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test("Raising the width starts work at once")
+    @Test("Raising the width starts work at once", .schedules(20))
     func raisingStartsWork() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gate = Gate()
         for _ in 0..<5 { queue.addOperation { await gate.pass() } }
         await gate.waitForArrivals(1)
-        await letOthersRun()
+        await untilOthersWait()
         #expect(gate.arrivals == 1)
         queue.maxConcurrentOperationCount = 4
         await gate.waitForArrivals(4)
-        await letOthersRun()
+        await untilOthersWait()
         #expect(gate.arrivals == 4)
         gate.open()
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test("A lower width stops no executing operation, and holds back the next ones")
+    @Test("A lower width stops no executing operation, and holds back the next ones", .schedules(20))
     func loweringStopsNone() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 3)
         let gate = Gate()
@@ -68,7 +68,7 @@ struct Rule02Tests {
         queue.maxConcurrentOperationCount = 1
         let meter = ConcurrencyMeter()
         for _ in 0..<50 { queue.addOperation { await meter.measure { await Task.yield() } } }
-        await letOthersRun()
+        await untilOthersWait()
         #expect(meter.total == 0)
         gate.open()
         for operation in executing { #expect(try await operation.value == false) }
@@ -76,24 +76,24 @@ struct Rule02Tests {
         #expect(meter.most == 1)
     }
 
-    @Test("A body that suspends keeps its permit")
+    @Test("A body that suspends keeps its permit", .schedules(20))
     func suspendingKeepsThePermit() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gate = Gate()
         queue.addOperation { await gate.pass() }
         let second = queue.addOperation {}
         await gate.waitForArrivals(1)
-        await letOthersRun()
+        await untilOthersWait()
         #expect(second.state == .ready)
         gate.open()
         try await second.value
     }
 
-    @Test("With a width of 0 nothing starts, until it is raised")
+    @Test("With a width of 0 nothing starts, until it is raised", .schedules(20))
     func widthZero() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 0)
         let operations = [queue.addOperation { 0 }, queue.addBarrier { 1 }, queue.addOperation(priority: .high) { 2 }]
-        await letOthersRun()
+        await untilOthersWait()
         #expect(operations.allSatisfy { $0.isReady })
         queue.maxConcurrentOperationCount = 1
         for (number, operation) in operations.enumerated() { #expect(try await operation.value == number) }

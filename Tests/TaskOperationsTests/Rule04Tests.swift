@@ -32,7 +32,7 @@ struct Rule04Tests {
         #expect(starts.events == Array((0..<100).reversed()))
     }
 
-    @Test("Where one of a batch is refused, none is added, and the others can be added again")
+    @Test("Where one of a batch is refused, none is added, and the others can be added again", .schedules(20))
     func refusalIsOfTheWholeBatch() async throws {
         let queue = TaskOperationQueue()
         let runs = Recorder<String>()
@@ -46,7 +46,7 @@ struct Rule04Tests {
         #expect(queue.operationCount == 0)
         try input.start()
         try await input.value
-        await letOthersRun()
+        await untilOthersWait()
         #expect(runs.events == ["twice", "input"])
         try queue.addOperations([first])
         try queue.addOperations([last])

@@ -6,14 +6,14 @@ import Testing
 
 @Suite("Rule 5: dependencies come first", .inTurns, .timeLimit(.minutes(120)))
 struct Rule05Tests {
-    @Test("A dependent starts after all its dependencies, not after the first")
+    @Test("A dependent starts after all its dependencies, not after the first", .schedules(20))
     func allDependencies() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 8)
         let gates = (0..<4).map { _ in Gate() }
         let dependencies = gates.map { gate in queue.addOperation { await gate.pass() } }
         let dependent = queue.addOperation(dependencies: dependencies) { dependencies.allSatisfy(\.isFinished) }
         for (gate, dependency) in zip(gates, dependencies) {
-            await letOthersRun()
+            await untilOthersWait()
             #expect(dependent.state == .waiting)
             gate.open()
             try await dependency.value
@@ -35,7 +35,7 @@ struct Rule05Tests {
         #expect(cancelled.failure is CancellationError)
     }
 
-    @Test("A dependency may be on another queue, or on none")
+    @Test("A dependency may be on another queue, or on none", .schedules(20))
     func whateverTheQueue() async throws {
         let (first, second) = (TaskOperationQueue(.init(isSuspended: true)), TaskOperationQueue())
         let elsewhere = first.addOperation {}
@@ -45,7 +45,7 @@ struct Rule05Tests {
         }
         try onNone.start()
         try await onNone.value
-        await letOthersRun()
+        await untilOthersWait()
         #expect(dependent.state == .waiting)
         first.isSuspended = false
         #expect(try await dependent.value)
@@ -67,7 +67,7 @@ struct Rule05Tests {
         #expect(try await [created.value, submitted.value] == [1, 2])
     }
 
-    @Test("A dependency can be added while the dependent waits for its start, and removed again")
+    @Test("A dependency can be added while the dependent waits for its start, and removed again", .schedules(20))
     func dependenciesOfSubmittedOperations() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let dependency = TaskOperation {}
@@ -77,7 +77,7 @@ struct Rule05Tests {
         try dependent.addDependency(dependency)
         try dependent.addDependency(other)
         queue.isSuspended = false
-        await letOthersRun()
+        await untilOthersWait()
         #expect(dependent.state == .waiting)
         try dependency.start()
         try await dependency.value

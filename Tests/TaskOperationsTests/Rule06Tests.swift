@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Rule 6: cancelling", .inTurns, .timeLimit(.minutes(120)))
 struct Rule06Tests {
-    @Test("Cancelled before the start, the body never runs")
+    @Test("Cancelled before the start, the body never runs", .schedules(20))
     func beforeTheStart() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let runs = Recorder<String>()
@@ -19,7 +19,7 @@ struct Rule06Tests {
         await #expect(throws: CancellationError.self) { try await added.value }
         await #expect(throws: CancellationError.self) { try await notAdded.value }
         #expect(added.isCancelled && notAdded.isCancelled)
-        await letOthersRun()
+        await untilOthersWait()
         #expect(runs.events == [])
     }
 
@@ -97,7 +97,7 @@ struct Rule06Tests {
         #expect(try await operation.value)
     }
 
-    @Test("Cancelling twice, or after the end, changes nothing")
+    @Test("Cancelling twice, or after the end, changes nothing", .schedules(20))
     func twiceOrTooLate() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let calls = Recorder<String>()
@@ -114,7 +114,7 @@ struct Rule06Tests {
         #expect(try await ended.value == 1)
         _ = await pending.result
         await until { calls.events.count >= 2 }
-        await letOthersRun()
+        await untilOthersWait()
         #expect(calls.events.sorted() == ["ended", "pending"])
     }
 

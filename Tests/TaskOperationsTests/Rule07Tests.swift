@@ -63,7 +63,7 @@ struct Rule07Tests {
         #expect(!needing.isCancelled)
     }
 
-    @Test("Tasks that await it continue")
+    @Test("Tasks that await it continue", .schedules(20))
     func waitersGoOn() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let operation = queue.addOperation {}
@@ -71,7 +71,7 @@ struct Rule07Tests {
             for _ in 0..<10 {
                 group.addTask { await #expect(throws: CancellationError.self) { try await operation.value } }
             }
-            await letOthersRun()
+            await untilOthersWait()
             operation.cancel()
         }
     }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Rule 8: suspension", .inTurns, .timeLimit(.minutes(120)))
 struct Rule08Tests {
-    @Test("A suspended queue starts nothing, and when resumed starts in order")
+    @Test("A suspended queue starts nothing, and when resumed starts in order", .schedules(20))
     func startsNothing() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let starts = Recorder<Int>()
@@ -14,7 +14,7 @@ struct Rule08Tests {
         }
         queue.maxConcurrentOperationCount = 2
         queue.maxConcurrentOperationCount = 1
-        await letOthersRun()
+        await untilOthersWait()
         #expect(starts.events == [])
         #expect(queue.operations.allSatisfy { $0.isReady })
         queue.isSuspended = false
@@ -22,7 +22,7 @@ struct Rule08Tests {
         #expect(starts.events == Array(50..<100) + Array(0..<50))
     }
 
-    @Test("Executing operations end, and ready ones wait")
+    @Test("Executing operations end, and ready ones wait", .schedules(20))
     func executingGoesOn() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gate = Gate()
@@ -35,7 +35,7 @@ struct Rule08Tests {
         queue.isSuspended = true
         gate.open()
         #expect(try await executing.value == false)
-        await letOthersRun()
+        await untilOthersWait()
         #expect(waiting.state == .ready)
         queue.isSuspended = false
         try await waiting.value
@@ -58,7 +58,7 @@ struct Rule08Tests {
         try await waiting.value
     }
 
-    @Test("Operations that become ready on a suspended queue wait, too")
+    @Test("Operations that become ready on a suspended queue wait, too", .schedules(20))
     func becomingReady() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let dependency = TaskOperation {}
@@ -71,10 +71,10 @@ struct Rule08Tests {
         try await end.value
         #expect(dependent.state == .ready)
         dependent.cancel()
-        await letOthersRun()
+        await untilOthersWait()
         #expect(!barrier.isExecuting && !barrier.isFinished)
         barrier.cancel()
-        await letOthersRun()
+        await untilOthersWait()
         #expect(behind.state == .ready)
         queue.isSuspended = false
         try await behind.value

@@ -5,27 +5,27 @@ import Testing
 
 @Suite("Rule 9: barriers", .inTurns, .timeLimit(.minutes(120)))
 struct Rule09Tests {
-    @Test("A barrier starts after all operations before it, also those that wait for a dependency")
+    @Test("A barrier starts after all operations before it, also those that wait for a dependency", .schedules(20))
     func startsAfterAllBefore() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
         let dependency = TaskOperation {}
         let before = [queue.addOperation {}, queue.addOperation(dependencies: [dependency]) {}]
         let barrier = queue.addBarrier { before.allSatisfy(\.isFinished) }
         try await before[0].value
-        await letOthersRun()
+        await untilOthersWait()
         #expect(!barrier.isExecuting && !barrier.isFinished)
         try dependency.start()
         #expect(try await barrier.value)
     }
 
-    @Test("Operations that are added after a barrier wait for it, with any priority")
+    @Test("Operations that are added after a barrier wait for it, with any priority", .schedules(20))
     func holdsBackWhatFollows() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
         let gate = Gate()
         let barrier = queue.addBarrier(.priority(.low)) { await gate.pass() }
         await gate.waitForArrivals(1)
         let after = (0..<4).map { _ in queue.addOperation(priority: .high) { barrier.isFinished } }
-        await letOthersRun()
+        await untilOthersWait()
         #expect(after.allSatisfy { !$0.isExecuting && !$0.isFinished })
         gate.open()
         for operation in after { #expect(try await operation.value) }

@@ -41,11 +41,11 @@ struct Rule10Tests {
         operation.cancel()
     }
 
-    @Test("An operation that waits for a dependency elsewhere is finished too")
+    @Test("An operation that waits for a dependency elsewhere is finished too", .schedules(20))
     func waitingForElsewhere() async throws {
         let dependency = TaskOperation {}
         let dependent = TaskOperationQueue().addOperation(dependencies: [dependency]) { true }
-        await letOthersRun()
+        await untilOthersWait()
         #expect(dependent.state == .waiting)
         try dependency.start()
         #expect(try await dependent.value)

@@ -44,7 +44,7 @@ struct Rule11Tests {
         other.cancelAllOperations()
     }
 
-    @Test("It does not return while one is unfinished: executing, pending, or suspended")
+    @Test("It does not return while one is unfinished: executing, pending, or suspended", .schedules(20))
     func doesNotReturnEarly() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
         let gate = Gate()
@@ -59,14 +59,14 @@ struct Rule11Tests {
         await gate.waitForArrivals(1)
         gate.open()
         try await executing.value
-        await letOthersRun()
+        await untilOthersWait()
         #expect(returned.events == [])
         queue.isSuspended = true
         let end = Task.immediate { try await dependency.value }
         try dependency.start()
         // A task that began to wait before the start continues after the dependent operations are ready.
         try await end.value
-        await letOthersRun()
+        await untilOthersWait()
         #expect(returned.events == [])
         #expect(pending.state == .ready)
         queue.isSuspended = false

@@ -50,7 +50,7 @@ struct Rule12Tests {
         #expect(meter.most == 1)
     }
 
-    @Test("A body that waits for its permit has precedence over operations that have not started")
+    @Test("A body that waits for its permit has precedence over operations that have not started", .schedules(20))
     func returningComesFirst() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let order = Recorder<String>()
@@ -62,7 +62,7 @@ struct Rule12Tests {
         awaited.open()
         try await outer.awaited.value
         await until { queue.returningCount == 1 }
-        await letOthersRun()
+        await untilOthersWait()
         #expect(order.events == [])
         blocking.open()
         try await outer.body.value

@@ -28,7 +28,7 @@ struct Rule16Tests {
         #expect(freed.isOpen)
     }
 
-    @Test("Dependencies are released at the end, by running or by being cancelled")
+    @Test("Dependencies are released at the end, by running or by being cancelled", .schedules(20))
     func dependenciesAreReleased() async throws {
         for cancels in [false, true] {
             let freed = Gate()
@@ -38,7 +38,7 @@ struct Rule16Tests {
                 return TaskOperation(dependencies: [dependency]) {}
             }()
             try await queue.waitUntilAllOperationsAreFinished()
-            await letOthersRun()
+            await untilOthersWait()
             #expect(!freed.isOpen)
             if cancels { dependent.cancel() } else { try dependent.start() }
             _ = await dependent.result

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Rule 17: completion handlers", .inTurns, .timeLimit(.minutes(120)))
 struct Rule17Tests {
-    @Test("A handler runs exactly once, after the state is finished, for any outcome")
+    @Test("A handler runs exactly once, after the state is finished, for any outcome", .schedules(20))
     func onceAfterTheEnd() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let succeeding = queue.addOperation {}
@@ -21,7 +21,7 @@ struct Rule17Tests {
         queue.isSuspended = false
         for operation in [succeeding, failing, cancelled] { _ = await operation.result }
         await until { calls.events.count >= 3 }
-        await letOthersRun()
+        await untilOthersWait()
         #expect(calls.events.sorted() == ["cancelled finished", "failing finished", "succeeding finished"])
     }
 

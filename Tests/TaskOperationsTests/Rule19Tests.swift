@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Rule 19: shutdown", .inTurns, .timeLimit(.minutes(120)))
 struct Rule19Tests {
-    @Test("Operations that are added afterwards fail at once, in each way of adding, and do not run")
+    @Test("Operations that are added afterwards fail at once, in each way of adding, and do not run", .schedules(20))
     func whatIsAddedAfterwards() async throws {
         let queue = TaskOperationQueue(name: "closed")
         queue.shutDown()
@@ -22,7 +22,7 @@ struct Rule19Tests {
         }
         #expect(made.refusal?.description == "\"a\" was added to queue \"closed\" after its shutdown.")
         #expect(queue.operationCount == 0)
-        await letOthersRun()
+        await untilOthersWait()
         #expect(runs.events == [])
     }
 

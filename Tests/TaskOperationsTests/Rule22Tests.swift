@@ -32,7 +32,7 @@ struct Rule22Tests {
         #expect(await Registry.count == before + 1000)
     }
 
-    @Test("The permit is held while the body runs on its actor")
+    @Test("The permit is held while the body runs on its actor", .schedules(20))
     func permitIsHeld() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gate = Gate()
@@ -44,7 +44,7 @@ struct Rule22Tests {
                 : queue.addOperation { @MainActor in await meter.measure { await Task.yield() } }
         }
         await gate.waitForArrivals(1)
-        await letOthersRun()
+        await untilOthersWait()
         #expect(isolated.isExecuting)
         #expect(others.allSatisfy { $0.isReady })
         gate.open()

@@ -1,3 +1,4 @@
+internal import CTaskOperations
 package import Testing
 
 /// Suspends until a condition holds. Returns false if the condition does not hold before the limit. Use it in tests
@@ -19,10 +20,18 @@ package func eventually(within limit: Duration = .seconds(1200), _ condition: ()
     return true
 }
 
-/// Gives all other ready tasks ample opportunity to run. Use it only to show that an event does not happen. To wait for
-/// an event, use a gate or a recorder.
-package func letOthersRun() async {
-    for _ in 0..<100 { await Task.yield() }
+/// Suspends until every other task waits. Use it to show that an event does not happen. To wait for an event, use a gate
+/// or a recorder.
+///
+/// The test needs the trait `.schedules`: the virtual time moves only when no task is ready.
+package func untilOthersWait(sourceLocation: SourceLocation = #_sourceLocation) async {
+    #expect(taskOperationsRunNumber() != 0, "the test needs the trait .schedules", sourceLocation: sourceLocation)
+    try? await Task.sleep(for: .nanoseconds(1))
+}
+
+/// Suspends until the task is cancelled. A loop that yields would not let the virtual time of a schedule move.
+package func untilCancelled() async {
+    while !Task.isCancelled { try? await Task.sleep(for: .seconds(60)) }
 }
 
 /// Lets other tasks run until a condition holds. Records an issue if it does not hold in time.

@@ -36,11 +36,11 @@ struct DispatchQueueTests {
         #expect(MarkedQueue.current == nil)
     }
 
-    @Test("nothing starts on a queue of width 0 until the width is raised")
+    @Test("nothing starts on a queue of width 0 until the width is raised", .schedules(20))
     func widthZero() async throws {
         let queue = TaskOperationQueue(underlyingQueue: .global(), .init(maxConcurrentOperationCount: 0))
         let operation = queue.addOperation {}
-        await letOthersRun()
+        await untilOthersWait()
         #expect(operation.state == .ready)
         queue.maxConcurrentOperationCount = 1
         try await operation.value

@@ -180,7 +180,9 @@ struct LegacyDependencyTests {
 
     enum Removal: CaseIterable { case byFoundation, beforeAdding, afterAdding }
 
-    @Test("An operation with a second dependency starts after that one is finished", arguments: Removal.allCases)
+    @Test(
+        "An operation with a second dependency starts after that one is finished", .schedules(20),
+        arguments: Removal.allCases)
     func legacyStartsAfterOther(removal: Removal) async throws {
         let queue = TaskOperationQueue()
         let (legacy, other, never) = (BlockOperation {}, BlockOperation {}, TaskOperation {})
@@ -190,7 +192,7 @@ struct LegacyDependencyTests {
         if removal == .beforeAdding { legacy.removeDependency(never) }
         let node = try queue.addOperation(legacy)
         if removal == .afterAdding { legacy.removeDependency(never) }
-        await letOthersRun()
+        await untilOthersWait()
         #expect(node.state == .waiting)
         try queue.addOperation(other)
         await legacy.finished()

@@ -139,14 +139,14 @@ struct ExtremeValueTests {
         }
     }
 
-    @Test("a stall that takes too long is none", arguments: longDurations)
+    @Test("a stall that takes too long is none", .schedules(20), arguments: longDurations)
     func stalls(limit: Duration) async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         queue.addOperation {}
         for clock in [ContinuousClock(), clock] as [any Clock<Duration>] {
             var reports = queue.stalls(longerThan: limit, clock: clock).makeAsyncIterator()
             let watching = Task { await reports.next() }
-            if clock is ManualClock { await self.clock.waitForSleepers(1) } else { await letOthersRun() }
+            if clock is ManualClock { await self.clock.waitForSleepers(1) } else { await untilOthersWait() }
             watching.cancel()
             _ = await watching.value
         }

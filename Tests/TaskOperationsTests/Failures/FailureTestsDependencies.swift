@@ -23,7 +23,7 @@ struct FailureTestsDependencies {
         #expect(last.isReady)
     }
 
-    @Test("Elsewhere removing a dependency that was not finished left the operation waiting for ever")
+    @Test("Elsewhere removing a dependency that was not finished left the operation waiting for ever", .schedules(20))
     func removingAnUnfinishedDependency() async throws {
         let queue = TaskOperationQueue()
         let never = TaskOperation {}
@@ -32,13 +32,15 @@ struct FailureTestsDependencies {
         try queue.addOperation(beforeAdding)
         #expect(try await beforeAdding.value == 1)
         let afterAdding = queue.addOperation(dependencies: [never]) { 2 }
-        await letOthersRun()
+        await untilOthersWait()
         #expect(afterAdding.state == .waiting)
         try afterAdding.removeDependency(never)
         #expect(try await afterAdding.value == 2)
     }
 
-    @Test("Elsewhere it did too where the removed dependency ended later, or came back, or was one of many")
+    @Test(
+        "Elsewhere it did too where the removed dependency ended later, or came back, or was one of many",
+        .schedules(20))
     func removingAndAddingAgain() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let dependencies = (0..<20).map { _ in TaskOperation {} }
@@ -50,13 +52,13 @@ struct FailureTestsDependencies {
         #expect(Set(operation.dependencies) == Set(dependencies[..<10] + [dependencies[15]]))
         queue.isSuspended = false
         for dependency in dependencies[..<10] {
-            await letOthersRun()
+            await untilOthersWait()
             #expect(operation.state == .waiting)
             try dependency.start()
             try await dependency.value
         }
         try dependencies[12].start()
-        await letOthersRun()
+        await untilOthersWait()
         #expect(operation.state == .waiting)
         try dependencies[15].start()
         #expect(try await operation.value >= 11)

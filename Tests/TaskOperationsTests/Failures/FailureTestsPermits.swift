@@ -1,7 +1,8 @@
-import TaskOperations
 import TaskOperationsTesting
 import TestSupport
 import Testing
+
+@testable import TaskOperations
 
 @Suite("Faults of other libraries: lost permits", .inTurns, .timeLimit(.minutes(120)))
 struct FailureTestsPermits {
@@ -84,13 +85,13 @@ struct FailureTestsPermits {
     private func expectAllPermits(
         of queue: TaskOperationQueue, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
-        let gate = Gate()
+        let (gate, meter) = (Gate(), ConcurrencyMeter())
         let width = queue.maxConcurrentOperationCount
-        for _ in 0..<width * 2 { queue.addOperation { await gate.pass() } }
-        let hasAll = await eventually { gate.arrivals >= width }
-        await letOthersRun()
-        #expect(hasAll && gate.arrivals == width, sourceLocation: sourceLocation)
+        for _ in 0..<width * 2 { queue.addOperation { await meter.measure { await gate.pass() } } }
+        await gate.waitForArrivals(width)
+        let taken = queue.scheduler.withCore { $0.state.width.taken }
         gate.open()
         try await queue.waitUntilAllOperationsAreFinished()
+        #expect(taken == width && meter.most == width, sourceLocation: sourceLocation)
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Faults of other libraries: queues and barriers", .inTurns, .timeLimit(.minutes(120)))
 struct FailureTestsQueues {
-    @Test("Elsewhere a barrier on an empty suspended queue ran at once, and waiting for all ignored it")
+    @Test("Elsewhere a barrier on an empty suspended queue ran at once, and waiting for all ignored it", .schedules(20))
     func barrierOnAnEmptySuspendedQueue() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let barrier = queue.addBarrier {}
@@ -14,7 +14,7 @@ struct FailureTestsQueues {
             try await queue.waitUntilAllOperationsAreFinished()
             returned.record(barrier.isFinished)
         }()
-        await letOthersRun()
+        await untilOthersWait()
         #expect(barrier.isReady)
         #expect(returned.events == [])
         #expect(queue.operationCount == 1)

@@ -23,7 +23,7 @@ struct FaultyBodyTests {
         #expect(!operation.isCancelled)
     }
 
-    @Test("A body that ignores cancellation runs to its end, and its dependents start after it")
+    @Test("A body that ignores cancellation runs to its end, and its dependents start after it", .schedules(20))
     func ignoringCancellation() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gate = Gate()
@@ -35,7 +35,7 @@ struct FaultyBodyTests {
         await gate.waitForArrivals(1)
         stubborn.cancel()
         let next = queue.addOperation { stubborn.isFinished }
-        await letOthersRun()
+        await untilOthersWait()
         #expect(stubborn.isExecuting && stubborn.isCancelled && next.isReady)
         gate.open()
         #expect(try await stubborn.value == 1)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Barriers among other things", .inTurns, .timeLimit(.minutes(120)))
 struct BarrierTests {
-    @Test("A cancelled barrier ends at once and releases the operations that only it held back")
+    @Test("A cancelled barrier ends at once and releases the operations that only it held back", .schedules(20))
     func cancelledBarrier() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
         let gate = Gate()
@@ -14,7 +14,7 @@ struct BarrierTests {
         await gate.waitForArrivals(1)
         let barrier = queue.addBarrier {}
         let after = queue.addOperation { before.isExecuting }
-        await letOthersRun()
+        await untilOthersWait()
         #expect(after.isReady)
         barrier.cancel()
         #expect(try await after.value)
@@ -32,7 +32,7 @@ struct BarrierTests {
         }
         let behind = queue.addOperation { order.record("behind") }
         await clock.waitForSleepers(1)
-        await letOthersRun()
+        await untilOthersWait()
         #expect(order.events == ["attempt 1"])
         clock.advance(by: .seconds(1))
         try await behind.value
@@ -48,7 +48,7 @@ struct BarrierTests {
         await gate.waitForArrivals(1)
         queue.addBarrier(.limit(limit)) { order.record("barrier") }
         let behind = queue.addOperation { order.record("behind") }
-        await letOthersRun()
+        await untilOthersWait()
         #expect(order.events == [])
         gate.open()
         try await holder.value
@@ -162,7 +162,7 @@ struct BarrierTests {
         }
         while queue.operationCount > 0 {
             clock.advance(by: .seconds(1))
-            await letOthersRun()
+            await untilOthersWait()
         }
         try await other.waitUntilAllOperationsAreFinished()
         #expect(operations.allSatisfy { $0.isFinished })
@@ -170,7 +170,7 @@ struct BarrierTests {
         #expect(refusals.allSatisfy { bodiesWait && $0.dependencyCycle?.count ?? 0 > 2 })
     }
 
-    @Test("Of two barriers, cancelling one leaves the other in force", arguments: [0, 1])
+    @Test("Of two barriers, cancelling one leaves the other in force", .schedules(20), arguments: [0, 1])
     func oneOfTwoIsCancelled(which: Int) async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
         let gate = Gate()
@@ -187,7 +187,7 @@ struct BarrierTests {
         if which == 0 {
             #expect(try await between.value == false)
         }
-        await letOthersRun()
+        await untilOthersWait()
         #expect(after.isReady)
         gate.open()
         if which == 1 {
@@ -198,7 +198,7 @@ struct BarrierTests {
         #expect(try await after.value)
     }
 
-    @Test("A barrier waits for its dependencies, and holds back the operations behind it meanwhile")
+    @Test("A barrier waits for its dependencies, and holds back the operations behind it meanwhile", .schedules(20))
     func barrierWithDependencies() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
         let dependency = TaskOperation {}
@@ -206,13 +206,13 @@ struct BarrierTests {
         let barrier = queue.addBarrier(.dependencies([dependency])) { dependency.isFinished && before.isFinished }
         let after = queue.addOperation(priority: .high) { barrier.isFinished }
         try await before.value
-        await letOthersRun()
+        await untilOthersWait()
         #expect(barrier.state == .waiting && after.isReady)
         try dependency.start()
         #expect(try await [barrier.value, after.value] == [true, true])
     }
 
-    @Test("A barrier may be depended on, from its own queue and from another")
+    @Test("A barrier may be depended on, from its own queue and from another", .schedules(20))
     func dependingOnABarrier() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
         let gate = Gate()
@@ -220,7 +220,7 @@ struct BarrierTests {
         let own = queue.addOperation(dependencies: [barrier]) { barrier.isFinished }
         let other = TaskOperationQueue().addOperation(dependencies: [barrier]) { barrier.isFinished }
         await gate.waitForArrivals(1)
-        await letOthersRun()
+        await untilOthersWait()
         #expect([own, other].map(\.state) == [.waiting, .waiting])
         gate.open()
         #expect(try await [own.value, other.value] == [true, true])
@@ -258,7 +258,7 @@ struct BarrierTests {
         #expect(starts.events == ["background before", "barrier", "moved", "high after", "low after"])
     }
 
-    @Test("An operation before a barrier that becomes ready late still starts before the barrier")
+    @Test("An operation before a barrier that becomes ready late still starts before the barrier", .schedules(20))
     func lateBeforeABarrier() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
         let starts = Recorder<String>()
@@ -268,7 +268,7 @@ struct BarrierTests {
         let pending = queue.addOperation(dependencies: [dependency]) { starts.record("late") }
         queue.addBarrier { starts.record("barrier") }
         queue.addOperation { starts.record("after") }
-        await letOthersRun()
+        await untilOthersWait()
         #expect(starts.events == ["first"])
         try dependency.start()
         try await pending.value
@@ -276,7 +276,7 @@ struct BarrierTests {
         #expect(starts.events == ["first", "late", "barrier", "after"])
     }
 
-    @Test("A batch that is added behind a barrier waits for it as one")
+    @Test("A batch that is added behind a barrier waits for it as one", .schedules(20))
     func batchBehindABarrier() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gate = Gate()
@@ -287,26 +287,26 @@ struct BarrierTests {
             (0..<4).map { number in
                 TaskOperation(priority: number == 3 ? .high : .medium) { starts.record(number) }
             })
-        await letOthersRun()
+        await untilOthersWait()
         #expect(starts.events == [])
         gate.open()
         try await queue.waitUntilAllOperationsAreFinished()
         #expect(starts.events == [3, 0, 1, 2])
     }
 
-    @Test("A body before a barrier that awaits another one before it does not let the barrier in")
+    @Test("A body before a barrier that awaits another one before it does not let the barrier in", .schedules(20))
     func lentPermitBeforeABarrier() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gate = Gate()
         let before = try await LentBody(on: queue, until: gate).body
         let barrier = queue.addBarrier { before.isFinished }
-        await letOthersRun()
+        await untilOthersWait()
         #expect(barrier.isReady)
         gate.open()
         #expect(try await barrier.value)
     }
 
-    @Test("A barrier that awaits an earlier operation, or one of another queue, runs alone")
+    @Test("A barrier that awaits an earlier operation, or one of another queue, runs alone", .schedules(20))
     func barrierThatAwaits() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
         let gate = Gate()
@@ -314,7 +314,7 @@ struct BarrierTests {
         let barrier = queue.addBarrier { try await elsewhere.value }
         let after = queue.addOperation { barrier.isFinished }
         await until { barrier.isExecuting }
-        await letOthersRun()
+        await untilOthersWait()
         #expect(after.isReady)
         gate.open()
         #expect(try await after.value)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Bodies: several of them, and types", .inTurns, .timeLimit(.minutes(120)))
 struct BodyTests {
-    @Test("Several bodies run at the same time, and count once in the width")
+    @Test("Several bodies run at the same time, and count once in the width", .schedules(20))
     func severalBodies() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let gate = Gate()
@@ -16,13 +16,13 @@ struct BodyTests {
         queue.isSuspended = false
         await gate.waitForArrivals(6)
         let next = queue.addOperation { operation.isFinished }
-        await letOthersRun()
+        await untilOthersWait()
         #expect(next.isReady && operation.isExecuting)
         gate.open()
         #expect(try await next.value)
     }
 
-    @Test("The operation is finished when the last of its bodies is")
+    @Test("The operation is finished when the last of its bodies is", .schedules(20))
     func lastBodyEnds() async throws {
         let gate = Gate()
         let operation = TaskOperation {}
@@ -30,7 +30,7 @@ struct BodyTests {
         try operation.addBody {}
         try operation.start()
         await gate.waitForArrivals(1)
-        await letOthersRun()
+        await untilOthersWait()
         #expect(operation.isExecuting)
         gate.open()
         try await operation.value

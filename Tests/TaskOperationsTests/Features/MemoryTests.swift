@@ -100,7 +100,7 @@ struct MemoryTests {
         #expect(operation.isReady)
     }
 
-    @Test("An operation keeps a dependency that has no other reference and will never start")
+    @Test("An operation keeps a dependency that has no other reference and will never start", .schedules(20))
     func dependentKeepsItsDependency() async throws {
         let freed = Gate()
         let queue = TaskOperationQueue()
@@ -108,7 +108,7 @@ struct MemoryTests {
             let dependency = TaskOperation { [witness = Witness(freed)] in withExtendedLifetime(witness) {} }
             return queue.addOperation(dependencies: [dependency]) { 1 }
         }()
-        await letOthersRun()
+        await untilOthersWait()
         #expect(!freed.isOpen)
         try dependent.dependencies[0].start()
         #expect(try await dependent.value == 1)

@@ -296,7 +296,7 @@ struct ScopeTests {
         #expect(runs.events == [])
     }
 
-    @Test("A body that ignores cancellation is waited for all the same")
+    @Test("A body that ignores cancellation is waited for all the same", .schedules(20))
     func ignoringCancellation() async throws {
         let (started, released) = (Gate(), Gate())
         let ended = Recorder<Bool>()
@@ -312,13 +312,13 @@ struct ScopeTests {
             }
         }
         await released.waitForArrivals(1)
-        await letOthersRun()
+        await untilOthersWait()
         released.open()
         await #expect(throws: WorkFailed.self) { try await task.value }
         #expect(ended.events == [true])
     }
 
-    @Test("An operation that suspends its queue while the scope is being left does not hang it")
+    @Test("An operation that suspends its queue while the scope is being left does not hang it", .schedules(20))
     func suspendedWhileLeaving() async throws {
         let (gate, left) = (Gate(), Recorder<Bool>())
         let scope = Recorder<TaskOperationQueue>()
@@ -334,7 +334,7 @@ struct ScopeTests {
             left.record(true)
         }
         await gate.waitForArrivals(1)
-        await letOthersRun()
+        await untilOthersWait()
         gate.open()
         let isLeft = await eventually { !left.events.isEmpty }
         #expect(isLeft)
@@ -342,7 +342,7 @@ struct ScopeTests {
         try await task.value
     }
 
-    @Test("A scope that is being left cannot be held up, also after a shutdown")
+    @Test("A scope that is being left cannot be held up, also after a shutdown", .schedules(20))
     func shutDownWhileItIsLeft() async throws {
         let (gate, scope, left) = (Gate(), Recorder<TaskOperationQueue>(), Recorder<Bool>())
         let task = Task {
@@ -355,7 +355,7 @@ struct ScopeTests {
         }
         await gate.waitForArrivals(1)
         await until { scope.events[0].operationCount == 2 }
-        await letOthersRun()
+        await untilOthersWait()
         scope.events[0].shutDown()
         scope.events[0].isSuspended = true
         scope.events[0].maxConcurrentOperationCount = 0

@@ -20,13 +20,13 @@ struct StartingTests {
         for operation in operations { #expect(try await operation.value == .high) }
     }
 
-    @Test("One that was cancelled before is started without effect")
+    @Test("One that was cancelled before is started without effect", .schedules(20))
     func startingACancelledOne() async throws {
         let runs = Recorder<Bool>()
         let operation = TaskOperation { runs.record(true) }
         operation.cancel()
         try operation.start()
-        await letOthersRun()
+        await untilOthersWait()
         #expect(operation.failure is CancellationError)
         #expect(runs.events == [])
     }

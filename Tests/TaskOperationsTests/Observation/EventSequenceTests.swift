@@ -20,7 +20,7 @@ struct EventSequenceTests {
             for await event in events { all.append("\(event.operationNumber) \(event.kind) \(event.isReplayed)") }
             return all
         }()
-        await letOthersRun()
+        await untilOthersWait()
         queue!.addOperation {}
         queue = nil
         gate.open()

@@ -10,7 +10,9 @@ struct AbandonedBodyTests {
     private let clock = ManualClock()
     private let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
 
-    @Test("the operation ends, its dependents start on other queues, and the permit is returned when the body ends")
+    @Test(
+        "the operation ends, its dependents start on other queues, and the permit is returned when the body ends",
+        .schedules(20))
     func abandoned() async throws {
         let (gate, cancelled, order) = (Gate(), Gate(), Recorder<String>())
         let operation = queue.addOperation([.name("stuck"), .timeout(.seconds(1)), .overrun(.abandon), .clock(clock)]) {
@@ -32,7 +34,7 @@ struct AbandonedBodyTests {
         #expect(operation.isCancelled)
         #expect(queue.operationCount == 1)
         #expect(queue.operations == [next] || queue.operations == [operation, next])
-        await letOthersRun()
+        await untilOthersWait()
         #expect(!next.isFinished)
         // The dependents may start before the body is cancelled.
         await cancelled.pass()
@@ -79,7 +81,7 @@ struct AbandonedBodyTests {
         try await older.value
     }
 
-    @Test("a queue is not empty before an abandoned body has ended")
+    @Test("a queue is not empty before an abandoned body has ended", .schedules(20))
     func queueWaits() async throws {
         let (gate, order) = (Gate(), Recorder<String>())
         let scope = Task {
@@ -90,7 +92,7 @@ struct AbandonedBodyTests {
         }
         await passLimit(gate)
         await until { clock.sleeperCount == 0 }
-        await letOthersRun()
+        await untilOthersWait()
         order.record("opened")
         gate.open()
         try await scope.value
@@ -150,7 +152,7 @@ struct AbandonedBodyTests {
         #expect(meter.total == 7)
     }
 
-    @Test("the members of an abandoned group keep its permit until they have ended")
+    @Test("the members of an abandoned group keep its permit until they have ended", .schedules(20))
     func group() async throws {
         let (gate, meter) = (Gate(), ConcurrencyMeter())
         let group = TaskOperation<Void>(.name("group")) { group in
@@ -163,7 +165,7 @@ struct AbandonedBodyTests {
         await until { clock.sleeperCount == 1 }
         clock.advance(by: .seconds(1))
         #expect(await timedOut(group) == .seconds(1))
-        await letOthersRun()
+        await untilOthersWait()
         #expect(!next.isFinished)
         gate.open()
         #expect(try await next.value == 0)
@@ -234,7 +236,7 @@ struct AbandonedBodyTests {
         #expect(errors.events.map(\.waitCycle) == [["left", "inner", "left"]])
     }
 
-    @Test("waits that began before continue, with the permit lent or kept")
+    @Test("waits that began before continue, with the permit lent or kept", .schedules(20))
     func waitsBefore() async throws {
         for needsPermit in [false, true] {
             let (gate, meter, begun) = (Gate(), ConcurrencyMeter(), Gate())
@@ -255,7 +257,7 @@ struct AbandonedBodyTests {
             // The permit is lent only if the awaited operation needs a permit of the same queue.
             let blocking = Gate()
             let meanwhile = queue.addOperation { await meter.measure { await blocking.pass() } }
-            if needsPermit { await blocking.waitForArrivals(1) } else { await letOthersRun() }
+            if needsPermit { await blocking.waitForArrivals(1) } else { await untilOthersWait() }
             #expect(blocking.arrivals == (needsPermit ? 1 : 0))
             gate.open()
             try await awaited.value

@@ -164,7 +164,7 @@ struct GroupTests {
         await gate.waitForArrivals(2)
         queue.isSuspended = true
         gate.open()
-        await letOthersRun()
+        await untilOthersWait()
         order.record("resumed")
         queue.isSuspended = false
         try await group.value
@@ -192,10 +192,10 @@ struct GroupTests {
         let group = queue.addGroup([], .init(isSuspended: true)) { group in
             #expect(group.isSuspended)
             group.addOperation { order.record("ran") }
-            await letOthersRun()
+            await untilOthersWait()
             queue.isSuspended = true
             queue.isSuspended = false
-            await letOthersRun()
+            await untilOthersWait()
             order.record("resumed")
             group.isSuspended = false
         }

@@ -40,7 +40,7 @@ struct KeyedOperationsTests {
         }
         await gate.waitForArrivals(1)
         async let first = requests[0].result
-        await letOthersRun()
+        await untilOthersWait()
         requests[0].cancel()
         requests[0].cancel()
         let left = await first
@@ -121,7 +121,7 @@ struct KeyedOperationsTests {
         await withThrowingTaskGroup { group in
             group.addTask { _ = try await request.value }
             group.addTask { _ = try await keyed.value(for: 1) { 1 } }
-            await letOthersRun()
+            await untilOthersWait()
             group.cancelAll()
             while let result = await group.nextResult() {
                 #expect(throws: CancellationError.self) { try result.get() }
@@ -330,7 +330,7 @@ struct KeyedOperationsTests {
         }
         let dependent = queue.addOperation(after: inputs[1]) { $0 }
         let waiter = Task { try await inputs[2].value }
-        await letOthersRun()
+        await untilOthersWait()
         inputs[3].addCompletionHandler { handled.open() }
         // Neither an observer of the progress nor the timer of a limit needs the outcome.
         _ = inputs[4].progress

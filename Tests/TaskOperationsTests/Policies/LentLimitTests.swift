@@ -27,7 +27,8 @@ struct LentLimitTests {
         return operation
     }
 
-    @Test("A limit without capacity holds back an attempt that follows at once", arguments: [false, true])
+    @Test(
+        "A limit without capacity holds back an attempt that follows at once", .schedules(20), arguments: [false, true])
     func noCapacity(hasKey: Bool) async throws {
         let limit = AsyncSemaphore(capacity: 2)
         let failed = Gate()
@@ -39,7 +40,7 @@ struct LentLimitTests {
             throw WorkFailed()
         }
         await failed.pass()
-        await letOthersRun()
+        await untilOthersWait()
         #expect(!operation.isFinished)
         if hasKey { limit.setCapacity(1, for: 1) } else { limit.capacity = 1 }
         try await operation.value
@@ -153,7 +154,7 @@ struct LentLimitTests {
         await gate.waitForArrivals(1)
         // The test does not check the outcome, because it depends on the order of the bodies whether the wait is
         // refused.
-        await letOthersRun()
+        await untilOthersWait()
         gate.open()
         await clock.waitForSleepers(1)
         clock.advance(by: .seconds(1))
@@ -184,9 +185,9 @@ struct LentLimitTests {
         try await limit.acquire()
         let medium = other.addOperation([.priority(.medium), .limit(limit)]) { order.record("medium") }
         clock.advance(by: .seconds(1))
-        await letOthersRun()
+        await untilOthersWait()
         operation.priority = .high
-        await letOthersRun()
+        await untilOthersWait()
         limit.release()
         _ = try await (medium.value, operation.value)
         #expect(order.events == ["attempt", "medium"])

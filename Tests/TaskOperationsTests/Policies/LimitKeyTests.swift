@@ -159,7 +159,7 @@ struct LimitKeyTests {
         }
         async let all: Void = queue.waitUntilAllOperationsAreFinished()
         while queue.operationCount > 0 {
-            await letOthersRun()
+            await untilOthersWait()
             clock.advance(by: .seconds(1))
         }
         try await all
@@ -319,11 +319,11 @@ struct LimitKeyTests {
             queue.addOperation(.limit(hosts, key: "a")) { await meter.measure { await gate.pass() } }
         }
         try await queue.addOperation(.limit(hosts, key: "b")) {}.value
-        await letOthersRun()
+        await untilOthersWait()
         #expect(meter.total == 0)
         hosts.setCapacity(3, for: "a")
         await gate.waitForArrivals(3)
-        await letOthersRun()
+        await untilOthersWait()
         #expect(meter.now == 3)
         hosts.setCapacity(nil, for: "a")
         gate.open()

@@ -70,7 +70,7 @@ struct PermitLendingTests {
         }
         await blocking.waitForArrivals(1)
         for gate in gates { gate.open() }
-        await letOthersRun()
+        await untilOthersWait()
         blocking.open()
         try await meanwhile.value
         try await body.value
@@ -87,7 +87,8 @@ struct PermitLendingTests {
         #expect(queue.operationCount == 0)
     }
 
-    @Test("an unstructured task of a body lends nothing, and outside of bodies there is nothing to lend")
+    @Test(
+        "an unstructured task of a body lends nothing, and outside of bodies there is nothing to lend", .schedules(20))
     func outside() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         #expect(await withPermitLent { 5 } == 5)
@@ -98,7 +99,7 @@ struct PermitLendingTests {
         }
         await gate.waitForArrivals(1)
         let next = queue.addOperation { starts.record("second") }
-        await letOthersRun()
+        await untilOthersWait()
         gate.open()
         try await body.value
         try await next.value

@@ -64,7 +64,7 @@ struct ProgressTests {
         let cancelled = queue.addOperation {}
         let updates = cancelled.progress
         async let last = updates.reduce(OperationProgress?.none) { $1 }
-        await letOthersRun()
+        await untilOthersWait()
         cancelled.cancel()
         #expect(await last?.isFinished == true)
         queue.isSuspended = false
@@ -146,7 +146,7 @@ struct ProgressTests {
         }
         let next = queue.addOperation { order.record("next") }
         await gate.waitForArrivals(1)
-        await letOthersRun()
+        await untilOthersWait()
         gate.open()
         try await body.value
         try await next.value
@@ -158,7 +158,7 @@ struct ProgressTests {
         let operation = TaskOperation {}
         let count = await withTaskGroup(of: Int.self) { group in
             group.addTask { await operation.progress.reduce(0) { count, _ in count + 1 } }
-            await letOthersRun()
+            await untilOthersWait()
             group.cancelAll()
             return await group.next()!
         }
@@ -245,7 +245,7 @@ struct ProgressTests {
         }
         async let left = requests[0].progress.reduce(into: [Bool]()) { $0.append($1.isFinished) }
         await gate.waitForArrivals(1)
-        await letOthersRun()
+        await untilOthersWait()
         requests[0].cancel()
         #expect(await !left.contains(true))
         gate.open()

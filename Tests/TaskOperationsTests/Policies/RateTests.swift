@@ -108,7 +108,7 @@ struct RateTests {
                 }
             }
             for step in 0...90 {
-                await letOthersRun()
+                await untilOthersWait()
                 #expect(recorder.events.count == min(9, 1 + step / 10))
                 clock.advance(by: .milliseconds(10))
             }
@@ -116,7 +116,7 @@ struct RateTests {
         }
     }
 
-    @Test("An operation that is cancelled before its start uses no token")
+    @Test("An operation that is cancelled before its start uses no token", .schedules(20))
     func cancelled() async throws {
         let clock = ManualClock()
         let queue = TaskOperationQueue(.init(rate: .one(per: .seconds(60), burst: 2), clock: clock, isSuspended: true))
@@ -129,7 +129,7 @@ struct RateTests {
         await until { clock.sleeperCount == 1 }
         #expect(next.isReady)
         clock.advance(by: .seconds(59))
-        await letOthersRun()
+        await untilOthersWait()
         #expect(next.isReady)
         clock.advance(by: .seconds(1))
         #expect(try await next.value == 20)
@@ -160,11 +160,11 @@ struct RateTests {
         let closed = (0..<3).map { number in queue.addOperation { number } }
         for number in 0..<2 { #expect(try await queue.addOperation(priority: .high) { number }.value == number) }
         var wakeCount = 0
-        await letOthersRun()
+        await untilOthersWait()
         while clock.sleeperCount > 0, wakeCount < 10 {
             wakeCount += 1
             clock.advance(by: .seconds(1))
-            await letOthersRun()
+            await untilOthersWait()
         }
         #expect(wakeCount == 1, "the one that was planned while the second operation could start")
         clock.advance(by: .seconds(1))

@@ -48,7 +48,7 @@ struct RepetitionTests {
         #expect(error?.queueShutDown == .some(nil))
     }
 
-    @Test("rounds never overlap, and those that were missed are left out or made up for")
+    @Test("rounds never overlap, and those that were missed are left out or made up for", .schedules(20))
     func missed() async throws {
         for (missed, expected) in [(MissedRounds.skip, [0, 35, 40]), (.catchUp, [0, 35, 35, 35])] {
             let (clock, rounds, gate) = (ManualClock(), Recorder<Duration>(), Gate())
@@ -59,7 +59,7 @@ struct RepetitionTests {
             }
             await gate.waitForArrivals(1)
             clock.advance(by: .seconds(35))
-            await letOthersRun()
+            await untilOthersWait()
             #expect(rounds.events.count == 1)
             gate.open()
             if missed == .skip {
@@ -78,7 +78,9 @@ struct RepetitionTests {
         }
     }
 
-    @Test("a round waits while the queue is suspended, and a running one is cancelled with the repetition")
+    @Test(
+        "a round waits while the queue is suspended, and a running one is cancelled with the repetition", .schedules(20)
+    )
     func suspended() async throws {
         queue.isSuspended = true
         let gate = Gate()
@@ -86,13 +88,13 @@ struct RepetitionTests {
             await gate.pass()
             try Task.checkCancellation()
         }
-        await letOthersRun()
+        await untilOthersWait()
         #expect(gate.arrivals == 0)
         queue.isSuspended = false
         await gate.waitForArrivals(1)
         await until { repetition.state == .executing }
         repetition.cancel()
-        await letOthersRun()
+        await untilOthersWait()
         #expect(!repetition.isFinished)
         gate.open()
         await #expect(throws: CancellationError.self) { try await repetition.value }

@@ -47,13 +47,13 @@ struct RetryTests {
         let blocking = queue.addOperation { await gate.pass() }
         await gate.waitForArrivals(1)
         clock.advance(by: .seconds(1))
-        await letOthersRun()
+        await untilOthersWait()
         order.record("released")
         gate.open()
         try await blocking.value
         await clock.waitForSleepers(2)
         clock.advance(by: .milliseconds(1999))
-        await letOthersRun()
+        await untilOthersWait()
         #expect(operation.isExecuting)
         clock.advance(by: .milliseconds(1))
         await #expect(throws: WorkFailed()) { try await operation.value }

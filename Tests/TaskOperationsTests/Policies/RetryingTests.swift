@@ -35,7 +35,7 @@ struct RetryingTests {
         clock.advance(by: .seconds(1))
         await clock.waitForSleepers(2)
         clock.advance(by: .milliseconds(1999))
-        await letOthersRun()
+        await untilOthersWait()
         #expect(attempts.events == [1, 2])
         clock.advance(by: .milliseconds(1))
         await clock.waitForSleepers(3)
@@ -68,13 +68,13 @@ struct RetryingTests {
             try await retrying(.immediately(attempts: 3), clock: clock) {
                 try await withTimeout(.seconds(1), clock: clock) {
                     if RetryPolicy.attempt == 3 { return 3 }
-                    while !Task.isCancelled { await Task.yield() }
+                    await untilCancelled()
                     return 0
                 }
             }
         }
         for _ in 0..<2 {
-            await letOthersRun()
+            await untilOthersWait()
             clock.advance(by: .seconds(1))
         }
         #expect(try await caller.value == 3)

@@ -22,12 +22,12 @@ struct WithTimeoutTests {
         let caller = Task {
             defer { #expect(!Task.isCancelled) }
             try await withTimeout(.seconds(1), clock: clock) {
-                while !Task.isCancelled { await Task.yield() }
+                await untilCancelled()
                 await gate.pass()
                 ended.record(Task.isCancelled)
             }
         }
-        await letOthersRun()
+        await untilOthersWait()
         #expect(gate.arrivals == 0)
         clock.advance(by: .seconds(1))
         await gate.waitForArrivals(1)
@@ -43,7 +43,7 @@ struct WithTimeoutTests {
         for limit in [Duration.zero, .seconds(-1)] {
             await #expect(throws: WaitTimeoutError.self) {
                 try await withTimeout(limit, clock: ManualClock()) {
-                    while !Task.isCancelled { await Task.yield() }
+                    await untilCancelled()
                 }
             }
         }
@@ -61,7 +61,7 @@ struct WithTimeoutTests {
         await gate.waitForArrivals(1)
         caller.cancel()
         clock.advance(by: .seconds(1))
-        await letOthersRun()
+        await untilOthersWait()
         gate.open()
         await #expect(throws: CancellationError.self) { try await caller.value }
     }
@@ -73,14 +73,14 @@ struct WithTimeoutTests {
             try await withTimeout(.seconds(2), clock: clock) {
                 await #expect(throws: WaitTimeoutError.self) {
                     try await withTimeout(.seconds(1), clock: clock) {
-                        while !Task.isCancelled { await Task.yield() }
+                        await untilCancelled()
                     }
                 }
                 #expect(!Task.isCancelled)
                 return 7
             }
         }
-        await letOthersRun()
+        await untilOthersWait()
         clock.advance(by: .seconds(1))
         #expect(try await caller.value == 7)
     }

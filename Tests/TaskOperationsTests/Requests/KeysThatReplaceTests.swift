@@ -220,14 +220,14 @@ struct KeysThatReplaceTests {
         #expect(runs.events == [1, 2, 3, 2])
         #expect(try keyed[2]?.outcome?.get() == 20)
         #expect(keyed[3] == nil)
-        await letOthersRun { keyed.count == 0 }
+        await yield { keyed.count == 0 }
         try await Task.sleep(for: .seconds(11))
         #expect(keyed[2] == nil && keyed[1] == nil)
         _ = try await value(1)
         #expect(runs.events == [1, 2, 3, 2, 1])
     }
 
-    private func letOthersRun(_ condition: () -> Bool) async {
+    private func yield(until condition: () -> Bool) async {
         while !condition() { await Task.yield() }
     }
 

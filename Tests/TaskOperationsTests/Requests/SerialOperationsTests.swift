@@ -23,7 +23,7 @@ struct SerialOperationsTests {
         queue.isSuspended = false
         try await last.value
         #expect(order.events == ["1.1", "1.2", "1.3", "2", "3"])
-        await letOthersRun()
+        await untilOthersWait()
         #expect(serial.isEmpty)
     }
 
@@ -42,7 +42,7 @@ struct SerialOperationsTests {
         await gate.waitForArrivals(1)
         for number in [1, 3, 4] { operations[number].cancel() }
         async let end: Void = operations[5].value
-        await letOthersRun()
+        await untilOthersWait()
         #expect(order.events == ["0"])
         gate.open()
         try await end
@@ -75,7 +75,7 @@ struct SerialOperationsTests {
         queue.shutDown()
         let refused = serial.addOperation(for: 1) {}
         await #expect(throws: TaskOperationError.self) { try await refused.value }
-        await letOthersRun()
+        await untilOthersWait()
         #expect(serial.isEmpty)
     }
 

@@ -55,8 +55,8 @@ struct ConcurrentMapTests {
             let consumer = Task {
                 for try await number in results { found.record(number) }
             }
-            await letOthersRun()
-            await letOthersRun()
+            await untilOthersWait()
+            await untilOthersWait()
             #expect(found.events.count == (order == .input ? 0 : 8))
             #expect(source.taken.events.count == (order == .input ? 3 : 9))
             gate.open()
@@ -78,7 +78,7 @@ struct ConcurrentMapTests {
                 #expect(source.taken.events.isEmpty, "nothing begins before the first call")
                 for count in 1...20 {
                     #expect(try await iterator.next() != nil)
-                    await letOthersRun()
+                    await untilOthersWait()
                     #expect(source.taken.events.count == count + 5)
                 }
                 #expect(meter.most <= (queue == nil ? 5 : 2))
@@ -138,7 +138,7 @@ struct ConcurrentMapTests {
                 if order == .input { #expect(found == Array(0..<found.count)) }
                 #expect(try await iterator.next() == nil)
                 let total = meter.total
-                await letOthersRun()
+                await untilOthersWait()
                 #expect(meter.total == total)
             }
         }
@@ -174,7 +174,7 @@ struct ConcurrentMapTests {
             }
         }
         await gate.waitForArrivals(1)
-        await letOthersRun()
+        await untilOthersWait()
         order.record("open")
         gate.open()
         await #expect(throws: WorkFailed()) { try await caller.value }

@@ -65,7 +65,7 @@ struct TaskOperationResultsTests {
         }
         var iterator = results.makeAsyncIterator()
         for count in 0..<7 {
-            await letOthersRun()
+            await untilOthersWait()
             #expect(added.events.count == count + 3)
             #expect(try await iterator.next() != nil)
         }
@@ -77,11 +77,11 @@ struct TaskOperationResultsTests {
         let late = Task { try await results.addOperationWaitingForRoom { 12 } }
         let given = Task { try await results.addOperationWaitingForRoom { 13 } }
         for _ in 0..<2 {
-            await letOthersRun()
+            await untilOthersWait()
             #expect(try await iterator.next() != nil)
             #expect(results.untakenOperationCount < 5)
         }
-        await letOthersRun()
+        await untilOthersWait()
         #expect(results.untakenOperationCount == 3)
         given.cancel()
         late.cancel()
@@ -138,12 +138,12 @@ struct TaskOperationResultsTests {
             let (results, witness) = (TaskOperationResults<Witness>(on: queue), Witness(freed))
             for _ in 0..<5 {
                 results.addOperation {
-                    while !Task.isCancelled { await Task.yield() }
+                    await untilCancelled()
                     cancelled.record(Task.isCancelled)
                     return witness
                 }
             }
-            await letOthersRun()
+            await untilOthersWait()
         }
         await until { freed.isOpen && queue.operationCount == 0 }
         #expect(cancelled.events.count <= 2)
@@ -229,7 +229,7 @@ struct TaskOperationResultsTests {
         // An iteration ends when no operation is left, even if the body adds others later.
         for _ in 0..<100 where taken.count < 3 {
             for try await (_, result) in results { taken.append(try result.get()) }
-            await letOthersRun()
+            await untilOthersWait()
         }
         #expect(taken == [0, 1, 2])
         try await body.value

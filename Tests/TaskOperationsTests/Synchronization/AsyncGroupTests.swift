@@ -188,7 +188,7 @@ struct AsyncGroupTests {
         }
         let next = queue.addOperation { order.record("next") }
         await gate.waitForArrivals(3)
-        await letOthersRun()
+        await untilOthersWait()
         gate.open()
         try await body.value
         try await next.value

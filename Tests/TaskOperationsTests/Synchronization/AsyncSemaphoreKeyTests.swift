@@ -51,7 +51,7 @@ struct AsyncSemaphoreKeyTests {
         try await second.value
     }
 
-    @Test("Raising the capacity for each key resumes waiting tasks, and nil removes it")
+    @Test("Raising the capacity for each key resumes waiting tasks, and nil removes it", .schedules(20))
     func changingTheCapacityPerKey() async throws {
         let semaphore = AsyncSemaphore(capacity: 9, perKey: 0)
         #expect(semaphore.capacityPerKey == 0)
@@ -61,7 +61,7 @@ struct AsyncSemaphoreKeyTests {
             await until { semaphore.waitingCount == 5 }
             semaphore.capacityPerKey = 3
             await gate.waitForArrivals(3)
-            await letOthersRun()
+            await untilOthersWait()
             #expect(semaphore.takenCount(for: "a") == 3)
             semaphore.capacityPerKey = nil
             await gate.waitForArrivals(5)

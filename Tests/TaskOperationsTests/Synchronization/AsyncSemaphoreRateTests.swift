@@ -14,10 +14,10 @@ struct AsyncSemaphoreRateTests {
     /// Advances a clock second by second.
     private func advance(_ clock: ManualClock, seconds: Int) async {
         for _ in 0..<seconds {
-            await letOthersRun()
+            await untilOthersWait()
             clock.advance(by: .seconds(1))
         }
-        await letOthersRun()
+        await untilOthersWait()
     }
 
     private func second(_ clock: ManualClock) -> Int64 { clock.now.offset.components.seconds }
@@ -104,13 +104,13 @@ struct AsyncSemaphoreRateTests {
         let holder = queue.addOperation { await gate.pass() }
         await gate.waitForArrivals(1)
         let cancelled = (0..<5).map { _ in queue.addOperation(.limit(limit)) {} }
-        await letOthersRun()
+        await untilOthersWait()
         for operation in cancelled { operation.cancel() }
         queue.isSuspended = true
         gate.open()
         try await holder.value
         let pending = (0..<2).map { _ in queue.addOperation(.limit(limit)) {} }
-        await letOthersRun()
+        await untilOthersWait()
         queue.isSuspended = false
         for operation in pending { try await operation.value }
         #expect(clock.now.offset == .zero && !limit.tryAcquire())

@@ -45,7 +45,7 @@ struct AsyncSemaphoreTests {
         #expect(order.events == [.high, .low, .background])
     }
 
-    @Test("No more permits are out than there are, and all are used", arguments: [1, 3, 20])
+    @Test("No more permits are out than there are, and all are used", .schedules(20), arguments: [1, 3, 20])
     func capacityIsKept(capacity: Int) async throws {
         let semaphore = AsyncSemaphore(capacity: capacity)
         let meter = ConcurrencyMeter()
@@ -55,7 +55,7 @@ struct AsyncSemaphoreTests {
                 group.addTask { try await semaphore.withPermit { await meter.measure { await gate.pass() } } }
             }
             await gate.waitForArrivals(capacity)
-            await letOthersRun()
+            await untilOthersWait()
             #expect((meter.now, semaphore.available) == (capacity, 0))
             gate.open()
             try await group.waitForAll()
@@ -63,7 +63,7 @@ struct AsyncSemaphoreTests {
         #expect((meter.total, meter.most, semaphore.available) == (100, capacity, capacity))
     }
 
-    @Test("A task that needs many permits holds back later ones, so that it cannot starve")
+    @Test("A task that needs many permits holds back later ones, so that it cannot starve", .schedules(20))
     func headOfTheLineHoldsBack() async throws {
         let semaphore = AsyncSemaphore(capacity: 3)
         let order = Recorder<String>()
@@ -78,14 +78,14 @@ struct AsyncSemaphoreTests {
             order.record("light")
         }
         await until { semaphore.waitingCount == 2 }
-        await letOthersRun()
+        await untilOthersWait()
         #expect((order.events, semaphore.available) == ([], 1))
         semaphore.release(weight: 1)
-        await letOthersRun()
+        await untilOthersWait()
         #expect((order.events, semaphore.available) == ([], 2))
         semaphore.release(weight: 1)
         try await heavy.value
-        await letOthersRun()
+        await untilOthersWait()
         #expect((order.events, semaphore.available) == (["heavy"], 0))
         semaphore.release(weight: 3)
         try await light.value
@@ -119,7 +119,7 @@ struct AsyncSemaphoreTests {
         #expect(!semaphore.tryAcquire())
     }
 
-    @Test("Raising the capacity resumes waiting tasks at once, lowering it takes no permit back")
+    @Test("Raising the capacity resumes waiting tasks at once, lowering it takes no permit back", .schedules(20))
     func changingTheCapacity() async throws {
         let semaphore = AsyncSemaphore(capacity: 0)
         let gate = Gate()
@@ -128,7 +128,7 @@ struct AsyncSemaphoreTests {
             await until { semaphore.waitingCount == 5 }
             semaphore.capacity = 3
             await gate.waitForArrivals(3)
-            await letOthersRun()
+            await untilOthersWait()
             #expect((gate.arrivals, semaphore.waitingCount, semaphore.available) == (3, 2, 0))
             semaphore.capacity = 1
             #expect((semaphore.capacity, semaphore.available) == (1, 0))
@@ -138,7 +138,9 @@ struct AsyncSemaphoreTests {
         #expect((semaphore.capacity, semaphore.available, gate.arrivals) == (1, 1, 5))
     }
 
-    @Test("With a lowered capacity, permits given back are not handed out until there are as few as it says")
+    @Test(
+        "With a lowered capacity, permits given back are not handed out until there are as few as it says",
+        .schedules(20))
     func releasingAfterLowering() async throws {
         let semaphore = AsyncSemaphore(capacity: 3)
         try await semaphore.acquire(weight: 3)
@@ -147,14 +149,14 @@ struct AsyncSemaphoreTests {
         semaphore.capacity = 1
         semaphore.release()
         semaphore.release()
-        await letOthersRun()
+        await untilOthersWait()
         #expect((semaphore.waitingCount, semaphore.available) == (1, 0))
         semaphore.release()
         try await waiting.value
         #expect((semaphore.waitingCount, semaphore.available) == (0, 0))
     }
 
-    @Test("A task that waits for more than a lowered capacity is served alone")
+    @Test("A task that waits for more than a lowered capacity is served alone", .schedules(20))
     func heavierThanTheCapacity() async throws {
         let semaphore = AsyncSemaphore(capacity: 3)
         try await semaphore.acquire(weight: 2)
@@ -162,7 +164,7 @@ struct AsyncSemaphoreTests {
         await until { semaphore.waitingCount == 1 }
         semaphore.capacity = 2
         semaphore.release()
-        await letOthersRun()
+        await untilOthersWait()
         #expect(semaphore.waitingCount == 1 && !semaphore.tryAcquire())
         semaphore.release()
         try await waiting.value
