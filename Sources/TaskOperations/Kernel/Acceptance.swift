@@ -52,25 +52,29 @@ enum QueueIntake: Int, Comparable, Sendable {
 /// The queued operations in the order in which a full queue drops them.
 struct DropOrder: Sendable {
     private let overflow: TaskOperationQueue.Configuration.Overflow
-    private(set) var queued: ReadyQueue
+    private(set) var queued = EntryList()
 
-    init(_ overflow: TaskOperationQueue.Configuration.Overflow) {
-        self.overflow = overflow
-        queued = ReadyQueue(order: overflow == .dropNewest ? .lastInFirstOut : .firstInFirstOut)
+    init(_ overflow: TaskOperationQueue.Configuration.Overflow) { self.overflow = overflow }
+
+    mutating func insert(_ entry: ReadyQueue.Entry) { queued.insert(ranked(entry)) }
+
+    mutating func remove(_ entry: ReadyQueue.Entry) { queued.remove(ranked(entry)) }
+
+    private func ranked(_ entry: ReadyQueue.Entry) -> RankedSlot {
+        let order: TaskOperationQueue.Configuration.Order =
+            overflow == .dropNewest ? .lastInFirstOut : .firstInFirstOut
+        return RankedSlot(rank: order.rank(ofArrival: entry.arrival), slot: entry.slot)
     }
-
-    mutating func insert(_ entry: ReadyQueue.Entry) { queued.insert(entry, at: .medium) }
-
-    mutating func remove(_ entry: ReadyQueue.Entry) { queued.remove(entry, at: .medium) }
 
     /// Removes the next operation to drop and returns its slot; nil if no operation can be dropped.
     ///
     /// - Parameter freePermits: The number of free permits. `.dropOldest` keeps the oldest operations for which permits
     ///   are free.
     mutating func popFirst(freePermits: Int) -> Int? {
-        var kept: [ReadyQueue.Entry] = []
-        defer { for entry in kept { insert(entry) } }
-        while let entry = queued.popFirst() {
+        var kept: [RankedSlot] = []
+        defer { for entry in kept { queued.insert(entry) } }
+        while !queued.isEmpty {
+            let entry = queued.removeFirst()
             if overflow == .dropNewest || kept.count == freePermits { return entry.slot }
             kept.append(entry)
         }

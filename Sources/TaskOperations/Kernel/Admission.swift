@@ -50,7 +50,7 @@ struct Admission: Sendable {
 
     mutating func remove(_ entry: Entry, at level: PriorityLevel, isBarrier: Bool) {
         if hasBarriers, !barriers.line.admits(entry.arrival) {
-            if !isBarrier { barriers.heldBack.remove(entry, at: QueueBarriers.heldBackLevel) }
+            if !isBarrier { barriers.heldBack.remove(RankedSlot(rank: entry.arrival, slot: entry.slot)) }
             return
         }
         if hasPolicies, removeLimited(entry, at: level) { return }
@@ -64,7 +64,7 @@ extension Admission {
     /// Returns whether barriers let a ready operation start. If they do not, holds the operation back.
     private mutating func admits(_ entry: Entry, _ isBarrier: Bool) -> Bool {
         if barriers.line.admits(entry.arrival) { return true }
-        if !isBarrier { barriers.heldBack.insert(entry, at: QueueBarriers.heldBackLevel) }
+        if !isBarrier { barriers.heldBack.insert(RankedSlot(rank: entry.arrival, slot: entry.slot)) }
         return false
     }
 
@@ -95,9 +95,11 @@ extension Admission {
     }
 
     private mutating func releaseHeldBack(_ readyLevel: (_ slot: Int) -> PriorityLevel?) {
-        while let (entry, _) = barriers.heldBack.first, barriers.line.admits(entry.arrival) {
-            _ = barriers.heldBack.popFirst()
-            if let level = readyLevel(entry.slot) { insert(entry, at: level, isBarrier: false) }
+        while let held = barriers.heldBack.first, barriers.line.admits(held.rank) {
+            barriers.heldBack.removeFirst()
+            if let level = readyLevel(held.slot) {
+                insert(Entry(arrival: held.rank, slot: held.slot), at: level, isBarrier: false)
+            }
         }
     }
 }

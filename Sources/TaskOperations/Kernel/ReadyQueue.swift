@@ -5,8 +5,6 @@
 /// `AsyncSemaphore`. The caller decides whether to take the first entry, because the entry may need more permits than
 /// are free.
 ///
-/// A removal from the middle does not search for the entry, but inserts the entry into a second list. The entry leaves
-/// both lists when it is the head of both. If many entries are removed, all of them leave both lists together.
 /// Insertions and removals out of order take amortised logarithmic time. Every other call takes amortised constant
 /// time.
 struct ReadyQueue: Sendable {
@@ -19,13 +17,8 @@ struct ReadyQueue: Sendable {
     let order: TaskOperationQueue.Configuration.Order
     /// One bit for each level, set if the list of the level is not empty.
     private var occupied: UInt8 = 0
-    /// One list for each level; empty before the first insertion. The head of a list is never a removed entry.
-    private var lists: [RankedList<RankedSlot>] = []
-    /// The removed entries of each level that are still in its list. An operation that left a level and returned to it
-    /// has several equal entries in the list. The queue may drop any of them.
-    private var removed: [RankedList<RankedSlot>] = []
-    private var removedCount = 0
-    /// The number of entries, without removed entries.
+    /// One list for each level; empty before the first insertion.
+    private var lists: [EntryList] = []
     private(set) var count = 0
 
     init(order: TaskOperationQueue.Configuration.Order = .firstInFirstOut) {
@@ -57,31 +50,26 @@ struct ReadyQueue: Sendable {
     private func entry(_ ranked: RankedSlot) -> Entry {
         Entry(arrival: order.arrival(ofRank: ranked.rank), slot: ranked.slot)
     }
+
+    private func ranked(_ entry: Entry) -> RankedSlot {
+        RankedSlot(rank: order.rank(ofArrival: entry.arrival), slot: entry.slot)
+    }
 }
 
 // MARK: - Changes
 
 extension ReadyQueue {
     mutating func insert(_ entry: Entry, at level: PriorityLevel) {
-        if lists.isEmpty { lists = .forEachLevel }
-        lists[Int(level.rawValue)].insert(.init(rank: order.rank(ofArrival: entry.arrival), slot: entry.slot))
+        if lists.isEmpty { lists = Array(repeating: EntryList(), count: PriorityLevel.allCases.count) }
+        lists[Int(level.rawValue)].insert(ranked(entry))
         occupied |= 1 << level.rawValue
         count += 1
     }
 
-    /// Removes an entry at any position. The queue must contain the entry. Otherwise, a later insertion of the same
-    /// entry would have no effect.
+    /// Removes an entry at any position; see `EntryList.remove`.
     mutating func remove(_ entry: Entry, at level: PriorityLevel) {
-        let rank = order.rank(ofArrival: entry.arrival)
-        count -= 1
-        if lists[Int(level.rawValue)].first?.rank == rank {
-            removeHead(of: level)
-        } else {
-            if removed.isEmpty { removed = .forEachLevel }
-            removed[Int(level.rawValue)].insert(.init(rank: rank, slot: entry.slot))
-            removedCount += 1
-            if removedCount > 64, removedCount > count { sweep() }
-        }
+        lists[Int(level.rawValue)].remove(ranked(entry))
+        noteRemoval(at: level)
     }
 
     /// Removes and returns the first entry; nil if the queue is empty.
@@ -93,39 +81,14 @@ extension ReadyQueue {
     /// Removes and returns the first entry of a level, which must have an entry.
     @discardableResult
     mutating func popFirst(of level: PriorityLevel) -> Entry {
+        let first = entry(lists[Int(level.rawValue)].removeFirst())
+        noteRemoval(at: level)
+        return first
+    }
+
+    private mutating func noteRemoval(at level: PriorityLevel) {
         count -= 1
-        return entry(removeHead(of: level))
-    }
-
-    /// Removes and returns the head of a level's list. Also removes the removed entries directly behind it.
-    @discardableResult
-    private mutating func removeHead(of level: PriorityLevel) -> RankedSlot {
-        let head = lists[Int(level.rawValue)].removeFirst()
-        if removedCount > 0 { skipRemoved(of: level) }
         if lists[Int(level.rawValue)].isEmpty { occupied &= ~(1 << level.rawValue) }
-        return head
-    }
-
-    private mutating func skipRemoved(of level: PriorityLevel) {
-        let index = Int(level.rawValue)
-        while let next = removed[index].first, next.rank == lists[index].first?.rank {
-            lists[index].removeFirst()
-            removed[index].removeFirst()
-            removedCount -= 1
-        }
-        assert((removed[index].first?.rank ?? .max) >= (lists[index].first?.rank ?? .max), "an entry was not there")
-        if removedCount == 0 { removed = [] }
-    }
-
-    /// Drops every removed entry.
-    private mutating func sweep() {
-        for level in PriorityLevel.allCases {
-            let index = Int(level.rawValue)
-            lists[index].subtract(removed[index])
-            if lists[index].isEmpty { occupied &= ~(1 << level.rawValue) }
-        }
-        removed = []
-        removedCount = 0
     }
 }
 
@@ -135,7 +98,7 @@ extension ReadyQueue {
     /// All entries in no particular order, including entries that were removed and not yet dropped.
     var entriesWithRemoved: [(entry: Entry, level: PriorityLevel)] {
         PriorityLevel.allCases.flatMap { level in
-            lists.isEmpty ? [] : lists[Int(level.rawValue)].elements.map { (entry($0), level) }
+            lists.isEmpty ? [] : lists[Int(level.rawValue)].entriesWithRemoved.map { (entry($0), level) }
         }
     }
 }
@@ -151,6 +114,64 @@ struct RankedSlot: Hashable, HeapElement {
 extension [RankedList<RankedSlot>] {
     /// An empty list for each level.
     static var forEachLevel: Self { Array(repeating: RankedList(), count: PriorityLevel.allCases.count) }
+}
+
+/// Entries in the order of their ranks.
+///
+/// A removal from the middle does not search for the entry, but inserts the entry into a second list. The entry leaves
+/// both lists when it is the head of both. If many entries are removed, all of them leave both lists together.
+struct EntryList: Sendable {
+    /// The head is never a removed entry.
+    private var entries = RankedList<RankedSlot>()
+    /// The removed entries that are still in `entries`; nil if there are none. An operation that left the list and
+    /// returned to it has several equal entries in `entries`. The list may drop any of them.
+    private var removed: Boxed<RankedList<RankedSlot>>?
+
+    /// The number of entries, without removed entries.
+    var count: Int { entries.count - (removed?.value.count ?? 0) }
+
+    var isEmpty: Bool { entries.isEmpty }
+
+    var first: RankedSlot? { entries.first }
+
+    mutating func insert(_ entry: RankedSlot) { entries.insert(entry) }
+
+    /// Removes an entry at any position. The list must contain the entry. Otherwise, a later insertion of the same entry
+    /// would have no effect.
+    mutating func remove(_ entry: RankedSlot) {
+        if entries.first?.rank == entry.rank {
+            removeFirst()
+            return
+        }
+        if removed == nil { removed = Boxed(RankedList()) }
+        removed!.value.insert(entry)
+        let removedCount = removed!.value.count
+        if removedCount > 64, removedCount > entries.count - removedCount {
+            entries.subtract(removed!.value)
+            removed = nil
+        }
+    }
+
+    /// Removes and returns the first entry of the list, which must not be empty.
+    @discardableResult
+    mutating func removeFirst() -> RankedSlot {
+        let first = entries.removeFirst()
+        if removed != nil { skipRemoved() }
+        return first
+    }
+
+    /// Drops the removed entries at the head.
+    private mutating func skipRemoved() {
+        while let next = removed!.value.first, next.rank == entries.first?.rank {
+            entries.removeFirst()
+            removed!.value.removeFirst()
+        }
+        assert((removed!.value.first?.rank ?? .max) >= (entries.first?.rank ?? .max), "an entry was not there")
+        if removed!.value.isEmpty { removed = nil }
+    }
+
+    /// All entries in no particular order, including removed ones.
+    var entriesWithRemoved: [RankedSlot] { entries.elements }
 }
 
 // MARK: - The order within a level

@@ -5,9 +5,8 @@ struct QueueBarriers: Sendable {
     var delayed: Set<Int> = []
     /// The first arrivals of operations that have arrived again, by slot.
     var numbers: [Int: UInt64] = [:]
-    /// The ready operations that a barrier holds back, except barriers. All of them are inserted at one level, so that
-    /// only their arrivals order them.
-    var heldBack = ReadyQueue()
+    /// The ready operations that a barrier holds back, except barriers. Their ranks are their arrivals.
+    var heldBack = EntryList()
     /// The levels that operations inherit through barriers and from waits until the queue is empty.
     var floors = BarrierInheritance()
     /// The operations that have not ended, in the order of arrival. Nil before the first use, and after the queue was
@@ -21,8 +20,6 @@ struct QueueBarriers: Sendable {
         line = BarrierLine(unfinished: count)
         if let lowestLevel { floors.note(lowestLevel) }
     }
-
-    static var heldBackLevel: PriorityLevel { .medium }
 
     /// The floor of the operation at a slot; see `BarrierInheritance`.
     func floor<Element>(of operation: QueuedOperation<Element>, at slot: Int) -> PriorityLevel {

@@ -54,17 +54,17 @@ extension SmallQueue {
     /// further effect and are left out.
     private func addEntries(to key: inout Key) {
         var counts = 0
-        func count(_ line: ReadyQueue, from first: Int, isByLevel: Bool = true) {
-            for (entry, level) in line.entriesWithRemoved where state.records.holds(entry.slot) {
-                let record = state.records[entry.slot]
-                if record.arrival != entry.arrival { continue }
-                let position = 2 * (record.element * 5 + first + (isByLevel && level == .high ? 1 : 0))
-                if (counts >> position) & 3 < 3 { counts += 1 << position }
+        func count(_ arrival: UInt64, _ slot: Int, at position: Int) {
+            guard state.records.holds(slot), state.records[slot].arrival == arrival else { return }
+            let position = 2 * (state.records[slot].element * 5 + position)
+            if (counts >> position) & 3 < 3 { counts += 1 << position }
+        }
+        for (first, line) in [(0, state.admission.ready), (2, state.returning)] {
+            for (entry, level) in line.entriesWithRemoved {
+                count(entry.arrival, entry.slot, at: first + (level == .high ? 1 : 0))
             }
         }
-        count(state.admission.ready, from: 0)
-        count(state.returning, from: 2)
-        count(state.heldBack, from: 4, isByLevel: false)
+        for entry in state.heldBack.entriesWithRemoved { count(entry.rank, entry.slot, at: 4) }
         key.add(counts, bits: 2 * 5 * operations.count)
     }
 }

@@ -18,7 +18,7 @@ extension SchedulerState {
 // Parts of the state that are created on demand; empty if they do not exist yet.
 extension SchedulerState {
     var returning: ReadyQueue { permits.returning }
-    var heldBack: ReadyQueue { admission.optionalBarriers?.value.heldBack ?? ReadyQueue() }
+    var heldBack: EntryList { admission.optionalBarriers?.value.heldBack ?? EntryList() }
     var barriers: BarrierLine { admission.optionalBarriers?.value.line ?? BarrierLine() }
     var limitedOperations: LimitedOperations { limited ?? LimitedOperations(order: order) }
 }

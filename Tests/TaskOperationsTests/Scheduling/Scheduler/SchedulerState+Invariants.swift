@@ -93,7 +93,7 @@ extension SchedulerState {
         for set in limitedOperations.sets.slots {
             let members = records.slots.filter { limitedOperations.set(of: $0) == set }
             let parked = members.count { limitedOperations.isParked($0) }
-            checkLine("of set \(set)", limitedOperations.sets[set].parked, holds: parked, check)
+            checkQueue("of set \(set)", limitedOperations.sets[set].parked, holds: parked, check)
             check(limitedOperations.sets[set].operationCount == members.count, "set \(set) counts wrong")
             if case .claimed(let level, _) = limitedOperations.sets[set].availability {
                 // With ageing, the claim has the level at which an operation of the set competed when it tried last.
@@ -113,9 +113,10 @@ extension SchedulerState {
         check(limitedOperations.keeping.sorted() == keepers, "\(limitedOperations.keeping) keep, not \(keepers)")
         let held = ready.count { !isAdmitted($0, inOrder) && !inOrder[$0].isBarrier }
         let wanting = inOrder.count { $0.status == .returning }
-        checkLine("ready", admission.ready, holds: admitted.count - parkedCount, check)
-        checkLine("held back", heldBack, holds: held, check)
-        checkLine("returning", returning, holds: wanting, check)
+        checkQueue("ready", admission.ready, holds: admitted.count - parkedCount, check)
+        checkQueue("returning", returning, holds: wanting, check)
+        check(heldBack.count == held, "\(heldBack.count) are held back, and \(held) ought to be")
+        checkMemory("held back", heldBack.entriesWithRemoved.count, for: held, listCount: 1, check)
     }
 
     /// The arrivals of operations that wait for their limits.
@@ -123,12 +124,17 @@ extension SchedulerState {
         Set(records.slots.filter { limitedOperations.isParked($0) }.map { records[$0].arrival })
     }
 
-    /// Checks the counts of a line. Removed entries that are still stored must not accumulate.
-    private func checkLine(_ name: String, _ line: ReadyQueue, holds count: Int, _ check: Check) {
-        check(line.count == count, "\(line.count) stand in the line \(name), and \(count) ought to")
-        check(line.isEmpty == (line.first == nil), "the line \(name) has a first and is empty, or has none and is not")
-        let entries = line.entriesWithRemoved.count
-        check(entries >= count && entries <= max(2 * count + 1, count + 65), "\(entries) entries for \(count)")
+    private func checkQueue(_ name: String, _ queue: ReadyQueue, holds count: Int, _ check: Check) {
+        check(queue.count == count, "\(queue.count) are in the queue \(name), and \(count) ought to be")
+        check(queue.isEmpty == (queue.first == nil), "the queue \(name) has a first and is empty, or neither")
+        let listCount = PriorityLevel.allCases.count
+        checkMemory(name, queue.entriesWithRemoved.count, for: count, listCount: listCount, check)
+    }
+
+    /// Removed entries that are still stored must not accumulate.
+    private func checkMemory(_ name: String, _ entries: Int, for count: Int, listCount: Int, _ check: Check) {
+        let most = max(2 * count, count + 64 * listCount) + listCount
+        check(entries >= count && entries <= most, "\(name): \(entries) entries for \(count)")
     }
 
     /// Checks that arrivals of operations have no effects at each level for which the inbox is open.
