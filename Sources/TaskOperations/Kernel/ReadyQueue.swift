@@ -81,9 +81,10 @@ extension ReadyQueue {
     /// Removes and returns the first entry of a level, which must have an entry.
     @discardableResult
     mutating func popFirst(of level: PriorityLevel) -> Entry {
-        let first = entry(lists[Int(level.rawValue)].removeFirst())
+        // Not within the call of `entry`, whose copy of the queue would make the list copy its memory.
+        let first = lists[Int(level.rawValue)].removeFirst()
         noteRemoval(at: level)
-        return first
+        return entry(first)
     }
 
     private mutating func noteRemoval(at level: PriorityLevel) {

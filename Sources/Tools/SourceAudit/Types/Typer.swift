@@ -42,12 +42,14 @@ struct Typer {
 
     /// For the dot of `\.member` in `filter(\.member)`, the type of the elements.
     func root(ofKeyPath dot: Int) -> Result? {
-        guard file[dot - 1] == .backslash, file[dot - 2] == .openParen, file[dot - 4] == .dot else { return nil }
-        switch file[dot - 3] {
+        let (backslash, parenthesis, function, functionDot) = (dot - 1, dot - 2, dot - 3, dot - 4)
+        guard file[backslash] == .backslash, file[parenthesis] == .openParen, file[functionDot] == .dot
+        else { return nil }
+        switch file[function] {
         case .map, .compactMap, .flatMap, .filter, .allSatisfy, .contains, .first, .sorted: break
         default: return nil
         }
-        guard let list = receiver(ofDot: dot - 4), list.type.layers > 0 else { return nil }
+        guard let list = receiver(ofDot: functionDot), list.type.layers > 0 else { return nil }
         return Result(type: list.type.element, isCertain: list.isCertain)
     }
 
