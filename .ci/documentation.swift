@@ -107,11 +107,32 @@ func writeSnippets(of paths: [String], into folder: String) throws {
     }
 }
 
+/// Adds the code of both sides behind each diff of the pages in a folder.
+func addSides(to folder: String) throws {
+    let paths = try FileManager.default.subpathsOfDirectory(atPath: folder).filter { $0.hasSuffix(".md") }
+    for path in paths {
+        let text = try String(contentsOfFile: "\(folder)/\(path)", encoding: .utf8)
+        let complete = text.replacing(/(?s)```diff\n(.*?)\n```/) { diff in
+            let lines = diff.1.split(separator: "\n", omittingEmptySubsequences: false)
+            let sides = [("Before", "+"), ("After", "-")].map { title, other in
+                let code = lines.filter { !$0.hasPrefix(other) }.map { $0.dropFirst() }
+                return "\(title):\n\n```swift\n\(code.joined(separator: "\n"))\n```"
+            }
+            return ([String(diff.0)] + sides).joined(separator: "\n\n")
+        }
+        try complete.write(toFile: "\(folder)/\(path)", atomically: true, encoding: .utf8)
+    }
+    print("\(folder): \(paths.count) pages")
+}
+
 let arguments = CommandLine.arguments.dropFirst()
 let findings: [String]
 switch arguments.first {
 case "symbols": findings = try undocumented(in: Array(arguments.dropFirst()))
 case "groups": findings = try ungrouped(in: arguments.last!)
+case "sides":
+    try addSides(to: arguments.last!)
+    findings = []
 default:
     try writeSnippets(of: Array(arguments.dropFirst(2)), into: arguments.dropFirst().first!)
     findings = []

@@ -86,14 +86,18 @@ struct MigrationDocument {
     /// The possible targets of a link with a `#`: headings, and anchors such as `<a id="…">`.
     var anchors: [String] { sections.map(\.anchor) + text.matches(of: /<a id="([\w-]+)">/).map { String($0.1) } }
 
-    /// The regions of recipes that the document shows, as `(Legacy, Operations/Waiting.swift, waiting)`.
+    /// The regions of recipes that the document shows, as `(Legacy, Operations/Waiting.swift, waiting)`. A diff shows the
+    /// regions of both sides.
     var regions: [(side: Substring, file: Substring, name: Substring)] {
         text.matches(of: /<!-- (Legacy|Ported)\/(\w+\/\w+\.swift): ([\w-]+) -->/).map { ($0.1, $0.2, $0.3) }
+            + text.matches(of: /<!-- diff: (\w+\/\w+\.swift): ([\w-]+) -->/).flatMap { match in
+                ["Legacy", "Ported"].map { ($0, match.1, match.2) }
+            }
     }
 
-    /// The code blocks of the document.
+    /// The code blocks of the document, and its diffs.
     var code: String {
-        text.matches(of: /(?s)```swift\n(.*?)```/).map { String($0.1) }.joined(separator: "\n")
+        text.matches(of: /(?s)```(?:swift|diff)\n(.*?)```/).map { String($0.1) }.joined(separator: "\n")
     }
 
     /// The targets of all links, including those in code blocks.

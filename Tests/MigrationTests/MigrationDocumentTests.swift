@@ -6,7 +6,8 @@ import Testing
 @testable import tour
 
 /// Migration.md and the pages of the recipes show regions of sources that compile and run. A comment before a code
-/// block names the region: `<!-- Ported/Operations/Waiting.swift: waiting -->`.
+/// block names the region: `<!-- Ported/Operations/Waiting.swift: waiting -->`. A comment before a diff names the regions
+/// of both sides: `<!-- diff: Operations/Waiting.swift: waiting -->`.
 @Suite("The guide", .inTurns)
 struct MigrationDocumentTests {
     private static let sources = MigrationDocument.package.appending(path: "Sources/MigrationExamples")
@@ -57,9 +58,8 @@ struct MigrationDocumentTests {
     @Test("Every recipe is told in all its parts, and both sides are shown where they belong")
     func parts() throws {
         let parts = [
-            "**When you have this.**", "As a diff:", "<!-- diff: ", "Before:", "<!-- Legacy/", "After:", "<!-- Ported/",
-            "**What changes.**",
-            "**In steps.**", "**Pitfalls.**",
+            "**When you have this.**", "As a diff:", "<!-- diff: ", "**What changes.**", "**In steps.**",
+            "**Pitfalls.**",
         ]
         for path in try MigrationDocument.recipePaths {
             let document = try MigrationDocument(path)
@@ -76,10 +76,7 @@ struct MigrationDocumentTests {
     @Test("A page can be read at one sitting, and the guide too")
     func lengths() throws {
         for path in try MigrationDocument.recipePaths {
-            // The diffs repeat the code of both sides, so they are removed.
-            let text = try MigrationDocument(path).text.replacing(
-                /(?s)\n<!-- diff: [\w-]+ -->\n```diff.*?```\n/, with: "")
-            let lines = text.split(separator: "\n", omittingEmptySubsequences: false).count
+            let lines = try MigrationDocument(path).text.split(separator: "\n", omittingEmptySubsequences: false).count
             #expect((30...132).contains(lines - 1), "\(path) has \(lines - 1) lines")
         }
         let lines = try MigrationDocument().text.split(separator: "\n", omittingEmptySubsequences: false).count
@@ -115,7 +112,8 @@ struct MigrationDocumentTests {
         for path in try MigrationDocument.paths where path != "README.md" {
             let document = try MigrationDocument(path)
             guard !document.regions.isEmpty else { continue }
-            let introduction = document.text.prefix(upTo: document.text.firstRange(of: "```swift")!.lowerBound)
+            let introduction = document.text.prefix(
+                upTo: document.text.firstRange(of: /```(swift|diff)/)!.lowerBound)
             for helper in helpers + ["input"] where try document.code.contains(Regex("\\b\(helper)\\b")) {
                 let isTold = try introduction.contains(Regex("`\(helper)[`.]"))
                 #expect(isTold, "\(path) does not say what \(helper) is")
@@ -156,14 +154,11 @@ struct MigrationDocumentTests {
 
     /// Returns the document with each diff recomputed from the regions of both sides.
     private static func withDiffs(_ text: String) throws -> String {
-        try text.replacing(/(?s)<!-- diff: ([\w-]+) -->\n```diff\n.*?```/) { match in
-            let (name, sides) = (String(match.1), ["Legacy", "Ported"])
-            let codes = try sides.map { side in
-                let path = text.firstMatch(of: try Regex("<!-- (\(side)/\\w+/\\w+\\.swift): \(name) -->"))
-                return try code(of: name, in: String(#require(path?[1].substring, "\(side): \(name)")))
-            }
+        try text.replacing(/(?s)<!-- diff: (\w+\/\w+\.swift): ([\w-]+) -->\n```diff\n.*?```/) { match in
+            let (path, name) = (match.1, String(match.2))
+            let codes = try ["Legacy", "Ported"].map { try code(of: name, in: "\($0)/\(path)") }
             let lines = diff(from: codes[0], to: codes[1])
-            return "<!-- diff: \(name) -->\n```diff\n\(lines.joined(separator: "\n"))\n```"
+            return "<!-- diff: \(path): \(name) -->\n```diff\n\(lines.joined(separator: "\n"))\n```"
         }
     }
 
