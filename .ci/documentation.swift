@@ -112,10 +112,10 @@ func addSides(to folder: String) throws {
     let paths = try FileManager.default.subpathsOfDirectory(atPath: folder).filter { $0.hasSuffix(".md") }
     for path in paths {
         let text = try String(contentsOfFile: "\(folder)/\(path)", encoding: .utf8)
-        let complete = text.replacing(/(?s)```diff\n(.*?)\n```/) { diff in
+        let complete = text.replacing(#/(?s)```diff\n(.*?)\n```/#) { diff -> String in
             let lines = diff.1.split(separator: "\n", omittingEmptySubsequences: false)
-            let sides = [("Before", "+"), ("After", "-")].map { title, other in
-                let code = lines.filter { !$0.hasPrefix(other) }.map { $0.dropFirst() }
+            let sides = [("Before", "+"), ("After", "-")].map { title, other -> String in
+                let code = lines.filter { !$0.hasPrefix(other) }.map { String($0.dropFirst()) }
                 return "\(title):\n\n```swift\n\(code.joined(separator: "\n"))\n```"
             }
             return ([String(diff.0)] + sides).joined(separator: "\n\n")

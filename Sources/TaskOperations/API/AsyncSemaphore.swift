@@ -243,10 +243,10 @@ extension AsyncSemaphore {
     ///
     /// - Parameters:
     ///   - share: The share; from 1 to 65,536.
-    ///   - key: The key. Keys of different types are different.
-    public func setShare(_ share: Int, for key: some Hashable & Sendable) {
+    ///   - key: The key. Keys of different types are different. Nil has no effect.
+    public func setShare(_ share: Int, for key: (some Hashable & Sendable)?) {
         require((1...65_536).contains(share), "share is \(share); it must be from 1 to 65,536.")
-        set(interned(key)) { $0.state.setShare(share, of: $1) }
+        if let key = interned(key) { set(key) { $0.state.setShare(share, of: $1) } }
     }
 
     /// Sets the number of permits for one key, instead of `capacityPerKey`.
@@ -257,10 +257,11 @@ extension AsyncSemaphore {
     ///
     /// - Parameters:
     ///   - capacity: The number of permits; not negative. Nil for the capacity of every key.
-    ///   - key: The key. Keys of different types are different.
-    public func setCapacity(_ capacity: Int?, for key: some Hashable & Sendable) {
+    ///   - key: The key. Keys of different types are different. Nil has no effect.
+    public func setCapacity(_ capacity: Int?, for key: (some Hashable & Sendable)?) {
         if let capacity { Self.checkCapacity(capacity) }
-        set(interned(key)) { storage, number in
+        guard let key = interned(key) else { return }
+        set(key) { storage, number in
             storage.state.setCapacity(capacity, of: number)
             storage.peakCapacityPerKey = max(storage.peakCapacityPerKey, capacity ?? 0)
         }
@@ -276,17 +277,17 @@ extension AsyncSemaphore {
         extendLifetime(former)
     }
 
-    /// The number of permits that are taken for a key.
-    public func takenCount(for key: some Hashable & Sendable) -> Int {
-        let key = interned(key)
+    /// The number of permits that are taken for a key; 0 for nil.
+    public func takenCount(for key: (some Hashable & Sendable)?) -> Int {
+        guard let key = interned(key) else { return 0 }
         defer { extendLifetime(key) }
         return storage.withLock { $0.state.takenCount(of: key.number) }
     }
 
-    /// The number of tasks that wait for permits of a key, without the operations that wait. Takes linear time in the
-    /// number of waiting tasks.
-    public func waitingCount(for key: some Hashable & Sendable) -> Int {
-        let key = interned(key)
+    /// The number of tasks that wait for permits of a key, without the operations that wait; 0 for nil. Takes linear time
+    /// in the number of waiting tasks.
+    public func waitingCount(for key: (some Hashable & Sendable)?) -> Int {
+        guard let key = interned(key) else { return 0 }
         defer { extendLifetime(key) }
         return storage.withLock { $0.state.waitingCount(of: key.number) }
     }
@@ -294,7 +295,8 @@ extension AsyncSemaphore {
     /// Waits for permits of a key, and runs a body with them. Releases the permits when the body returns or throws.
     ///
     /// - Parameters:
-    ///   - key: The key. Its permits also count as permits of the semaphore. Keys of different types are different.
+    ///   - key: The key. Its permits also count as permits of the semaphore. Keys of different types are different. Nil
+    ///     means no key.
     ///   - weight: The number of permits; at least 1, and at most the largest capacity and the largest capacity for each
     ///     key that the semaphore has had.
     ///   - priority: The priority of the wait; nil for the priority of the calling task.
@@ -306,7 +308,7 @@ extension AsyncSemaphore {
     ///   permits. `CancellationError` if the task is cancelled before it receives the permits.
     ///   `TaskOperationError.weightExceedsCapacity` if the semaphore has never had as many permits.
     public func withPermit<Value>(
-        key: some Hashable & Sendable, weight: Int = 1, priority: TaskPriority? = nil, timeout: Duration? = nil,
+        key: (some Hashable & Sendable)?, weight: Int = 1, priority: TaskPriority? = nil, timeout: Duration? = nil,
         clock: any Clock<Duration> = ContinuousClock(),
         _ body: () async throws -> Value
     ) async throws -> Value {

@@ -187,10 +187,10 @@ extension OperationOptions {
     ///
     /// - Parameters:
     ///   - semaphore: The semaphore. If it is given several times, its last option applies.
-    ///   - key: The key. Keys of different types are different.
+    ///   - key: The key. Keys of different types are different. Nil means no key.
     ///   - weight: The number of permits; at least 1. A smaller number stops the process with a message.
     public static func limit(
-        _ semaphore: AsyncSemaphore, key: some Hashable & Sendable, weight: Int = 1
+        _ semaphore: AsyncSemaphore, key: (some Hashable & Sendable)?, weight: Int = 1
     ) -> OperationOptions {
         limit(LimitRequest(limit: semaphore, key: semaphore.interned(key), weight: weight))
     }

@@ -15,6 +15,7 @@ extension AnyTaskOperation {
         }
         scheduler.setLimitsLent(true, of: operation)
         await work()
+        operation.record.withLock { $0.links?.limitUse = .returning }
         let level = PriorityLevel(operation.effectivePriority)
         guard await LimitReturn(operation.limitRequests, level: level).wait() else { return }
         operation.limitsWereReturned()

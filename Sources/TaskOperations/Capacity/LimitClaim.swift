@@ -46,12 +46,14 @@ struct LimitRequest: Hashable, Sendable {
 }
 
 extension [LimitRequest] {
-    /// The last request for each limit, in the order in which the semaphores were created.
+    /// The last request for each limit, in the order in which they are taken: by the creation of the semaphores, but those
+    /// with a rate last. Otherwise, each waiting claim would have a token, and all of them could start at once.
     var ordered: [LimitRequest] {
         if count < 2 { return self }
         var ordered: [LimitRequest] = []
         // Equal numbers keep their order, because the sort is stable.
-        for request in sorted(by: { $0.limit.number < $1.limit.number }) {
+        let places = map { (request: $0, place: ($0.limit.hasClock ? 1 : 0, $0.limit.number)) }
+        for (request, _) in places.sorted(by: { $0.place < $1.place }) {
             if ordered.last?.limit === request.limit { ordered.removeLast() }
             ordered.append(request)
         }

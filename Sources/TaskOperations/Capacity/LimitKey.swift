@@ -136,6 +136,9 @@ struct LimitKeys: Sendable {
 }
 
 extension AsyncSemaphore {
+    /// A use of a key; nil if the key is nil.
+    func interned(_ value: (some Hashable & Sendable)?) -> LimitKey? { value.map { interned($0) } }
+
     /// A use of a key. Calls the functions of the key with no lock held.
     package func interned<Value: Hashable & Sendable>(_ value: Value) -> LimitKey {
         let hash = value.hashValue

@@ -167,4 +167,8 @@ enum LimitUse: Sendable {
     case lending
     /// The permits are lent. The body needs them again before its next attempt.
     case lent
+    /// The permits are lent, and the body waits for their return.
+    case returning
+
+    var isLent: Bool { self == .lent || self == .returning }
 }

@@ -146,7 +146,7 @@ extension OperationRecord {
     private var lentPermits: [PermitNode] {
         guard let links else { return [] }
         let ofScheduler = links.permit == .lent ? scheduler?.permit.map { [$0] } ?? [] : []
-        return links.limitUse == .lent ? ofScheduler + limits.map(\.limit.permit) : ofScheduler
+        return links.limitUse.isLent ? ofScheduler + limits.map(\.limit.permit) : ofScheduler
     }
 
     /// Whether `rank` is above the ranks of all limits.

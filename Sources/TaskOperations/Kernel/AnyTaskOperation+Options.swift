@@ -33,15 +33,16 @@ extension AnyTaskOperation {
     /// of each semaphore. See `OperationOptions.limit(_:)`.
     public var limits: [AsyncSemaphore] { limitRequests.map(\.limit) }
 
-    /// Whether the operation takes permits of a key of a semaphore. False if the operation has ended.
+    /// Whether the operation takes permits of a key of a semaphore. False if the operation has ended, and for a key that is
+    /// nil.
     ///
     /// ```swift
     /// for operation in queue.operations where operation.isLimited(by: hosts, key: "example.com") {
     ///     operation.cancel()
     /// }
     /// ```
-    public func isLimited(by limit: AsyncSemaphore, key: some Hashable & Sendable) -> Bool {
-        let key = limit.interned(key)
+    public func isLimited(by limit: AsyncSemaphore, key: (some Hashable & Sendable)?) -> Bool {
+        guard let key = limit.interned(key) else { return false }
         defer { extendLifetime(key) }
         return limitRequests.contains { $0.limit === limit && $0.key?.number == key.number }
     }

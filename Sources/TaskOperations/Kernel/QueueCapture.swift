@@ -154,6 +154,8 @@ package struct OperationDetail: Sendable {
     private let waits: [OperationLinks.Wait]
     private let notes: [OpaqueWait]
     private let limits: [LimitRequest]
+    /// Whether the body waits for its limits before another attempt.
+    private let awaitsLimits: Bool
 
     package init(_ operation: AnyTaskOperation) {
         self = operation.record.withLock { OperationDetail($0) }
@@ -172,6 +174,7 @@ package struct OperationDetail: Sendable {
         waits = record.links?.waits.all ?? []
         notes = record.links?.notes.all ?? []
         limits = record.links?.limits ?? []
+        awaitsLimits = record.links?.limitUse == .returning
     }
 
     /// The unfinished dependencies of the operation.
@@ -191,7 +194,8 @@ package struct OperationDetail: Sendable {
 
     /// The waits of the body. An open scope is not included while the body does not yet await its end.
     package var bodyWaits: [CapturedWait] {
-        waits.filter { $0.isSuspended && !$0.isDescribed }.map(CapturedWait.init) + notes.map(CapturedWait.init)
+        let own = waits.filter { $0.isSuspended && !$0.isDescribed }.map(CapturedWait.init)
+        return own.flatMap { awaitsLimits ? $0.afterPause(limitDescriptions) : [$0] } + notes.map(CapturedWait.init)
     }
 }
 
@@ -227,6 +231,16 @@ package struct CapturedWait: Sendable {
             case (nil, .end(let scheduler)): .end(scheduler)
             case (.work, _), (.described, _), (.separatePriorities, _), (nil, .permit): .outside
             }
+    }
+
+    /// The waits for limits that follow a pause. Other waits are unchanged.
+    fileprivate func afterPause(_ limits: [String]) -> [CapturedWait] {
+        guard case .pause = target else { return [self] }
+        return limits.map { CapturedWait(target: .opaque(.semaphore, $0), since: since) }
+    }
+
+    private init(target: Target, since: ContinuousClock.Instant) {
+        (self.target, self.since) = (target, since)
     }
 
     fileprivate init(_ note: OpaqueWait) {

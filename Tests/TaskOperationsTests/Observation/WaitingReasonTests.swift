@@ -191,6 +191,26 @@ struct WaitingReasonTests {
         try await pending.value
     }
 
+    @Test("after a pause, the reason names the limit for which the next attempt waits", .schedules(5))
+    func limitAfterPause() async throws {
+        let (clock, limit) = (ManualClock(), AsyncSemaphore(capacity: 1, name: "disk"))
+        let queue = TaskOperationQueue(name: "queue")
+        let retried = queue.addOperation([
+            .name("retried"), .limit(limit), .retry(.exponential(initial: .seconds(5), attempts: 2)), .clock(clock),
+        ]) {
+            throw CancellationError()
+        }
+        await clock.waitForSleepers(1)
+        limit.capacity = 0
+        clock.advance(by: .seconds(5))
+        await untilOthersWait()
+        #expect(
+            retried.waitingExplanation
+                == "\"retried\" awaits semaphore \"disk\", 0 of 0 permits taken, with its permit lent.")
+        limit.capacity = 1
+        _ = await retried.result
+    }
+
     @Test("a pause between attempts is explained as a pause, not as an operation", .schedules(5))
     func pause() async throws {
         let clock = ManualClock()

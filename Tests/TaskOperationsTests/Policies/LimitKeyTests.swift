@@ -28,6 +28,56 @@ struct LimitKeyTests {
         #expect(hosts.available == 5 && queues.allSatisfy { $0.claimCount == 0 })
     }
 
+    @Test("An optional key is the key that it contains, and nil is no key")
+    func optionalKeys() async throws {
+        let hosts = AsyncSemaphore(capacity: 8, perKey: 1)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: .unlimited, isSuspended: true))
+        let (host, none) = ("a" as String?, nil as String?)
+        let withKey = [queue.addOperation(.limit(hosts, key: host)) {}, queue.addOperation(.limit(hosts, key: "a")) {}]
+        let withoutKey = (0..<3).map { _ in queue.addOperation(.limit(hosts, key: none)) {} }
+        #expect(withKey.allSatisfy { $0.isLimited(by: hosts, key: "a") && $0.isLimited(by: hosts, key: host) })
+        #expect(withoutKey.allSatisfy { !$0.isLimited(by: hosts, key: none) })
+        hosts.setCapacity(0, for: host)
+        hosts.setCapacity(0, for: none)
+        hosts.setShare(7, for: none)
+        queue.isSuspended = false
+        for operation in withoutKey { try await operation.value }
+        #expect(withKey.allSatisfy { $0.state == .ready })
+        try await hosts.withPermit(key: none) { #expect(hosts.available == 7) }
+        #expect((hosts.takenCount(for: none), hosts.waitingCount(for: none)) == (0, 0))
+        hosts.setCapacity(nil, for: "a")
+        try await hosts.withPermit(key: host) { #expect(hosts.takenCount(for: "a") == 1) }
+        for operation in withKey { try await operation.value }
+        #expect(hosts.storage.withLock { $0.state.keyCount } == 0)
+    }
+
+    @Test("An operation that waits for another limit has no token, so the rate bounds the starts", .schedules(20))
+    func tokensOfSeveralLimits() async throws {
+        let clock = ManualClock()
+        let service = AsyncSemaphore(capacity: 16, rate: .perSecond(1), clock: clock)
+        let memory = AsyncSemaphore(capacity: 100)
+        let queues = (0..<2).map { _ in TaskOperationQueue(maxConcurrentOperationCount: .unlimited) }
+        let (gate, starts) = (Gate(), Recorder<Int>())
+        queues[0].addOperation(.limit(memory, weight: 100)) { await gate.pass() }
+        await gate.waitForArrivals(1)
+        for number in 0..<8 {
+            queues[number % 2].addOperation([.limit(service), .limit(memory, weight: number + 1)]) {
+                starts.record(number)
+            }
+        }
+        for _ in 0..<10 {
+            await untilOthersWait()
+            clock.advance(by: .seconds(1))
+        }
+        gate.open()
+        for second in 1...8 {
+            await untilOthersWait()
+            #expect(starts.events.count == second)
+            clock.advance(by: .seconds(1))
+        }
+        for queue in queues { try await queue.waitUntilAllOperationsAreFinished() }
+    }
+
     @Test("Weights of operations are never more than the capacity, and none starves", .schedules(20))
     func weights() async throws {
         let memory = AsyncSemaphore(capacity: 100)
