@@ -90,7 +90,8 @@ extension AnyTaskOperation {
 extension AnyTaskOperation {
     /// Adds a handler that is called once, after the operation has finished with any outcome. Handlers are called in
     /// the order in which they were added. Dependents start, and waiting tasks continue, after all handlers have
-    /// returned. A task that begins to await the operation while handlers are running does not wait.
+    /// returned. While handlers are running, a task that begins to await the operation does not wait, and neither does a
+    /// dependent that is added to its queue.
     ///
     /// The handler runs in the task that ran the body. If the operation was cancelled before its start, or has already
     /// finished, the handler runs in a separate task. It never runs inside this call or inside `cancel()`.

@@ -16,7 +16,8 @@ extension AnyTaskOperation {
     /// Lets queues accept the operation again, after `rejectSubmission`.
     package func acceptSubmission() {
         record.withLock { record in
-            if record.phase == .created { record.wasSubmitted = false }
+            // An operation that was cancelled meanwhile can be added, too, and stays finished.
+            if record.phase == .created || record.phase == .finished { record.wasSubmitted = false }
         }
     }
 

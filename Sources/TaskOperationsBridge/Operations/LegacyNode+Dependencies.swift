@@ -73,22 +73,43 @@ extension LegacyNode {
     }
 }
 
+extension LegacyNode {
+    /// Examines the operation after the end of each dependency. Foundation does not report its readiness while it counts a
+    /// dependency that was removed.
+    func watchDependencies() {
+        for dependency in legacy.unfinishedDependencies.map(\.counterpart) {
+            let identity = ObjectIdentifier(dependency)
+            if !apply({ $0.watched.insert(identity).inserted }) { continue }
+            dependency.addCompletionHandler(on: bridgeExecutor) { [weak self] in
+                guard let self else { return }
+                apply { _ = $0.watched.remove(identity) }
+                look()
+            }
+        }
+    }
+}
+
 extension Foundation.Operation {
     /// The unfinished dependencies. Foundation's `dependencies` also lists finished dependencies.
     var unfinishedDependencies: [Foundation.Operation] { dependencies.filter { !$0.isFinished } }
 
-    /// Like `isReady`, but also correct if an unfinished dependency was removed. Foundation without the Objective-C
-    /// runtime counts such a dependency forever, so that the operation would never be ready.
+    /// Like `isReady`, but also correct if a dependency was removed. Foundation without the Objective-C runtime counts an
+    /// unfinished dependency that was removed forever. If a finished one is removed from a cancelled operation, it counts
+    /// one too few. In both cases, the operation would never be ready. A cancelled operation waits for no dependency.
     ///
     /// Do not call this for an operation in an `OperationQueue`, because `dependencies` does not list the queue's
     /// barriers.
     var isReadyNow: Bool {
         if isReady { return true }
-        guard let count = FoundationFields.dependencyCount(of: self), dependencies.allSatisfy(\.isFinished) else {
-            return false
+        var isReset = false
+        // Foundation may change the count meanwhile, and would not report that.
+        while let count = FoundationFields.dependencyCount(of: self),
+            isCancelled || dependencies.allSatisfy(\.isFinished)
+        {
+            FoundationFields.resetDependencyCount(of: self, from: count)
+            isReset = true
         }
-        FoundationFields.resetDependencyCount(of: self, from: count)
-        return isReady
+        return isReset && isReady
     }
 
     /// Whether Foundation still counts a dependency that was removed.

@@ -87,6 +87,7 @@ extension LegacyNode {
         let (previous, observation) = apply { ($0.life.start(), $0.observation) }
         guard let previous else { return true }
         guard let observation else { throw BridgeError.inOperationQueue(operation: legacy.title) }
+        if legacy.isCancelled { legacy.forgetDependenciesInTurn() }
         if !observation.start() {
             apply { $0.life.undoStart(from: previous) }
             return false
@@ -115,8 +116,12 @@ extension LegacyNode {
     /// Starts a cancelled operation. Uses the shared threads, because all threads of the operation's queue may be
     /// blocked until the operation has finished.
     func startAbandoned() {
-        // If the operation is also in an `OperationQueue`, the call throws, and that queue finishes the operation.
-        LegacyThreads.shared.run { [self] in _ = try? startHere() }
+        LegacyThreads.shared.run { [self] in
+            // If the operation is also in an `OperationQueue`, the call throws, and that queue finishes the operation.
+            let isStarted = (try? startHere()) ?? true
+            // Another thread may have removed a dependency during the call, which makes the operation unready for a moment.
+            if !isStarted { look() }
+        }
     }
 
     /// Cancels the Foundation operation, unless it is already cancelled. A subclass may count the calls of `cancel()`.

@@ -27,6 +27,8 @@ final class LegacyNode: Sendable {
         /// The counterparts of Foundation dependencies that were added to the node's operation. They are not retained,
         /// because a chain of nodes would be freed recursively.
         var mirrored: Set<ObjectIdentifier> = []
+        /// The dependencies whose ends the node watches itself.
+        var watched: Set<ObjectIdentifier> = []
         var hasHandler = false
         /// The threads on which the Foundation operation may block.
         var threads = LegacyThreads.shared
@@ -106,7 +108,9 @@ extension LegacyNode {
         guard apply({ $0.life.look() }) else { return }
         while apply({ $0.life.beginLook() }) {
             // `isReady` has side effects in some subclasses, so it is read only when it is needed.
-            let isReady = apply { $0.life.phase.isReadinessWanted } && legacy.isReadyNow
+            let isWanted = apply { $0.life.phase.isReadinessWanted }
+            let isReady = isWanted && legacy.isReadyNow
+            if isWanted, !isReady, legacy.countsRemovedDependencies { watchDependencies() }
             let sight = LegacyState.Sight(
                 isReady: isReady, isCancelled: legacy.isCancelled, isFinished: legacy.isFinished)
             for command in apply({ $0.life.saw(sight) }) { perform(command) }

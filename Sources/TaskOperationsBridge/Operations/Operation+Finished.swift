@@ -36,6 +36,9 @@ extension Foundation.Operation {
 
     /// Removes a dependency on an operation of this library.
     ///
+    /// If this operation is in an `OperationQueue`, Foundation without the Objective-C runtime still counts an unfinished
+    /// dependency that was removed, of any kind, and never starts the operation.
+    ///
     /// - Parameter operation: The operation that need not finish first any more.
     public func removeDependency(_ operation: AnyTaskOperation) {
         try? knownCounterpart?.removeDependency(operation)

@@ -13,6 +13,11 @@ extension AnyTaskOperation {
     /// If you add the proxy to an `OperationQueue`, that queue starts this operation. If this operation is already on a
     /// queue of this library, that queue starts it instead. In both cases, the proxy occupies a place in the width of
     /// the `OperationQueue` until this operation has finished.
+    ///
+    /// As with any operation, the process stops if you add the proxy to an `OperationQueue` and it already executes or has
+    /// finished. An operation of this library that is cancelled before its start has finished, unlike an operation of
+    /// Foundation. If another thread may start or cancel this operation, call `addOperation(_:)` of the `OperationQueue`
+    /// with this operation instead of its proxy.
     public var asOperation: Foundation.Operation {
         LegacyTable.node(of: self)?.legacy ?? proxy
     }

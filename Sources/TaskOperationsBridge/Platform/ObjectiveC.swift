@@ -59,6 +59,9 @@
         /// Does nothing, because Foundation on Apple platforms retains dependents.
         func forgetDependencies() {}
 
+        /// Does nothing, because this Foundation needs no order of removals.
+        func forgetDependenciesInTurn() {}
+
         /// Does nothing, because a subclass must itself notify observers of `isFinished`.
         func tellFinish() {}
     }

@@ -1,5 +1,6 @@
 #if !canImport(ObjectiveC)
     internal import CDispatch
+    internal import Dispatch
     internal import Foundation
     internal import TaskOperations
     internal import TaskOperationsExtras
@@ -14,6 +15,20 @@
         func forgetDependencies() {
             for dependency in dependencies { removeDependency(dependency) }
         }
+
+        /// Removes the dependencies of a cancelled operation before its start.
+        ///
+        /// When an operation finishes, Foundation locks it and then its dependents. If two operations of a cycle finished at
+        /// the same time, two threads would wait for each other's locks. A removal locks the dependency first, so the
+        /// operations take turns. Blocks the thread, and must not be called within `isReady` of an operation.
+        func forgetDependenciesInTurn() {
+            if dependencies.isEmpty { return }
+            Self.forgetting.sync { forgetDependencies() }
+            // The removal of a finished dependency made the count wrong.
+            _ = isReadyNow
+        }
+
+        private static let forgetting = DispatchQueue(label: "TaskOperationsBridge dependencies")
 
         /// Notifies Foundation that the operation is finished, so that it tells the dependents. A subclass might not
         /// have sent this notification yet, or might never send it. A second notification has no effect.
