@@ -21,7 +21,7 @@ import Synchronization
 ///
 /// Among waiting tasks of one priority, each key receives the same number of permits. The method `setShare(_:for:)`
 /// gives a key more. The permits that a key does not use go to the other keys. A key uses memory only while a task has
-/// or awaits its permits, while tokens of its rate are used, and while its share is not 1.
+/// or awaits its permits, while tokens of its rate are used, and while it has its own capacity or a share other than 1.
 ///
 /// A semaphore can also limit the number of times that permits are given, per unit of time:
 ///

@@ -168,7 +168,8 @@ extension OperationOptions {
     /// Operations and tasks receive permits by priority, then by arrival. If operations of several queues wait, the
     /// queues take turns of one operation.
     ///
-    /// Several limits are taken in the order in which the semaphores were created, regardless of their order here. All
+    /// Several limits are taken in the order in which the semaphores were created, regardless of their order here, and
+    /// those that have or had a rate last. Therefore, no operation has a token while it waits for a permit. All
     /// operations of a queue with the same limits wait together: for them, the queue keeps at most the permits of one
     /// operation while it waits for the next limit. It gives these permits back if a task waits for one of them, or if
     /// they could cause a deadlock.

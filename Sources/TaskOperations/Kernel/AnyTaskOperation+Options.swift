@@ -29,7 +29,7 @@ extension AnyTaskOperation {
     /// The number of permits that the body takes from its queue while it executes. See `OperationOptions.weight(_:)`.
     public var weight: Int { record.withLock { Int($0.weight) } }
 
-    /// The semaphores that limit the operation, in the order in which they were created. The operation takes permits
+    /// The semaphores that limit the operation, in the order in which their permits are taken. The operation takes permits
     /// of each semaphore. See `OperationOptions.limit(_:)`.
     public var limits: [AsyncSemaphore] { limitRequests.map(\.limit) }
 

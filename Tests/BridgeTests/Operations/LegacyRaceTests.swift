@@ -19,7 +19,7 @@ struct LegacyRaceTests {
             one.addDependency(other)
             other.addDependency(one)
             queue.isSuspended = false
-            spin(round % 60)
+            spin(.random(in: 0..<60))
             one.cancel()
             other.cancel()
             all += [one, other]
@@ -43,13 +43,15 @@ struct LegacyRaceTests {
                 { operation.removeDependency(dependencies[0]) }, { operation.removeDependency(dependencies[1]) },
                 { operation.cancel() }, { if isAddedMeanwhile { _ = try? queue.addOperation(operation) } },
             ]
-            for (number, change) in changes.enumerated() {
-                DispatchQueue.global().async(group: group) {
-                    spin((round * 7 + number * 13) % 60)
+            for change in changes {
+                group.enter()
+                Thread.detachNewThread {
+                    spin(.random(in: 0..<60))
                     change()
+                    group.leave()
                 }
             }
-            spin(round % 50)
+            spin(.random(in: 0..<60))
             try other.addOperation(legacyDependency)
             for dependency in dependencies { try other.addOperation(dependency) }
             await group.finished()
