@@ -11,7 +11,7 @@ struct LegacyRaceTests {
     @Test("Operations of a cycle finish when they are cancelled")
     func cancelledCycle() async {
         var all: [Foundation.Operation] = []
-        for round in 0..<size(500, deep: 10_000) {
+        for _ in 0..<size(500, deep: 10_000) {
             let queue = BridgedOperationQueue(name: "bridged", maxConcurrentOperationCount: 1)
             let (one, other) = (BlockOperation {}, AsynchronousOperation { $0.finish() })
             queue.isSuspended = true
