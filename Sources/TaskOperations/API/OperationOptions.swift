@@ -168,14 +168,13 @@ extension OperationOptions {
     /// Operations and tasks receive permits by priority, then by arrival. If operations of several queues wait, the
     /// queues take turns of one operation.
     ///
-    /// Several limits are taken in the order in which the semaphores were created, regardless of their order here, and
-    /// those that have or had a rate last. Therefore, no operation has a token while it waits for a permit. All
-    /// operations of a queue with the same limits wait together: for them, the queue keeps at most the permits of one
-    /// operation while it waits for the next limit. It gives these permits back if a task waits for one of them, or if
-    /// they could cause a deadlock.
+    /// Several limits are taken in the order in which the semaphores were created, regardless of their order here. If one
+    /// of them has a rate, the operation takes all of them in one step, and keeps none while it waits. All operations of
+    /// a queue with the same limits wait together: for them, the queue keeps at most the permits of one operation while
+    /// it waits for the next limit. It gives these permits back if a task waits for one of them, or if they could cause
+    /// a deadlock.
     ///
-    /// The queue keeps no permit of its own for a waiting operation, and no permit of a limit while it is full or
-    /// suspended. If the limits are free only while the queue is full, the operation keeps waiting. To prevent this, add
+    /// The queue keeps no permit of its own for a waiting operation, and no permit of a limit while it is suspended. If the limits are free only while the queue is full, the operation keeps waiting. To prevent this, add
     /// the operation to a separate queue, or increase the width of the queue.
     ///
     /// A body keeps the permits of its limits during its waits, even if it lends the permit of its queue. During a

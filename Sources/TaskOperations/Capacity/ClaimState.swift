@@ -9,6 +9,8 @@
 /// 4. If the kept permits could cause a deadlock, the owner calls `stopKeeping`. From then on, the claim takes all
 ///    permits in one step, or waits with none, until it has held all of them. The same holds once the claim waits for a
 ///    limit that tasks use: the wait graph does not contain a wait of a task for another limit.
+/// 5. A claim with a limit that has a rate takes all permits in one step, too. Otherwise, each waiting claim would have a
+///    token, and all of them could start at once. Or it would hold other limits until it has a token.
 struct ClaimState<Waiter: Sendable>: Sendable {
     typealias Limit = LimitState<Waiter>
 
@@ -32,6 +34,8 @@ struct ClaimState<Waiter: Sendable>: Sendable {
     /// Nil if the claim is new, or has held all permits since its last wait.
     private var arrival: LineArrival?
     private(set) var keepsNothing = false
+    /// Whether one of the limits had a rate when the claim last came to it.
+    private var hasRate = false
 
     init(_ needs: [Need]) {
         self.needs = needs
@@ -78,6 +82,7 @@ struct ClaimState<Waiter: Sendable>: Sendable {
         _ index: Int, _ ticket: Limit.Ticket, raisedTo level: PriorityLevel?, _ access: Access
     ) -> Bool {
         access(index) { limit in
+            if limit.isTimed { hasRate = true }
             if let level, level > self.level, limit.isWaiting(ticket) {
                 limit.raise(ticket, to: level)
                 self.level = level
@@ -91,6 +96,7 @@ struct ClaimState<Waiter: Sendable>: Sendable {
     ) -> Bool {
         let (need, level, keepsNothing) = (needs[index], level, keepsNothing)
         let isWaiting = access(index) { limit in
+            if limit.isTimed { hasRate = true }
             // A claim that takes all permits in one step does not wait for a reading of the clock. Two limits with rates
             // would otherwise serve it in turn, forever.
             let isTaken = limit.tryAcquire(
@@ -102,7 +108,7 @@ struct ClaimState<Waiter: Sendable>: Sendable {
             let ticket = limit.wait(
                 waiter, weight: need.weight, for: need.key, level: level, arrival: arrival, isClaim: true)
             place = (index, ticket)
-            if index > 0, limit.servesTasks { self.keepsNothing = true }
+            if index > 0, limit.servesTasks || hasRate { self.keepsNothing = true }
             return ticket
         }
         // The limit may have served a new entry at once, before less urgent entries.

@@ -46,14 +46,12 @@ struct LimitRequest: Hashable, Sendable {
 }
 
 extension [LimitRequest] {
-    /// The last request for each limit, in the order in which they are taken: by the creation of the semaphores, but those
-    /// with a rate last. Otherwise, each waiting claim would have a token, and all of them could start at once.
+    /// The last request for each limit, in the order in which the semaphores were created.
     var ordered: [LimitRequest] {
         if count < 2 { return self }
         var ordered: [LimitRequest] = []
         // Equal numbers keep their order, because the sort is stable.
-        let places = map { (request: $0, place: ($0.limit.hasClock ? 1 : 0, $0.limit.number)) }
-        for (request, _) in places.sorted(by: { $0.place < $1.place }) {
+        for request in sorted(by: { $0.limit.number < $1.limit.number }) {
             if ordered.last?.limit === request.limit { ordered.removeLast() }
             ordered.append(request)
         }
@@ -325,6 +323,7 @@ final class LimitClaim: @unchecked Sendable {
     ) -> Bool {
         let limit = requests[index].limit
         let (isTimed, isWaiting) = limit.storage.withLock { storage in
+            storage.state.noteOldTime()
             let ticket = change(&storage.state)
             let isTimed = storage.state.isTimed
             if isTimed, let key = requests[index].key { storage.keepForTokens(key) }

@@ -15,7 +15,12 @@ struct LimitRates: Sendable {
         func isBefore(_ other: Alarm) -> Bool { time < other.time }
     }
 
-    var time = QueueTime()
+    private(set) var time = QueueTime()
+    /// Whether the clock may show a later time than `time`, because it was not read in this event.
+    private var isTimeOld = false
+    /// The keys of the tokens that were taken at an old time. They count as taken at the next reading of the clock.
+    /// Otherwise, the tokens that have been added since the last reading would be given twice.
+    private var takenAtOldTime: [Key?] = []
     private(set) var total: TokenBucket?
     private(set) var ratePerKey: OperationRate?
     /// The time at which the last token was taken, unless it was put back.
@@ -69,6 +74,11 @@ extension LimitRates {
 
     /// Uses a token in total and for a key.
     mutating func take(for key: Key?) {
+        if isTimeOld { takenAtOldTime.append(key) }
+        takeAtOnce(for: key)
+    }
+
+    private mutating func takeAtOnce(for key: Key?) {
         lastTake = time.now
         total?.take(at: time.now)
         guard let key, let ratePerKey else { return }
@@ -84,6 +94,7 @@ extension LimitRates {
     mutating func giveBack(for key: Key?) {
         guard let taken = lastTake else { return }
         lastTake = nil
+        if let index = takenAtOldTime.lastIndex(of: key) { takenAtOldTime.remove(at: index) }
         total?.giveBack(takenAt: taken, now: time.now)
         if let key { buckets[key]?.giveBack(takenAt: taken, now: time.now) }
     }
@@ -97,6 +108,22 @@ extension LimitRates {
 // MARK: - Time
 
 extension LimitRates {
+    mutating func noteOldTime() { isTimeOld = true }
+
+    mutating func noteWake(_ wake: QueueTime.Wake) { time.noteWake(wake) }
+
+    mutating func advance(to now: Duration, mayBeOld: Bool) {
+        time.advance(to: now, mayBeOld: mayBeOld)
+        isTimeOld = false
+        let keys = takenAtOldTime
+        takenAtOldTime = []
+        for key in keys {
+            total?.giveBack()
+            if let key { buckets[key]?.giveBack() }
+        }
+        for key in keys { takeAtOnce(for: key) }
+    }
+
     /// Removes the alarms up to the current time. Returns the next key whose first entry may have a token; nil if there
     /// is none.
     mutating func nextWatched() -> Key? {

@@ -501,7 +501,7 @@ extension LimitState {
     /// Reports a reading of the clock. See `QueueTime.advance(to:mayBeOld:)`.
     mutating func advance(to now: Duration, mayBeOld: Bool = false) {
         if rates == nil { return }
-        rates!.value.time.advance(to: now, mayBeOld: mayBeOld)
+        rates!.value.advance(to: now, mayBeOld: mayBeOld)
         while let key = rates!.value.nextWatched() {
             if !keys.holds(key) { continue }
             keys.update(key) { $0.isWatched = false }
@@ -509,7 +509,10 @@ extension LimitState {
         }
     }
 
-    mutating func noteWake(_ wake: QueueTime.Wake) { rates?.value.time.noteWake(wake) }
+    /// Reports that the clock is not read in this event.
+    mutating func noteOldTime() { rates?.value.noteOldTime() }
+
+    mutating func noteWake(_ wake: QueueTime.Wake) { rates?.value.noteWake(wake) }
 
     /// Plans to wake the limit when an entry may have a token. Returns the wake; nil if no wake is necessary, or if
     /// another one is sufficient.

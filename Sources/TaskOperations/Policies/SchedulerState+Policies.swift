@@ -101,7 +101,7 @@ extension SchedulerState {
     }
 
     /// Starts an operation of a set whose claim has received the limits. Returns nil if the next operation has other
-    /// limits. `claimWasServed` then makes an operation of the set ready.
+    /// limits. In that case, `claimWasServed` must follow.
     mutating func startServed(_ set: Int, at level: PriorityLevel) -> Slot? {
         guard mayStartLimited, let next = selection(withLimits: set), next.taskLevel == level else { return nil }
         admission.policies.limited.noteTaken(set)

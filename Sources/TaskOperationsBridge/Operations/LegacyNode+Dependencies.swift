@@ -77,14 +77,19 @@ extension LegacyNode {
     /// Examines the operation after the end of each dependency. Foundation does not report its readiness while it counts a
     /// dependency that was removed.
     func watchDependencies() {
-        for dependency in legacy.unfinishedDependencies.map(\.counterpart) {
+        for dependency in legacy.unfinishedDependencies {
             let identity = ObjectIdentifier(dependency)
-            if !apply({ $0.watched.insert(identity).inserted }) { continue }
-            dependency.addCompletionHandler(on: bridgeExecutor) { [weak self] in
-                guard let self else { return }
-                apply { _ = $0.watched.remove(identity) }
-                look()
+            let watcher = FinishWatcher { [weak self] in
+                let ended = self?.apply { $0.watched.removeValue(forKey: identity) }
+                extendLifetime(ended)
+                self?.look()
             }
+            let isNew = apply { state in
+                if state.watched[identity] != nil || state.life.phase == .finished { return false }
+                state.watched[identity] = (dependency, watcher)
+                return true
+            }
+            if isNew { watcher.watch(dependency) }
         }
     }
 }

@@ -27,8 +27,8 @@ final class LegacyNode: Sendable {
         /// The counterparts of Foundation dependencies that were added to the node's operation. They are not retained,
         /// because a chain of nodes would be freed recursively.
         var mirrored: Set<ObjectIdentifier> = []
-        /// The dependencies whose ends the node watches itself.
-        var watched: Set<ObjectIdentifier> = []
+        /// The dependencies whose ends the node watches itself, with their watchers.
+        var watched: [ObjectIdentifier: (dependency: Foundation.Operation, watcher: FinishWatcher)] = [:]
         var hasHandler = false
         /// The threads on which the Foundation operation may block.
         var threads = LegacyThreads.shared
@@ -130,13 +130,15 @@ extension LegacyNode {
         // Foundation must tell the dependents first. A waiter may release them, and Foundation does not retain them.
         legacy.tellFinish()
         if wasOurs { legacy.forgetDependencies() }
-        let (operation, observation, waiting) = apply { state in
+        let (operation, observation, waiting, watched) = apply { state in
             defer {
                 state.waitsForFinish = []
                 state.observation = nil
+                state.watched = [:]
             }
-            return (state.operation?.object, state.observation, state.waitsForFinish)
+            return (state.operation?.object, state.observation, state.waitsForFinish, state.watched)
         }
+        for (dependency, watcher) in watched.values { watcher.stop(watching: dependency) }
         observation?.end()
         if wasOurs, legacy.isCancelled { operation?.cancel() } else { operation?.finishExternally() }
         for continuation in waiting { continuation.resume() }

@@ -121,6 +121,27 @@ struct LegacyReadinessTests {
         await operation.finished()
         #expect(runs.total == 1)
     }
+
+    @Test("After the removal of a dependency, an operation is not examined again and again while another one executes")
+    func fewExaminations() async throws {
+        let (queue, other) = (TaskOperationQueue(), TaskOperationQueue())
+        let (removed, operation) = (TaskOperation {}, CountingReadiness())
+        let executing = IgnoringCancellation()
+        try operation.addDependency(removed)
+        operation.addDependency(executing)
+        other.isSuspended = true
+        try other.addOperation(executing)
+        try queue.addOperation(operation)
+        operation.removeDependency(removed)
+        executing.cancel()
+        #expect(await eventually { executing.isExecuting })
+        let before = operation.readCount
+        for _ in 0..<2000 { await Task.yield() }
+        #expect(operation.readCount < before + 50)
+        executing.finish()
+        #expect(await eventually { operation.isFinished })
+    }
+
 }
 
 /// Adds a dependency to itself just after its `isReady` has evaluated to true.
@@ -148,4 +169,37 @@ private final class LinkedWhenAsked: Foundation.Operation, @unchecked Sendable {
     }
 
     override func main() { work() }
+}
+
+/// An operation that counts how often its readiness is read.
+private final class CountingReadiness: Foundation.Operation, @unchecked Sendable {  // Mutable state is in a lock.
+    private let count = Lock(0)
+
+    var readCount: Int { count.withLock { $0 } }
+
+    override var isReady: Bool {
+        count.withLock { $0 += 1 }
+        return super.isReady
+    }
+}
+
+/// An operation that executes until `finish`, even if it is cancelled before its start.
+private final class IgnoringCancellation: Foundation.Operation, @unchecked Sendable {  // Mutable state is in a lock.
+    private enum State { case waiting, executing, finished }
+
+    private let state = Lock(State.waiting)
+
+    override var isAsynchronous: Bool { true }
+    override var isExecuting: Bool { state.withLock { $0 == .executing } }
+    override var isFinished: Bool { state.withLock { $0 == .finished } }
+
+    override func start() { set(.executing, "isExecuting") }
+
+    func finish() { set(.finished, "isFinished") }
+
+    private func set(_ new: State, _ key: String) {
+        willChangeValue(forKey: key)
+        state.withLock { $0 = new }
+        didChangeValue(forKey: key)
+    }
 }

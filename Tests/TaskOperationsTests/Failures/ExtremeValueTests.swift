@@ -153,6 +153,20 @@ struct ExtremeValueTests {
         queue.cancelAllOperations()
     }
 
+    @Test("a stall that takes too long is none, by the clock of the system", arguments: longDurations)
+    func stallsInRealTime(limit: Duration) async throws {
+        let queue = TaskOperationQueue(.init(isSuspended: true))
+        queue.addOperation {}
+        for _ in 0..<20 {
+            var reports = queue.stalls(longerThan: limit).makeAsyncIterator()
+            let watching = Task { await reports.next() }
+            await Task.yield()
+            watching.cancel()
+            #expect(await watching.value == nil)
+        }
+        queue.cancelAllOperations()
+    }
+
     @Test("rounds that are very far apart", arguments: longDurations)
     func repetition(interval: Duration) async throws {
         let queue = TaskOperationQueue()

@@ -51,6 +51,28 @@ struct LimitKeyTests {
         #expect(hosts.storage.withLock { $0.state.keyCount } == 0)
     }
 
+    @Test(
+        "An operation that waits for a token holds no other limit, in either order of creation", .schedules(20),
+        arguments: [false, true])
+    func tokensBesideOtherLimits(isRateFirst: Bool) async throws {
+        let clock = ManualClock()
+        let first = isRateFirst ? nil : AsyncSemaphore(capacity: 2)
+        let service = AsyncSemaphore(capacity: 16, ratePerKey: .one(per: .seconds(60)), clock: clock)
+        let workers = first ?? AsyncSemaphore(capacity: 2)
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: .unlimited)
+        let starts = Recorder<String>()
+        for name in ["a", "b", "a", "b"] {
+            queue.addOperation([.limit(service, key: name), .limit(workers)]) { starts.record(name) }
+        }
+        await untilOthersWait()
+        queue.addOperation(.limit(workers)) { starts.record("other") }
+        queue.addOperation([.limit(service, key: "c"), .limit(workers)]) { starts.record("c") }
+        await untilOthersWait()
+        #expect(starts.events.sorted() == ["a", "b", "c", "other"] && workers.available == 2)
+        clock.advance(by: .seconds(60))
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
     @Test("An operation that waits for another limit has no token, so the rate bounds the starts", .schedules(20))
     func tokensOfSeveralLimits() async throws {
         let clock = ManualClock()

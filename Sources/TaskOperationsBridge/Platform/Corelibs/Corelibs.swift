@@ -20,9 +20,10 @@
         ///
         /// When an operation finishes, Foundation locks it and then its dependents. If two operations of a cycle finished at
         /// the same time, two threads would wait for each other's locks. A removal locks the dependency first, so the
-        /// operations take turns. Blocks the thread, and must not be called within `isReady` of an operation.
+        /// operations take turns. Foundation reads `isReady` during a removal, so a turn lasts as long as that. Must not
+        /// be called within `isReady` of an operation.
         func forgetDependenciesInTurn() {
-            if dependencies.isEmpty { return }
+            if unfinishedDependencies.isEmpty { return }
             Self.forgetting.sync { forgetDependencies() }
             // The removal of a finished dependency made the count wrong.
             _ = isReadyNow
