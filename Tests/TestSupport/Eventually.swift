@@ -20,8 +20,8 @@ package func eventually(within limit: Duration = .seconds(1200), _ condition: ()
     return true
 }
 
-/// Suspends until every other task of the schedule waits. Use it to show that an event does not happen. To wait for an event, use a gate
-/// or a recorder.
+/// Suspends until every other task of the schedule waits. Use it to show that an event does not happen. To wait for an
+/// event, use a gate or a recorder.
 ///
 /// The test needs the trait `.schedules`: the virtual time moves only when no task is ready.
 package func untilOthersWait(sourceLocation: SourceLocation = #_sourceLocation) async {

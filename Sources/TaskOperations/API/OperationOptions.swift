@@ -174,8 +174,9 @@ extension OperationOptions {
     /// it waits for the next limit. It gives these permits back if a task waits for one of them, or if they could cause
     /// a deadlock.
     ///
-    /// The queue keeps no permit of its own for a waiting operation, and no permit of a limit while it is suspended. If the limits are free only while the queue is full, the operation keeps waiting. To prevent this, add
-    /// the operation to a separate queue, or increase the width of the queue.
+    /// The queue keeps no permit of its own for a waiting operation, and no permit of a limit while it is suspended. If
+    /// the limits are free only while the queue is full, the operation keeps waiting. To prevent this, add the operation
+    /// to a separate queue, or increase the width of the queue.
     ///
     /// A body keeps the permits of its limits during its waits, even if it lends the permit of its queue. During a
     /// pause between attempts, the body lends the permits of its limits. It takes them back before the next attempt.

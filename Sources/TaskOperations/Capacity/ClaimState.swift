@@ -9,8 +9,9 @@
 /// 4. If the kept permits could cause a deadlock, the owner calls `stopKeeping`. From then on, the claim takes all
 ///    permits in one step, or waits with none, until it has held all of them. The same holds once the claim waits for a
 ///    limit that tasks use: the wait graph does not contain a wait of a task for another limit.
-/// 5. A claim with a limit that has a rate takes all permits in one step, too. Otherwise, each waiting claim would have a
-///    token, and all of them could start at once. Or it would hold other limits until it has a token.
+/// 5. A claim with a limit that has a rate takes all permits in one step, too. Otherwise, each claim that waits for
+///    another limit would have a token, and all of them could start at once. A claim that waits for a token would hold
+///    the other limits meanwhile.
 struct ClaimState<Waiter: Sendable>: Sendable {
     typealias Limit = LimitState<Waiter>
 
@@ -34,7 +35,7 @@ struct ClaimState<Waiter: Sendable>: Sendable {
     /// Nil if the claim is new, or has held all permits since its last wait.
     private var arrival: LineArrival?
     private(set) var keepsNothing = false
-    /// Whether one of the limits had a rate when the claim last came to it.
+    /// Whether the claim has ever found a rate at one of its limits.
     private var hasRate = false
 
     init(_ needs: [Need]) {

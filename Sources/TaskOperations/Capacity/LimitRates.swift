@@ -75,10 +75,10 @@ extension LimitRates {
     /// Uses a token in total and for a key.
     mutating func take(for key: Key?) {
         if isTimeOld { takenAtOldTime.append(key) }
-        takeAtOnce(for: key)
+        takeAtPresentTime(for: key)
     }
 
-    private mutating func takeAtOnce(for key: Key?) {
+    private mutating func takeAtPresentTime(for key: Key?) {
         lastTake = time.now
         total?.take(at: time.now)
         guard let key, let ratePerKey else { return }
@@ -108,10 +108,12 @@ extension LimitRates {
 // MARK: - Time
 
 extension LimitRates {
+    /// Reports that the clock is not read in this event.
     mutating func noteOldTime() { isTimeOld = true }
 
     mutating func noteWake(_ wake: QueueTime.Wake) { time.noteWake(wake) }
 
+    /// Reports a reading of the clock. The tokens that were taken at an old time then count as taken now.
     mutating func advance(to now: Duration, mayBeOld: Bool) {
         time.advance(to: now, mayBeOld: mayBeOld)
         isTimeOld = false
@@ -121,7 +123,7 @@ extension LimitRates {
             total?.giveBack()
             if let key { buckets[key]?.giveBack() }
         }
-        for key in keys { takeAtOnce(for: key) }
+        for key in keys { takeAtPresentTime(for: key) }
     }
 
     /// Removes the alarms up to the current time. Returns the next key whose first entry may have a token; nil if there

@@ -56,15 +56,13 @@ struct DropOrder: Sendable {
 
     init(_ overflow: TaskOperationQueue.Configuration.Overflow) { self.overflow = overflow }
 
-    mutating func insert(_ entry: ReadyQueue.Entry) { queued.insert(ranked(entry)) }
-
-    mutating func remove(_ entry: ReadyQueue.Entry) { queued.remove(ranked(entry)) }
-
-    private func ranked(_ entry: ReadyQueue.Entry) -> RankedSlot {
-        let order: TaskOperationQueue.Configuration.Order =
-            overflow == .dropNewest ? .lastInFirstOut : .firstInFirstOut
-        return RankedSlot(rank: order.rank(ofArrival: entry.arrival), slot: entry.slot)
+    private var order: TaskOperationQueue.Configuration.Order {
+        overflow == .dropNewest ? .lastInFirstOut : .firstInFirstOut
     }
+
+    mutating func insert(_ entry: ReadyQueue.Entry) { queued.insert(RankedSlot(entry, order)) }
+
+    mutating func remove(_ entry: ReadyQueue.Entry) { queued.remove(RankedSlot(entry, order)) }
 
     /// Removes the next operation to drop and returns its slot; nil if no operation can be dropped.
     ///

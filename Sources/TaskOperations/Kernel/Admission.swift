@@ -50,7 +50,7 @@ struct Admission: Sendable {
 
     mutating func remove(_ entry: Entry, at level: PriorityLevel, isBarrier: Bool) {
         if hasBarriers, !barriers.line.admits(entry.arrival) {
-            if !isBarrier { barriers.heldBack.remove(RankedSlot(rank: entry.arrival, slot: entry.slot)) }
+            if !isBarrier { barriers.heldBack.remove(RankedSlot(entry, .firstInFirstOut)) }
             return
         }
         if hasPolicies, removeLimited(entry, at: level) { return }
@@ -64,7 +64,7 @@ extension Admission {
     /// Returns whether barriers let a ready operation start. If they do not, holds the operation back.
     private mutating func admits(_ entry: Entry, _ isBarrier: Bool) -> Bool {
         if barriers.line.admits(entry.arrival) { return true }
-        if !isBarrier { barriers.heldBack.insert(RankedSlot(rank: entry.arrival, slot: entry.slot)) }
+        if !isBarrier { barriers.heldBack.insert(RankedSlot(entry, .firstInFirstOut)) }
         return false
     }
 

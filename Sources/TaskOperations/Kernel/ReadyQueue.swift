@@ -51,9 +51,6 @@ struct ReadyQueue: Sendable {
         Entry(arrival: order.arrival(ofRank: ranked.rank), slot: ranked.slot)
     }
 
-    private func ranked(_ entry: Entry) -> RankedSlot {
-        RankedSlot(rank: order.rank(ofArrival: entry.arrival), slot: entry.slot)
-    }
 }
 
 // MARK: - Changes
@@ -61,14 +58,14 @@ struct ReadyQueue: Sendable {
 extension ReadyQueue {
     mutating func insert(_ entry: Entry, at level: PriorityLevel) {
         if lists.isEmpty { lists = Array(repeating: EntryList(), count: PriorityLevel.allCases.count) }
-        lists[Int(level.rawValue)].insert(ranked(entry))
+        lists[Int(level.rawValue)].insert(RankedSlot(entry, order))
         occupied |= 1 << level.rawValue
         count += 1
     }
 
     /// Removes an entry at any position; see `EntryList.remove`.
     mutating func remove(_ entry: Entry, at level: PriorityLevel) {
-        lists[Int(level.rawValue)].remove(ranked(entry))
+        lists[Int(level.rawValue)].remove(RankedSlot(entry, order))
         noteRemoval(at: level)
     }
 
@@ -112,9 +109,10 @@ struct RankedSlot: Hashable, HeapElement {
     func isBefore(_ other: Self) -> Bool { rank < other.rank }
 }
 
-extension [RankedList<RankedSlot>] {
-    /// An empty list for each level.
-    static var forEachLevel: Self { Array(repeating: RankedList(), count: PriorityLevel.allCases.count) }
+extension RankedSlot {
+    init(_ entry: ReadyQueue.Entry, _ order: TaskOperationQueue.Configuration.Order) {
+        self.init(rank: order.rank(ofArrival: entry.arrival), slot: entry.slot)
+    }
 }
 
 /// Entries in the order of their ranks.

@@ -70,7 +70,7 @@ extension BarrierInheritance {
     mutating func insert(
         _ arrival: UInt64, _ slot: Int, at level: PriorityLevel, isCurrent: (Entry, PriorityLevel) -> Bool
     ) -> Change? {
-        if lists.isEmpty { lists = .forEachLevel }
+        if lists.isEmpty { lists = Array(repeating: RankedList(), count: PriorityLevel.allCases.count) }
         lists[Int(level.rawValue)].insert(Entry(rank: .max - arrival, slot: slot))
         entryCount += 1
         return update(isCurrent)

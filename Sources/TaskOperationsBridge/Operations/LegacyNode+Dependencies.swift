@@ -79,17 +79,19 @@ extension LegacyNode {
     func watchDependencies() {
         for dependency in legacy.unfinishedDependencies {
             let identity = ObjectIdentifier(dependency)
+            // Only the thread that examines the operation adds watchers.
+            if apply({ $0.watched[identity] != nil }) { continue }
             let watcher = FinishWatcher { [weak self] in
                 let ended = self?.apply { $0.watched.removeValue(forKey: identity) }
                 extendLifetime(ended)
                 self?.look()
             }
-            let isNew = apply { state in
-                if state.watched[identity] != nil || state.life.phase == .finished { return false }
+            let isUnfinished = apply { state in
+                if state.life.phase == .finished { return false }
                 state.watched[identity] = (dependency, watcher)
                 return true
             }
-            if isNew { watcher.watch(dependency) }
+            if isUnfinished { watcher.watch(dependency) }
         }
     }
 }

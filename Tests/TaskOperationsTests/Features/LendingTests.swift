@@ -182,7 +182,7 @@ struct LendingTests {
     }
 
     @Test(
-        "An unstructured task of a body is not the body: what it awaits lends nothing, also when it outlives the body",
+        "An unstructured task of a body lends no permit during its waits, also if it outlives the body",
         .schedules(20))
     func unstructuredTask() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
