@@ -1,12 +1,27 @@
 #define _GNU_SOURCE
 #include "CTaskOperations.h"
 
+// The runtime exports `swift_task_localValueGet`, but its public interface does not declare the function. If a later
+// runtime lacks it, programs still start.
 #if defined(_WIN32)
+#define WIN32_LEAN_AND_MEAN
+#include <windows.h>
+
 // Windows cannot leave a symbol of another library undefined.
-void *taskOperationsTaskLocalValue(const void *key) { return 0; }
+void *taskOperationsTaskLocalValue(const void *key) {
+    typedef void *(__attribute__((swiftcall)) *Function)(const void *);
+    static INIT_ONCE once = INIT_ONCE_STATIC_INIT;
+    static Function function;
+    BOOL isPending = FALSE;
+    InitOnceBeginInitialize(&once, 0, &isPending, NULL);
+    if (isPending) {
+        HMODULE runtime = GetModuleHandleW(L"swift_Concurrency.dll");
+        if (runtime) { function = (Function)GetProcAddress(runtime, "swift_task_localValueGet"); }
+        InitOnceComplete(&once, 0, NULL);
+    }
+    return function ? function(key) : 0;
+}
 #else
-// The runtime exports this function, but its public interface does not declare it. The reference is weak: if a later
-// runtime lacks the function, programs still start.
 __attribute__((weak, swiftcall)) extern void *swift_task_localValueGet(const void *key);
 
 void *taskOperationsTaskLocalValue(const void *key) {

@@ -22,7 +22,7 @@ final class DeliveryConsumer<Source: Delivery>: Sendable {
     /// Represents the consumption in the wait graph if a body performs it; otherwise nil. Its dependencies are the
     /// operations of the held deliveries.
     private let consumption: TaskOperation<Void>? =
-        AnyTaskOperation.callingBody == nil ? nil : .placeholder(name: "consume")
+        AnyTaskOperation.current == nil ? nil : .placeholder(name: "consume")
 
     private let state = Lock(ConsumerState<Entry>())
     /// The planned checks of leases. Each check plans the next check.

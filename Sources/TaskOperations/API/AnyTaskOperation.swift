@@ -140,10 +140,9 @@ extension AnyTaskOperation: Hashable {
 // MARK: - The current operation
 
 extension AnyTaskOperation {
-    @TaskLocal static var executing: AnyTaskOperation?
-
-    /// The operation whose body is running in the current task or in one of its parent tasks; otherwise nil.
-    public static var current: AnyTaskOperation? { executing }
+    /// The operation whose body is running in the current task or in one of its parent tasks; otherwise nil. An
+    /// unstructured task that a body creates has no current operation.
+    public static var current: AnyTaskOperation? { OperationRunner.currentOperation }
 }
 
 /// The state of an operation. An operation passes through these states in this order and may skip some.

@@ -490,7 +490,7 @@ extension TaskOperation {
             throw .dependencyFailed(dependency: OperationLabel(self), origin: OperationLabel(self), error: error)
         case nil:
             // The dependency was removed, but the body still needs the value.
-            throw .notReady(OperationLabel(Self.executing ?? self), waitingFor: [OperationLabel(self)])
+            throw .notReady(OperationLabel(Self.current ?? self), waitingFor: [OperationLabel(self)])
         }
     }
 }

@@ -90,7 +90,7 @@ public final class TaskOperationQueue: Sendable {
     ///
     /// The result is the object that `init` returned. If that object was released, the result is a view of the queue.
     public static var current: TaskOperationQueue? {
-        AnyTaskOperation.executing.flatMap { $0.record.withLock { $0.scheduler }?.queue }
+        AnyTaskOperation.current.flatMap { $0.record.withLock { $0.scheduler }?.queue }
     }
 
     static func checkWidth(_ width: Int) {

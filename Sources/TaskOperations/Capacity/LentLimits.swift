@@ -10,7 +10,7 @@ extension AnyTaskOperation {
     ///
     /// If the task is cancelled during the wait, the body does not take the permits back, and must end.
     static func lendingLimits(while work: () async -> Void) async {
-        guard let operation = callingBody, let scheduler = operation.schedulerToLendLimits() else {
+        guard let operation = current, let scheduler = operation.schedulerToLendLimits() else {
             return await work()
         }
         scheduler.setLimitsLent(true, of: operation)

@@ -1,34 +1,21 @@
 import Synchronization
 
 extension AnyTaskOperation {
-    /// The operation whose body runs in the calling task or in one of its parent tasks; otherwise nil.
-    package static var callingBody: AnyTaskOperation? {
-        guard let operation = executing else { return nil }
-        if let representedBody { return representedBody }
-        let binding = BodyBinding.current
-        return operation.record.withLock { $0.bodyRunner?.binding == binding } ? operation : nil
-    }
-
-    /// The operation on whose behalf the calling task waits. The body of that operation blocks its thread until the
-    /// wait is over. The operation is also the current operation.
-    @TaskLocal private static var representedBody: AnyTaskOperation?
-
     /// Waits on behalf of a body that blocks its thread until the wait is over. If `body` is nil, only calls `wait`.
     package static func waitingOnBehalf(
         _ body: AnyTaskOperation?, wait: () async throws(TaskOperationError) -> Void
     ) async throws(TaskOperationError) {
         guard let body else { return try await wait() }
         var result = Result<Void, TaskOperationError>.success(())
-        await $executing.withValue(body) {
-            await $representedBody.withValue(body) {
+        let runner = OperationRunner()
+        _ = await runner.whileCurrent {
+            await runner.run(body) {
                 do throws(TaskOperationError) { try await wait() } catch { result = .failure(error) }
+                return nil
             }
         }
         try result.get()
     }
-
-    /// False if the calling task certainly does not belong to a body. A wait then needs no edge.
-    private static var isWithinBody: Bool { executing != nil }
 
     /// Waits for a target. If a body waits, the wait graph has an edge until the wait ends.
     ///
@@ -42,7 +29,7 @@ extension AnyTaskOperation {
         _ target: WaitNode, permit: PermitPolicy = .keptIfNotNeeded, for purpose: OperationLinks.Wait.Purpose? = nil,
         continues: () -> Bool = { true }, wait: () async -> Void
     ) async throws(TaskOperationError) {
-        if !isWithinBody { return await wait() }
+        if !OperationRunner.mayBeBody { return await wait() }
         try await whileBodyAwaits(target, permit, purpose, continues, wait)
     }
 
@@ -51,7 +38,7 @@ extension AnyTaskOperation {
         _ target: WaitNode, _ permit: PermitPolicy, _ purpose: OperationLinks.Wait.Purpose?, _ continues: () -> Bool,
         _ wait: () async -> Void
     ) async throws(TaskOperationError) {
-        guard let waiter = callingBody else { return await wait() }
+        guard let waiter = current else { return await wait() }
         let permit = permit == .kept && waiter.neverLends ? .keptIfNotNeeded : permit
         let entry = OperationLinks.Wait(target: target, isSuspended: permit != .kept, purpose: purpose)
         guard let slot = try await waiter.begin(entry, permit) else { return await wait() }
@@ -75,7 +62,7 @@ extension AnyTaskOperation {
     // Inlined, like `withWaitEdge`.
     @inline(__always)
     static func withScopeEdge<Result>(of scheduler: Scheduler, _ work: () async -> Result) async -> Result {
-        if !isWithinBody { return await work() }
+        if !OperationRunner.mayBeBody { return await work() }
         var result: Result?
         // The end of an empty queue closes no cycle. If the wait were refused, the work would run without an edge.
         try? await whileBodyAwaits(.end(scheduler), .kept, nil, { true }) { result = await work() }
@@ -270,7 +257,7 @@ extension AnyTaskOperation {
     package static func recordingWait<Result, Failure>(
         _ kind: OpaqueWait.Kind, _ subject: any AwaitedSubject, wait: () async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
-        guard let body = callingBody else { return try await wait() }
+        guard let body = current else { return try await wait() }
         let slot = body.record.withLock { record in
             record.hasBody ? record.madeLinks().notes.insert(OpaqueWait(kind: kind, subject: subject)) : nil
         }

@@ -129,18 +129,10 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Runs the body as the current operation.
-    ///
-    /// Like `withValue`, the function has a parameter for its isolation. The compiler then knows that both isolations
-    /// are the same, and omits two of four executor checks.
+    /// Runs the body as the current operation of the calling task, which is the task of the runner.
     @inline(__always)
-    func run(on runner: OperationRunner, isolation: isolated (any Actor)? = #isolation) async -> Outcome? {
-        await Self.$executing.withValue(
-            self,
-            operation: {
-                runner.binding = BodyBinding.current
-                return await runBody()
-            }, isolation: isolation)
+    func run(on runner: OperationRunner) async -> Outcome? {
+        await runner.run(self) { await runBody() }
     }
 
     /// Runs a function with the task locals that the operation inherited from the code that added it.
@@ -154,15 +146,6 @@ extension AnyTaskOperation {
     ) async -> Outcome? {
         guard let binding = bindings.first else { return await run() }
         return await binding { await with(bindings.dropFirst(), run) }
-    }
-
-    /// Runs the body as the current operation, on the main actor.
-    @MainActor
-    func runOnMainActor(_ runner: OperationRunner) async -> Outcome? {
-        await Self.$executing.withValue(self) { @MainActor in
-            runner.binding = BodyBinding.current
-            return await runBody()
-        }
     }
 
     /// Ends the operation after its body has ended.

@@ -313,11 +313,6 @@ extension Scheduler {
     nonisolated var handlerExecutor: (any TaskExecutor)? {
         if case .executor(let executor) = place { (executor as? any HandlerExecutor)?.handlerExecutor } else { nil }
     }
-
-    /// Runs a body in the place of the queue.
-    nonisolated func runUnintercepted(_ operation: AnyTaskOperation, on runner: OperationRunner) async -> Outcome? {
-        if case .mainActor = place { await operation.runOnMainActor(runner) } else { await operation.run(on: runner) }
-    }
 }
 
 // MARK: - The name

@@ -40,10 +40,15 @@ final class ScopeWorkers: Sendable {
     /// the article Platforms, section "Names of tasks".
     let childName: String?
 
+    /// The operation whose body opened the scope; nil if there is none.
+    // The reference is not counted, because the scope ends within the body.
+    let openingBody: Unmanaged<AnyTaskOperation>?
+
     private let state = Lock(State())
 
     /// Creates the workers of a scope that the calling task opens.
     init(queueName: String?) {
+        openingBody = AnyTaskOperation.current.map(Unmanaged.passUnretained)
         childName = queueName.flatMap { name in withUnsafeCurrentTask { $0?.unownedTaskExecutor == nil ? name : nil } }
     }
 

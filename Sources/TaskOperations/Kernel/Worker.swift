@@ -22,7 +22,7 @@ final class Worker: OperationRunner, @unchecked Sendable {
     init(for scheduler: Scheduler, level: PriorityLevel) {
         next = scheduler
         self.level = level
-        super.init()
+        super.init(operation: scheduler.scopeWorkers?.openingBody)
     }
 
     /// Creates a worker and starts its task at a level.
@@ -84,6 +84,13 @@ extension Worker {
     @inline(__always)
     func run() async {
         begin()
+        await whileCurrent { await runOperations() }
+        if end() { await waitUntilUnused() }
+    }
+
+    @concurrent
+    @inline(__always)
+    private func runOperations() async {
         while let scheduler = next.take() {
             if case .mainActor = scheduler.place {
                 await runOperationsOnMainActor(of: scheduler)
@@ -96,7 +103,7 @@ extension Worker {
                 case .run(let started):
                     if started.executor == nil, isPlain {
                         if let level = started.escalation { escalate(to: level) }
-                        step = finish(started, await started.operation.run(on: self, isolation: nil), in: scheduler)
+                        step = finish(started, await started.operation.run(on: self), in: scheduler)
                     } else {
                         step = await runInPlace(started, in: scheduler)
                     }
@@ -107,7 +114,6 @@ extension Worker {
                 }
             }
         }
-        if end() { await waitUntilUnused() }
     }
 
     /// Takes and runs operations on the main actor. Therefore code on the main actor can cancel an operation before its
@@ -262,9 +268,20 @@ class OperationRunner: @unchecked Sendable {
     // function, whose closure would contain all bodies, takes 900 instructions for each worker.
     @exclusivity(unchecked) nonisolated(unsafe) private var task: UnsafeCurrentTask?
 
-    /// The binding through which the body's task finds the current operation. The task writes this property before each
-    /// body. Tasks that began within the body read the property under the lock of an operation that has this runner.
-    nonisolated(unsafe) var binding = BodyBinding.none
+    /// The operation whose body runs in the task. Between bodies, the operation whose body opened the scope of the task;
+    /// nil if there is none.
+    // Only the task writes this property, between the child tasks of its bodies. Only the task and these child tasks read
+    // it: see `isOfCallingTask`. The reference is not counted, because the operation exists until its body has returned.
+    @exclusivity(unchecked) nonisolated(unsafe) private var operation: Unmanaged<AnyTaskOperation>?
+
+    /// The binding through which the task and its child tasks find the runner.
+    // The task writes this property before another task can find the runner.
+    @exclusivity(unchecked) nonisolated(unsafe) private var binding = RunnerBinding.none
+
+    /// - Parameter operation: The operation whose body opened the scope of the task; nil if there is none.
+    init(operation: Unmanaged<AnyTaskOperation>? = nil) {
+        self.operation = operation
+    }
 
     /// Stores the calling task, which then begins to run bodies. Other threads can use the task until it calls `end`.
     @inline(never)  // Like `escalate`.
@@ -329,23 +346,74 @@ class OperationRunner: @unchecked Sendable {
     }
 }
 
-/// Distinguishes a body and its child tasks from unstructured tasks that have only inherited the task locals of the
-/// body.
-///
-/// A child task looks up task locals in its parent. It therefore finds the binding of the body, at the same address. An
-/// unstructured task has copies of the bindings, at other addresses. If the runtime does not tell addresses, all
-/// bindings are equal. An unstructured task of a body then counts as the body until the body ends.
-struct BodyBinding: Equatable, @unchecked Sendable {
+// MARK: - The current operation
+
+extension OperationRunner {
+    /// The runner of the innermost body that the calling task, a parent task or a creator of these tasks executed.
+    @TaskLocal fileprivate static var inherited: OperationRunner?
+
+    /// False if the calling task certainly does not belong to a body.
+    static var mayBeBody: Bool { inherited != nil }
+
+    /// The operation whose body runs in the calling task or in one of its parent tasks; otherwise nil.
+    static var currentOperation: AnyTaskOperation? {
+        guard let runner = inherited, runner.isOfCallingTask else { return nil }
+        return runner.operation?.takeUnretainedValue()
+    }
+
+    /// Lets the calling task and its child tasks find this runner while a function runs.
+    ///
+    /// Like `withValue`, the function has a parameter for its isolation. The compiler then knows that both isolations
+    /// are the same, and omits two of four executor checks.
+    @inline(__always)
+    func whileCurrent<Result>(
+        isolation: isolated (any Actor)? = #isolation, _ work: () async -> Result
+    ) async -> Result {
+        await Self.$inherited.withValue(
+            self,
+            operation: {
+                binding = RunnerBinding.current
+                let result = await work()
+                operation = nil
+                return result
+            }, isolation: isolation)
+    }
+
+    /// Makes an operation the current one while its body runs in the task of this runner.
+    @inline(__always)
+    func run(_ operation: AnyTaskOperation, _ body: () async -> Outcome?) async -> Outcome? {
+        let outer = self.operation
+        self.operation = .passUnretained(operation)
+        let outcome = await body()
+        self.operation = outer
+        return outcome
+    }
+
+    /// Whether the calling task is the task of the runner or a child task of it.
+    ///
+    /// A child task looks up task locals in its parent, and therefore finds the same binding as the task of the runner.
+    /// An unstructured task has a copy of the binding. After the task of the runner has ended, an unstructured task can
+    /// have a binding at the same address, and then finds no operation.
+    ///
+    /// If the runtime does not tell addresses, a child task does not count.
+    private var isOfCallingTask: Bool {
+        if binding == .none { return withUnsafeCurrentTask { $0 == task } }
+        return binding == .current
+    }
+}
+
+/// The place where a task finds its runner.
+private struct RunnerBinding: Equatable, @unchecked Sendable {
     // The address is only compared, never dereferenced.
     private let address: UnsafeMutableRawPointer?
 
-    /// The binding through which the calling task finds the current operation.
-    static var current: BodyBinding {
-        BodyBinding(
+    /// The place where the calling task finds its runner.
+    static var current: RunnerBinding {
+        RunnerBinding(
             address: taskOperationsTaskLocalValue(
-                Unmanaged.passUnretained(AnyTaskOperation.$executing).toOpaque()))
+                Unmanaged.passUnretained(OperationRunner.$inherited).toOpaque()))
     }
 
-    /// The binding of a task that has no current operation.
-    static let none = BodyBinding(address: nil)
+    /// The place if the runtime does not tell addresses.
+    static let none = RunnerBinding(address: nil)
 }

@@ -40,13 +40,13 @@ struct BodyInterceptors: ~Copyable, Sendable {
 extension Scheduler {
     /// Runs a body within the interceptors of this queue.
     nonisolated func runIntercepted(_ operation: AnyTaskOperation, on runner: OperationRunner) async -> Outcome? {
-        guard let interceptor = interceptors.current else { return await runUnintercepted(operation, on: runner) }
+        guard let interceptor = interceptors.current else { return await operation.run(on: runner) }
         var outcome: Outcome??
         do {
             try await interceptor.run(operation) {
                 require(
                     outcome == nil, "A body interceptor called the body of \(OperationLabel(operation)) twice.")
-                let result = await runUnintercepted(operation, on: runner)
+                let result = await operation.run(on: runner)
                 outcome = .some(result)
                 if case .failure(let error)? = result?.result { throw error }
             }

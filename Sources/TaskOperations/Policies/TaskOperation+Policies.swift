@@ -7,7 +7,7 @@ extension TaskOperation {
     // Inlined, because an asynchronous call costs 400 instructions.
     @inline(__always)
     static func runWithPolicies(_ body: @escaping Body, _ options: BodyOptions) async throws -> Success {
-        let operation = AnyTaskOperation.executing!
+        let operation = AnyTaskOperation.current!
         let (endLimit, isOutdated) = operation.record.withLock { ($0.links?.endLimit, $0.wrapping == .outdated) }
         let options = isOutdated ? operation.completedOptions.body : options
         guard let limit = endLimit ?? options.timeout.map({ EndLimit($0, of: operation, options, isOfBody: true) })
@@ -37,7 +37,7 @@ extension TaskOperation {
         guard let policy = options.retry else {
             return options.attemptTimeout == nil ? try await body() : try await attempt(body, options)
         }
-        return try await policy.run(for: executing, isolation: #isolation) {
+        return try await policy.run(for: current, isolation: #isolation) {
             try await attempt(body, options)
         } wait: { pause, next in
             await waitLendingPermit(for: pause, before: next, clock: options.clock)
@@ -46,7 +46,7 @@ extension TaskOperation {
 
     private static func attempt(_ body: @escaping Body, _ options: BodyOptions) async throws -> Success {
         guard let limit = options.attemptTimeout else { return try await body() }
-        let label = OperationLabel(AnyTaskOperation.executing!)
+        let label = OperationLabel(AnyTaskOperation.current!)
         return try await withCancelledBody(after: limit, clock: options.clock, body) {
             TaskOperationError.timedOut(label, after: limit)
         }
@@ -87,7 +87,7 @@ extension AnyTaskOperation {
     static func waitLendingPermit(for pause: Duration, before attempt: Int, clock: any Clock<Duration>) async {
         // See `ClockFace.sleep(for:)`.
         if pause <= .zero { await Task.yield() }
-        let (scheduler, limits) = executing?.record.withLock { ($0.scheduler, $0.links?.limits ?? []) } ?? (nil, [])
+        let (scheduler, limits) = current?.record.withLock { ($0.scheduler, $0.links?.limits ?? []) } ?? (nil, [])
         let mayWait = scheduler?.hasRate == true || limits.contains { $0.mayHoldBackAttempts }
         if pause <= .zero, !mayWait { return }
         let face = ClockFace(clock)

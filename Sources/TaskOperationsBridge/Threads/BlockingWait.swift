@@ -15,7 +15,7 @@ final class BlockingWait: Sendable {
     ///   of the calling body, which lends its permit. With a timeout, the body could continue before the wait is
     ///   over, without its permit.
     init(isUnlimited: Bool, _ wait: @escaping @Sendable () async throws(TaskOperationError) -> Void) {
-        let body = isUnlimited ? AnyTaskOperation.callingBody : nil
+        let body = isUnlimited ? AnyTaskOperation.current : nil
         Task.detached(executorPreference: bridgeExecutor) { await self.perform(for: body, wait) }
     }
 

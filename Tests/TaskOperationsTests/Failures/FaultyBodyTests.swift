@@ -166,9 +166,9 @@ struct FaultyBodyTests {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gate = Gate()
         let operation = queue.addOperation {
-            Task {
+            let current = AnyTaskOperation.current
+            return Task {
                 await gate.pass()
-                let current = AnyTaskOperation.current
                 current?.cancel()
                 current?.priority = .high
                 return (current?.isFinished, try await queue.run { 1 })

@@ -259,7 +259,7 @@ struct LendingTests {
         let body = queue.addOperation(priority: .high) {
             try await withThrowingTaskGroup { group in
                 group.addTask { try await first.value }
-                await until { AnyTaskOperation.callingBody!.keepsPermit }
+                await until { AnyTaskOperation.current!.keepsPermit }
                 group.addTask { try await second.value }
                 try await group.waitForAll()
             }

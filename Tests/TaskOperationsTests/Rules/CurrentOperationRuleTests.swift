@@ -23,7 +23,7 @@ struct CurrentOperationRuleTests {
                     }
                     return await group.next()!
                 }
-                return [Seen(), await child, group, await Task { Seen() }.value]
+                return [Seen(), await child, group]
             }
         }
         for operation in operations {
@@ -32,6 +32,46 @@ struct CurrentOperationRuleTests {
                 #expect(seen.queue === queue)
             }
         }
+    }
+
+    @Test("An unstructured task of a body has no current operation, also while its worker runs other bodies")
+    func unstructured() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let gate = Gate()
+        let first = queue.addOperation {
+            let atOnce = await Task { Seen() }.value
+            let later = Task {
+                await gate.pass()
+                return Seen()
+            }
+            return (atOnce, later)
+        }
+        let second = queue.addOperation {
+            gate.open()
+            return try await first.value.1.value
+        }
+        for seen in try await [first.value.0, second.value] {
+            #expect(seen.operation == nil)
+            #expect(seen.queue == nil)
+        }
+    }
+
+    @Test("Within the scope of a body, that body is the current one before and after the bodies of the scope")
+    func scopeWithinABody() async throws {
+        let seen = Recorder<Seen>()
+        let outer = TaskOperationQueue(name: "outer").addOperation {
+            try await withTaskOperationQueue(maxConcurrentOperationCount: 1) { queue in
+                queue.addBodyInterceptor { _, body in
+                    seen.record(Seen())
+                    try await body()
+                    seen.record(Seen())
+                }
+                for _ in 0..<3 { queue.addOperation { await Task.yield() } }
+            }
+        }
+        try await outer.value
+        #expect(seen.events.count == 6)
+        #expect(seen.events.allSatisfy { $0.operation === outer && $0.queue?.name == "outer" })
     }
 
     @Test("Both ways of asking for the operation say the same")
