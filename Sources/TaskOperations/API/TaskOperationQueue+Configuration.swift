@@ -181,6 +181,9 @@ extension TaskOperationQueue.Configuration {
     /// Whether the queue needs a clock.
     var needsTime: Bool { rate != nil || ageing != nil || shedsLoad }
 
+    /// Whether more than levels, the width and the order decides which operation starts.
+    var needsPolicies: Bool { needsTime || overflow.drops }
+
     /// Stops the process if a value is invalid.
     package func check() {
         TaskOperationQueue.checkWidth(maxConcurrentOperationCount)

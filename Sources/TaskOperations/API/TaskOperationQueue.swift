@@ -46,7 +46,7 @@ public final class TaskOperationQueue: Sendable {
         self.init(configuration, scopeWorkers: nil, failures: nil)
     }
 
-    convenience init(_ configuration: Configuration, scopeWorkers: ScopeWorkers?, failures: FailureLog?) {
+    convenience init(_ configuration: borrowing Configuration, scopeWorkers: ScopeWorkers?, failures: FailureLog?) {
         configuration.check()
         let scheduler = Scheduler(
             configuration, place: configuration.executor.map { .executor($0) } ?? .pool,

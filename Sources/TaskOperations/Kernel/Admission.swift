@@ -12,12 +12,9 @@ struct Admission: Sendable {
     /// Nil if only the levels and the order decide which operation starts.
     var optionalPolicies: Boxed<AdmissionPolicies>?
 
-    init(_ configuration: TaskOperationQueue.Configuration) {
+    init(_ configuration: borrowing TaskOperationQueue.Configuration) {
         ready = ReadyQueue(order: configuration.order)
-        // The order needs no policies, because `ReadyQueue` applies it.
-        if configuration.needsTime || configuration.overflow.drops {
-            optionalPolicies = Boxed(AdmissionPolicies(configuration))
-        }
+        if configuration.needsPolicies { optionalPolicies = Boxed(AdmissionPolicies(configuration)) }
     }
 
     @inline(__always)
@@ -114,7 +111,7 @@ struct AdmissionPolicies: Sendable {
     /// The order in which queued operations are dropped; nil if the queue drops no operations.
     var dropOrder: DropOrder?
 
-    init(_ configuration: TaskOperationQueue.Configuration) {
+    init(_ configuration: borrowing TaskOperationQueue.Configuration) {
         pace = QueuePace(rate: configuration.rate, ageing: configuration.ageing, shedsLoad: configuration.shedsLoad)
         limited = LimitedOperations(order: configuration.order)
         if configuration.overflow.drops { dropOrder = DropOrder(configuration.overflow) }

@@ -62,7 +62,7 @@ package actor Scheduler {
     @exclusivity(unchecked) nonisolated(unsafe) private var core: SchedulerCore
 
     init(
-        _ configuration: TaskOperationQueue.Configuration, place: Place, permit: PermitNode?,
+        _ configuration: borrowing TaskOperationQueue.Configuration, place: Place, permit: PermitNode?,
         scopeWorkers: ScopeWorkers? = nil, failures: FailureLog? = nil
     ) {
         defaults = configuration.defaults.isEmpty ? nil : configuration.defaults

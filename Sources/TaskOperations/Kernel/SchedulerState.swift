@@ -46,7 +46,7 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     var changes = ChangeList<Element>()
     var effects = Effects()
 
-    init(_ configuration: TaskOperationQueue.Configuration, workerLimit: Int = .max) {
+    init(_ configuration: borrowing TaskOperationQueue.Configuration, workerLimit: Int = .max) {
         order = configuration.order
         admission = Admission(configuration)
         permits = QueuePermits(width: configuration.maxConcurrentOperationCount)
