@@ -62,7 +62,13 @@ extension AnyTaskOperation {
     // Inlined, like `withWaitEdge`.
     @inline(__always)
     static func withScopeEdge<Result>(of scheduler: Scheduler, _ work: () async -> Result) async -> Result {
-        if !OperationRunner.mayBeBody { return await work() }
+        if scheduler.scopeWorkers?.openingBody == nil { return await work() }
+        return await whileBodyOpens(scheduler, work)
+    }
+
+    // Not inlined: otherwise each scope would allocate the optional result.
+    @inline(never)
+    private static func whileBodyOpens<Result>(_ scheduler: Scheduler, _ work: () async -> Result) async -> Result {
         var result: Result?
         // The end of an empty queue closes no cycle. If the wait were refused, the work would run without an edge.
         try? await whileBodyAwaits(.end(scheduler), .kept, nil, { true }) { result = await work() }

@@ -10,23 +10,24 @@ extension AnyTaskOperation {
     /// Attaches the operation to a scheduler, which then inserts it. An operation that was cancelled before its addition
     /// stays finished.
     ///
+    /// - Returns: Whether the caller must link dependencies, and whether it must begin options.
     /// - Throws: `TaskOperationError.alreadyAdded`. `TaskOperationError.notReady` if `mustBeReady` is true and a
     ///   dependency is unfinished. `TaskOperationError.dependencyCycle` if the operation waits for a permit whose
     ///   holder waits for the operation.
     func attach(
         to scheduler: Scheduler, bindings: [TaskLocalBinding], mustBeReady: Bool
-    ) throws(TaskOperationError) -> Newcomer {
+    ) throws(TaskOperationError) -> (hasDependencies: Bool, hasOptions: Bool) {
         let unfinished = mustBeReady ? dependencies.filter { !$0.isFinished } : []
-        var newcomer = try attachIfOrdered(to: scheduler, bindings, after: unfinished)
-        while newcomer == nil {
+        var parts = try attachIfOrdered(to: scheduler, bindings, after: unfinished)
+        while parts == nil {
             let cycle = try WaitOrder.makeEdges { () throws(TaskOperationError) in
-                newcomer = try attachIfOrdered(to: scheduler, bindings, after: unfinished)
-                if newcomer != nil { return nil }
+                parts = try attachIfOrdered(to: scheduler, bindings, after: unfinished)
+                if parts != nil { return nil }
                 return (.operation(self), record.withLock { $0.permits(of: scheduler) }.map(WaitNode.permit))
             }
             if let cycle, !Self.lendPermit(on: cycle) { throw .dependencyCycle(Self.labels(of: cycle)) }
         }
-        return newcomer!
+        return parts!
     }
 
     /// Attaches the operation to a scheduler. If a permit that the operation needs has the same or a higher rank, returns
@@ -34,8 +35,8 @@ extension AnyTaskOperation {
     @inline(__always)
     private func attachIfOrdered(
         to scheduler: Scheduler, _ bindings: [TaskLocalBinding], after unfinished: [AnyTaskOperation]
-    ) throws(TaskOperationError) -> Newcomer? {
-        try record.withLock { record throws(TaskOperationError) -> Newcomer? in
+    ) throws(TaskOperationError) -> (hasDependencies: Bool, hasOptions: Bool)? {
+        try record.withLock { record throws(TaskOperationError) in
             if record.wasSubmitted { throw .alreadyAdded(OperationLabel(self)) }
             if !unfinished.isEmpty, record.phase == .created {
                 throw .notReady(OperationLabel(self), waitingFor: unfinished.map { OperationLabel($0) })
@@ -44,7 +45,8 @@ extension AnyTaskOperation {
             if let permit = scheduler.permit, permit.rank.value >= rank.value { return nil }
             if record.hasLimits, !record.ranksAboveLimits(at: rank.value) { return nil }
             record.attach(to: scheduler, bindings)
-            return record.newcomer
+            let hasDependencies = record.links.map { !$0.dependencies.isEmpty } ?? false
+            return (hasDependencies, record.options != nil || scheduler.defaults != nil)
         }
     }
 
@@ -190,9 +192,7 @@ extension OperationRecord {
     var newcomer: Newcomer {
         Newcomer(
             level: orderLevel, isReady: isReady, isDelayed: isDelayed, weight: Int(weight),
-            hasEnded: phase == .finished, isLate: isLate && phase == .submitted,
-            hasDependencies: links.map { !$0.dependencies.isEmpty } ?? false, hasLimits: hasLimits,
-            hasOptions: options != nil)
+            hasEnded: phase == .finished, isLate: isLate && phase == .submitted, hasLimits: hasLimits)
     }
 }
 

@@ -25,9 +25,9 @@ extension Scheduler {
         var (dependents, withOptions) = ([AnyTaskOperation](), [AnyTaskOperation]())
         do {
             for operation in operations {
-                let newcomer = try operation.attach(to: self, bindings: capturedTaskLocals, mustBeReady: false)
-                if newcomer.hasDependencies { dependents.append(operation) }
-                if newcomer.hasOptions || defaults != nil { withOptions.append(operation) }
+                let parts = try operation.attach(to: self, bindings: capturedTaskLocals, mustBeReady: false)
+                if parts.hasDependencies { dependents.append(operation) }
+                if parts.hasOptions { withOptions.append(operation) }
                 submitted += 1
             }
         } catch {
@@ -43,9 +43,9 @@ extension Scheduler {
     nonisolated func submitAndLink(
         _ operation: AnyTaskOperation, mustBeReady: Bool = false
     ) throws(TaskOperationError) {
-        let newcomer = try operation.attach(to: self, bindings: capturedTaskLocals, mustBeReady: mustBeReady)
-        if newcomer.hasDependencies { operation.linkDependencies() }
-        if newcomer.hasOptions || defaults != nil { operation.beginOptions(hasDefaults: defaults != nil) }
+        let parts = try operation.attach(to: self, bindings: capturedTaskLocals, mustBeReady: mustBeReady)
+        if parts.hasDependencies { operation.linkDependencies() }
+        if parts.hasOptions { operation.beginOptions(hasDefaults: defaults != nil) }
     }
 
     private nonisolated var capturedTaskLocals: [TaskLocalBinding] {

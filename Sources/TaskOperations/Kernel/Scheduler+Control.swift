@@ -79,18 +79,18 @@ extension Scheduler {
             core.state.setIntake(.closing)
             return core.state.isEmpty
         }
-        if !isEmpty {
+        var cycle: TaskOperationError?
+        if !isEmpty, scopeWorkers!.openingBody != nil {
             do {
                 try await AnyTaskOperation.withWaitEdge(.end(self)) { await scopeWorkers!.serve(in: &group) }
                 return nil
             } catch {
                 cancelAll(andSet: .cancelling)
-                await scopeWorkers!.serve(in: &group)
-                return error
+                cycle = error
             }
         }
         await scopeWorkers!.serve(in: &group)
-        return nil
+        return cycle
     }
 
     /// Suspends the task until the queue is empty, without a search for cycles. The wait raises no priorities, because

@@ -56,7 +56,7 @@ package actor Scheduler {
     package nonisolated let failures: FailureLog?
     // Written once, before another thread can have a reference to the scheduler. Read it with no lock held: the result
     // may become the last reference to the owner, and the owner's release locks the scheduler.
-    nonisolated(unsafe) package private(set) weak var owner: TaskOperationQueue?
+    @exclusivity(unchecked) nonisolated(unsafe) package private(set) weak var owner: TaskOperationQueue?
 
     // Every access holds `lock`, which `withCore` and `enqueue` take. No event calls `withCore` again.
     @exclusivity(unchecked) nonisolated(unsafe) private var core: SchedulerCore

@@ -471,7 +471,5 @@ struct Newcomer: Sendable {
     var hasEnded = false
     /// Whether a timeout passed before the operation was added.
     var isLate = false
-    var hasDependencies = false
     var hasLimits = false
-    var hasOptions = false
 }

@@ -54,6 +54,7 @@ final class ScopeWorkers: Sendable {
 
     /// Requests a worker, which begins as soon as it is created.
     func start(_ worker: Worker) {
+        worker.operation = openingBody
         let (child, maker) = state.withLock { state in
             state.requested.append(worker)
             return (state.takeChild(), state.takeMaker())

@@ -22,7 +22,7 @@ final class Worker: OperationRunner, @unchecked Sendable {
     init(for scheduler: Scheduler, level: PriorityLevel) {
         next = scheduler
         self.level = level
-        super.init(operation: scheduler.scopeWorkers?.openingBody)
+        super.init()
     }
 
     /// Creates a worker and starts its task at a level.
@@ -270,18 +270,13 @@ class OperationRunner: @unchecked Sendable {
 
     /// The operation whose body runs in the task. Between bodies, the operation whose body opened the scope of the task;
     /// nil if there is none.
-    // Only the task writes this property, between the child tasks of its bodies. Only the task and these child tasks read
+    // After the creation of the task, only the task writes this property, between the child tasks of its bodies. Only the task and these child tasks read
     // it: see `isOfCallingTask`. The reference is not counted, because the operation exists until its body has returned.
-    @exclusivity(unchecked) nonisolated(unsafe) private var operation: Unmanaged<AnyTaskOperation>?
+    @exclusivity(unchecked) nonisolated(unsafe) var operation: Unmanaged<AnyTaskOperation>?
 
     /// The binding through which the task and its child tasks find the runner.
     // The task writes this property before another task can find the runner.
     @exclusivity(unchecked) nonisolated(unsafe) private var binding = RunnerBinding.none
-
-    /// - Parameter operation: The operation whose body opened the scope of the task; nil if there is none.
-    init(operation: Unmanaged<AnyTaskOperation>? = nil) {
-        self.operation = operation
-    }
 
     /// Stores the calling task, which then begins to run bodies. Other threads can use the task until it calls `end`.
     @inline(never)  // Like `escalate`.

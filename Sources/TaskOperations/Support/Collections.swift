@@ -6,6 +6,8 @@ struct TinyArray<Element> {
 
     init() {}
 
+    init(only element: Element) { first = element }
+
     init(_ elements: some Sequence<Element>) {
         for element in elements { append(element) }
     }
@@ -315,7 +317,7 @@ package struct WaitingList<Value: Sendable>: Sendable {
     /// - Parameter number: A number that no earlier value had. It is usually above all numbers in the list.
     package mutating func append(_ value: Value, number: Int) {
         let entry = Entry(number: number, value: value)
-        if entries == nil { entries = Boxed(Entries(all: TinyArray([entry]))) } else { entries!.value.append(entry) }
+        if entries == nil { entries = Boxed(Entries(entry)) } else { entries!.value.append(entry) }
     }
 
     /// Calls a function that may change the value with a number. Returns nil if the list has no such value.
@@ -353,8 +355,8 @@ extension WaitingList {
         private var start = 0
         private(set) var count = 1
 
-        init(all: TinyArray<Entry>) {
-            self.all = all
+        init(_ first: Entry) {
+            all = TinyArray(only: first)
         }
 
         mutating func append(_ entry: Entry) {
