@@ -51,7 +51,10 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
         // The priority is converted before it is copied, because the runtime looks up the type `TaskPriority?` for each
         // copy.
         var level: PriorityLevel?
-        if let priority { level = PriorityLevel(priority) }
+        switch priority {
+        case nil: break
+        case .some(let priority): level = PriorityLevel(priority)
+        }
         super.init(name: name, level: level, dependencies: dependencies)
     }
 

@@ -364,11 +364,14 @@ struct SchedulerCore: ~Copyable, Sendable {
 
 extension SchedulerCore {
     /// The operation's slot; nil if the operation is not in the queue.
+    // Inlined: a call would copy the state of the queue, 400 bytes.
+    @inline(__always)
     func slot(of operation: AnyTaskOperation) -> Int? {
         let slot = operation.slot
         return holds(operation, at: slot) ? slot : nil
     }
 
+    @inline(__always)
     private func holds(_ operation: AnyTaskOperation, at slot: Int) -> Bool {
         slot >= 0 && state.records.holds(slot) && state.records[slot].element === operation
     }

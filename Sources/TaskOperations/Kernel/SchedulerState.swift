@@ -141,9 +141,8 @@ extension SchedulerState {
     }
 
     mutating func setLevel(_ slot: Slot, _ level: PriorityLevel) {
-        let former = records[slot].level
+        let (former, status) = records.read(slot) { ($0.level, $0.status) }
         if former == level { return }
-        let status = records[slot].status
         if admission.hasBarriers { levelWillChange(slot, to: level) }
         if status == .ready { makeWait(slot) }
         records[slot].level = level
