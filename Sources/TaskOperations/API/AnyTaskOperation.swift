@@ -141,7 +141,7 @@ extension AnyTaskOperation: Hashable {
 
 extension AnyTaskOperation {
     /// The operation whose body is running in the current task or in one of its parent tasks; otherwise nil. An
-    /// unstructured task that a body creates has no current operation.
+    /// unstructured task that a body creates has no current operation; such a task can capture the operation.
     public static var current: AnyTaskOperation? { OperationRunner.currentOperation }
 }
 

@@ -86,7 +86,8 @@ public final class TaskOperationQueue: Sendable {
         whenReleased: .finish)
 
     /// The queue of the operation whose body is running in the current task or in one of its parent tasks. Nil if there
-    /// is no such operation, or if the operation was started without a queue.
+    /// is no such operation, or if the operation was started without a queue. An unstructured task that a body creates
+    /// has no current queue; such a task can capture the queue.
     ///
     /// The result is the object that `init` returned. If that object was released, the result is a view of the queue.
     public static var current: TaskOperationQueue? {

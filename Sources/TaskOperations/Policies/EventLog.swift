@@ -109,7 +109,7 @@ extension EventLog {
                 apply(turn.kind)
             }
             deliver(position..<events.count)
-            events.removeAll(keepingCapacity: events.count <= 256)
+            events.empty(keepingMemoryFor: 256)
             turns = []
         }
 

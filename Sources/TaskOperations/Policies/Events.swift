@@ -35,9 +35,8 @@ struct ChangeList<Element: Sendable>: Sendable {
 
     /// Empties the list. The list keeps its memory unless it had more than 64 changes.
     mutating func removeAll() {
-        let isShort = changes.count <= 64
-        changes.removeAll(keepingCapacity: isShort)
-        elements.removeAll(keepingCapacity: isShort)
+        changes.empty(keepingMemoryFor: 64)
+        elements.empty(keepingMemoryFor: 64)
     }
 }
 

@@ -52,6 +52,16 @@ extension TinyArray: RandomAccessCollection, MutableCollection {
 
 extension TinyArray: Sendable where Element: Sendable {}
 
+extension Array {
+    /// Removes all elements. Frees the memory only if there are more than `count` elements.
+    // `removeAll(keepingCapacity:)` takes 200 instructions even for an array of one element.
+    @inline(__always)
+    mutating func empty(keepingMemoryFor count: Int) {
+        if self.count > count { self = [] }
+        while !isEmpty { removeLast() }
+    }
+}
+
 extension RandomAccessCollection where Index == Int {
     /// The index of the first element that meets a condition; `endIndex` if there is none. All later elements must meet the
     /// condition, too. Takes O(log *n*) time.
