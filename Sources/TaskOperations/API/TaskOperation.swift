@@ -51,6 +51,7 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
         // The priority is converted before it is copied, because the runtime looks up the type `TaskPriority?` for each
         // copy.
         var level: PriorityLevel?
+        // Not `if let`, which would copy it first.
         switch priority {
         case nil: break
         case .some(let priority): level = PriorityLevel(priority)

@@ -181,7 +181,7 @@ extension TaskOperationQueue.Configuration {
     /// Whether the queue needs a clock.
     var needsTime: Bool { rate != nil || ageing != nil || shedsLoad }
 
-    /// Whether more than levels, the width and the order decides which operation starts.
+    /// Whether the queue needs `AdmissionPolicies`. Levels, the width and the order need none.
     var needsPolicies: Bool { needsTime || overflow.drops }
 
     /// Stops the process if a value is invalid.
@@ -207,4 +207,23 @@ extension TaskOperationQueue.Configuration {
 extension TaskOperationQueue.Configuration.Overflow {
     /// Whether a full queue drops a queued operation for a new one.
     var drops: Bool { self != .reject }
+}
+
+/// A task local whose value a queue passes from the code that adds an operation to the operation's body.
+///
+/// ```swift
+/// enum Request { @TaskLocal static var id: String? }
+/// let queue = TaskOperationQueue(.init(taskLocals: [InheritedTaskLocal(Request.$id)]))
+/// ```
+public struct InheritedTaskLocal: Sendable {
+    /// Reads the value, and returns a function that runs a body with this value.
+    let capture: @Sendable () -> TaskLocalBinding
+
+    /// Creates a value from the projected value of a task local, such as `Request.$id`.
+    public init<Value: Sendable>(_ taskLocal: TaskLocal<Value>) {
+        capture = {
+            let value = taskLocal.get()
+            return { body in await taskLocal.withValue(value) { await body() } }
+        }
+    }
 }

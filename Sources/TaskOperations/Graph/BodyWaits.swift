@@ -8,10 +8,9 @@ extension AnyTaskOperation {
         guard let body else { return try await wait() }
         var result = Result<Void, TaskOperationError>.success(())
         let runner = OperationRunner()
-        _ = await runner.whileCurrent {
-            await runner.run(body) {
+        await runner.whileFound {
+            await runner.withCurrent(body) {
                 do throws(TaskOperationError) { try await wait() } catch { result = .failure(error) }
-                return nil
             }
         }
         try result.get()
@@ -63,12 +62,14 @@ extension AnyTaskOperation {
     @inline(__always)
     static func withScopeEdge<Result>(of scheduler: Scheduler, _ work: () async -> Result) async -> Result {
         if scheduler.scopeWorkers?.openingBody == nil { return await work() }
-        return await whileBodyOpens(scheduler, work)
+        return await withScopeEdgeOfBody(of: scheduler, work)
     }
 
     // Not inlined: otherwise each scope would allocate the optional result.
     @inline(never)
-    private static func whileBodyOpens<Result>(_ scheduler: Scheduler, _ work: () async -> Result) async -> Result {
+    private static func withScopeEdgeOfBody<Result>(
+        of scheduler: Scheduler, _ work: () async -> Result
+    ) async -> Result {
         var result: Result?
         // The end of an empty queue closes no cycle. If the wait were refused, the work would run without an edge.
         try? await whileBodyAwaits(.end(scheduler), .kept, nil, { true }) { result = await work() }

@@ -131,10 +131,10 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Runs the body as the current operation of the calling task, which is the task of the runner.
+    /// Runs the body as the current operation of the calling task, which finds the runner.
     @inline(__always)
     func run(on runner: OperationRunner) async -> Outcome? {
-        await runner.run(self) { await runBody() }
+        await runner.withCurrent(self) { await runBody() }
     }
 
     /// Runs a function with the task locals that the operation inherited from the code that added it.

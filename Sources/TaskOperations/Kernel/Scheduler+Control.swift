@@ -80,6 +80,7 @@ extension Scheduler {
             return core.state.isEmpty
         }
         var cycle: TaskOperationError?
+        // Outside of a body, the wait has no edge.
         if !isEmpty, scopeWorkers!.openingBody != nil {
             do {
                 try await AnyTaskOperation.withWaitEdge(.end(self)) { await scopeWorkers!.serve(in: &group) }

@@ -41,7 +41,7 @@ final class ScopeWorkers: Sendable {
     let childName: String?
 
     /// The operation whose body opened the scope; nil if there is none.
-    // The reference is not counted, because the scope ends within the body.
+    // The reference is not counted, because the scope ends within the body. Afterwards no worker is requested.
     let openingBody: Unmanaged<AnyTaskOperation>?
 
     private let state = Lock(State())

@@ -46,7 +46,7 @@ extension Scheduler {
             try await interceptor.run(operation) {
                 require(
                     outcome == nil, "A body interceptor called the body of \(OperationLabel(operation)) twice.")
-                let result = await operation.run(on: runner)
+                let result = await runUnintercepted(operation)
                 outcome = .some(result)
                 if case .failure(let error)? = result?.result { throw error }
             }
@@ -59,5 +59,29 @@ extension Scheduler {
         if let outcome { return outcome }
         operation.discardBody()
         return Outcome(.failure(TaskOperationError.bodyNotCalled(OperationLabel(operation))))
+    }
+
+    /// Runs a body that an interceptor calls, in the place of the queue: the interceptor may call it on another executor,
+    /// and in a child task. The body has a runner of its own, because other child tasks of the interceptor are no part of
+    /// the body.
+    private nonisolated func runUnintercepted(_ operation: AnyTaskOperation) async -> Outcome? {
+        if case .mainActor = place { return await Self.runOnMainActor(operation) }
+        return await Self.runOffActors(operation)
+    }
+
+    // The compiler omits a hop before the call of a `nonisolated(nonsending)` function. Synchronous code, such as the
+    // creation of the runner, forces the hop.
+
+    @MainActor
+    private static func runOnMainActor(_ operation: AnyTaskOperation) async -> Outcome? {
+        MainActor.preconditionIsolated()
+        let runner = OperationRunner()
+        return await runner.whileFound { await operation.run(on: runner) }
+    }
+
+    @concurrent
+    private static func runOffActors(_ operation: AnyTaskOperation) async -> Outcome? {
+        let runner = OperationRunner()
+        return await runner.whileFound { await operation.run(on: runner) }
     }
 }

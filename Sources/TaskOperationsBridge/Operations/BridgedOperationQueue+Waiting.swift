@@ -5,6 +5,7 @@ internal import TaskOperationsExtras
 
 extension BridgedOperationQueue {
     /// Waits until the queue is empty. If an operation of the queue makes the call, waits for all other operations.
+    /// A call by an unstructured task of an operation waits for that operation, too.
     func allFinished() async { await allFinished(except: own) }
 
     /// Blocks until the queue is empty. If an operation of the queue makes the call, blocks for all other operations.

@@ -33,7 +33,8 @@
 ///     begin if there is none. A call that begins because all others have failed takes no token. The success of this
 ///     function counts for the budget. If nil, the number of further calls is unlimited.
 ///   - losers: The group of calls that are still ending. If it is not nil, the function returns without waiting for
-///     them. Each call is in the group until it ends. The calls then run in unstructured tasks.
+///     them. Each call is in the group until it ends. The calls then run in unstructured tasks, which have no current
+///     operation.
 ///   - clock: The clock that measures the delay.
 ///   - isolation: The actor to which this function is isolated; by default, the caller's actor.
 ///   - body: The call. It must be safe to execute more than once, because several calls can succeed.

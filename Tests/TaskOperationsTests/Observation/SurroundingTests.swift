@@ -1,3 +1,4 @@
+import TaskOperationsExtras
 import TaskOperationsTesting
 import TestSupport
 import Testing
@@ -84,4 +85,84 @@ struct SurroundingTests {
         let outer = queue.addOperation { try await queue.addOperation { 2 }.value }
         #expect(try await outer.value == 2)
     }
+
+    // An interceptor that awaits an actor leaves its own executor. `body()` is then the first call after that.
+
+    @Test("a body of the main queue runs on the main actor after its interceptors have awaited another actor")
+    func placeOnMainActor() async throws {
+        let scheduler = Scheduler(
+            .init(maxConcurrentOperationCount: 1), place: .mainActor, permit: PermitNode(lending: .whenNeeded))
+        let other = OtherActor()
+        for _ in 0..<2 {
+            scheduler.interceptors.add { _, body in
+                await other.enter()
+                try await body()
+            }
+            let operation = TaskOperation { MainThread.isCurrent }
+            try scheduler.submit(operation)
+            #expect(try await operation.value)
+        }
+    }
+
+    @Test("a body leaves the actor that its interceptor has awaited")
+    func placeInPool() async throws {
+        let queue = TaskOperationQueue()
+        let other = OtherActor()
+        queue.addBodyInterceptor { _, body in
+            await other.enter()
+            try await body()
+        }
+        #expect(try await queue.addOperation { !other.isEntered }.value)
+        #expect(try await queue.addOperation { !other.isEntered }.value)
+    }
+
+    @Test("a task beside the body is no part of the body, and lends no permit", .schedules(20))
+    func besideTheBody() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let order = Recorder<String>()
+        let (begun, seen) = (Gate(), Recorder<AnyTaskOperation?>())
+        queue.addBodyInterceptor { operation, body in
+            if operation.name != "first" { return try await body() }
+            // Cancelled when the body has ended.
+            async let _: Void = {
+                await begun.pass()
+                seen.record(AnyTaskOperation.current)
+                try? await queue.addOperation(name: "second") { order.record("second") }.value
+            }()
+            try await body()
+        }
+        let first = queue.addOperation(name: "first") {
+            begun.open()
+            await untilOthersWait()
+            order.record("first")
+        }
+        try await first.value
+        #expect(order.events.first == "first")
+        #expect(seen.events == [nil])
+    }
+
+    @Test("a body is the current operation in the child task in which its interceptor calls it", .schedules(20))
+    func inChildTask() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        queue.addBodyInterceptor { _, body in try await withTimeout(.seconds(60)) { try await body() } }
+        let outer = queue.addOperation {
+            let inner = queue.addOperation { AnyTaskOperation.current }
+            return (AnyTaskOperation.current, try await inner.value, inner)
+        }
+        let (own, ofInner, inner) = try await outer.value
+        #expect(own === outer)
+        #expect(ofInner === inner)
+    }
+}
+
+/// An actor on a thread of its own.
+private actor OtherActor {
+    private nonisolated let executor = ThreadExecutor()
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    /// Whether the caller runs on the thread of the actor.
+    nonisolated var isEntered: Bool { executor.isIsolatingCurrentContext() == true }
+
+    func enter() {}
 }

@@ -1,0 +1,194 @@
+internal import CTaskOperations
+import Synchronization
+
+/// Cancels and escalates the task in which bodies execute, and tells the task which operation is the current one.
+///
+/// The runner uses the task's reference to itself, which is available when the first body begins. The handle that the
+/// task's creation returns may be available much later. Waiting for that handle doubled the time from the addition of
+/// an operation to its start.
+///
+/// The runner is a class and not a protocol, because an operation has no space for the second pointer of an
+/// existential. See `Outcome`. A worker inherits from this class, so that it needs only one object.
+class OperationRunner: @unchecked Sendable {
+    // Every access to the state holds the lock. Other threads only cancel and escalate the task. They do so after
+    // `begin` and before `end`, which the task itself calls. The task waits for these threads before it ends.
+    private struct State: Sendable {
+        /// Whether other threads may use the task.
+        var isRunning = false
+        /// The cause of the first cancellation of the task.
+        var cancellationCause: (any Error)?
+        /// The number of threads that currently use the task.
+        var users = 0
+        /// The continuation of the task itself. Nil unless the task has no more work and waits until no thread uses it.
+        var leaving: WaitContinuation<Void>?
+    }
+
+    private let state = Lock(State())
+
+    /// The task's reference to itself. It is no part of the state, because the compiler does not know its layout:
+    /// copies of the state would go through value witness tables.
+    // The task writes it before `isRunning` is true for the first time. Other threads read it while they count as
+    // users. The reference outlives the closure that obtains it, but not the task. The asynchronous form of the
+    // function, whose closure would contain all bodies, takes 900 instructions for each worker.
+    @exclusivity(unchecked) nonisolated(unsafe) private var task: UnsafeCurrentTask?
+
+    /// The operation whose body runs in the task. Between bodies, the operation whose body opened the scope of the task;
+    /// nil if there is none.
+    // The creator of the task writes this property before the task begins. Afterwards, only the task writes it, while it
+    // has no child task. Only the task and its child tasks read it: see `currentOperation`. The reference is not counted:
+    // a worker retains an operation until its body has returned, and a scope ends within the body that opened it.
+    @exclusivity(unchecked) nonisolated(unsafe) var operation: Unmanaged<AnyTaskOperation>?
+
+    /// The binding through which the task and its child tasks find the runner.
+    // The task writes this property before another task can find the runner.
+    @exclusivity(unchecked) nonisolated(unsafe) private var binding = RunnerBinding.none
+
+    /// Stores the calling task, which then begins to run bodies. Other threads can use the task until it calls `end`.
+    @inline(never)  // Like `escalate`.
+    func begin() {
+        withUnsafeCurrentTask { task = $0 }
+        state.withLock { $0.isRunning = true }
+    }
+
+    /// The cause of the task's cancellation; nil if the task was not cancelled. A cancelled runner runs no other body.
+    var cancellationCause: (any Error)? { state.withLock { $0.cancellationCause } }
+
+    /// Cancels the task and the waits of its body. Stores the cause before the cancellation, so that a cancelled body
+    /// can read the cause.
+    func cancel(throwing cause: any Error = CancellationError()) {
+        state.withLock { if $0.cancellationCause == nil { $0.cancellationCause = cause } }
+        use { $0.cancel() }
+    }
+
+    /// Raises the priority of the task.
+    // Not inlined. The compiler does not know the size of a temporary here. In an async function, it would allocate
+    // this temporary separately and in advance.
+    @inline(never)
+    func escalate(to level: PriorityLevel) {
+        use { $0.escalateIfAvailable(to: level.taskPriority) }
+    }
+
+    /// Performs an action on the task, which does not end during the action. Does nothing if the task has already
+    /// ended.
+    private func use(_ action: (UnsafeCurrentTask) -> Void) {
+        let isRunning = state.withLock { state in
+            if state.isRunning { state.users += 1 }
+            return state.isRunning
+        }
+        if !isRunning { return }
+        action(task!)
+        let leaving = state.withLock { state in
+            state.users -= 1
+            return state.users == 0 ? state.leaving.take() : nil
+        }
+        leaving?.resume()
+    }
+
+    /// Prevents other threads from beginning to use the task. Returns true if a thread still uses the task, which must
+    /// then call `waitUntilUnused`.
+    func end() -> Bool {
+        state.withLock { state in
+            state.isRunning = false
+            return state.users > 0
+        }
+    }
+
+    /// Waits for the threads that still use the task.
+    @inline(never)
+    func waitUntilUnused() async {
+        await withWaitContinuation { continuation in
+            let isUsed = state.withLock { state in
+                if state.users > 0 { state.leaving = continuation }
+                return state.users > 0
+            }
+            if !isUsed { continuation.resume() }
+        }
+    }
+}
+
+// MARK: - The current operation
+
+extension OperationRunner {
+    /// The runner of the calling task, or of its nearest parent task that has one. An unstructured task has a copy of the
+    /// value of its creator.
+    @TaskLocal fileprivate static var inherited: OperationRunner?
+
+    /// False if the calling task certainly does not belong to a body.
+    static var mayBeBody: Bool { inherited != nil }
+
+    /// The operation whose body runs in the calling task or in one of its parent tasks; otherwise nil.
+    ///
+    /// A child task looks up task locals in its parent, and therefore finds the same binding as the task of the runner.
+    /// An unstructured task has a copy at another address. After the task of the runner has ended, a copy of the copy
+    /// can have the old address, and its task then finds no operation.
+    static var currentOperation: AnyTaskOperation? {
+        guard let runner = inherited else { return nil }
+        if runner.binding == .none { return operationWithoutAddresses }
+        return runner.binding == .current ? runner.operation?.takeUnretainedValue() : nil
+    }
+
+    /// Lets the calling task and its new child tasks find this runner while a function runs.
+    ///
+    /// Like `withValue`, the function has a parameter for its isolation. The compiler then knows that both isolations
+    /// are the same, and omits two of four executor checks.
+    @inline(__always)
+    func whileFound<Result>(
+        isolation: isolated (any Actor)? = #isolation, _ work: () async -> Result
+    ) async -> Result {
+        await Self.$inherited.withValue(
+            self,
+            operation: {
+                _ = isolation  // A closure that does not use `isolation` would leave the actor.
+                binding = .current
+                let result = await work()
+                // A copy of a copy must find no operation: see `currentOperation`.
+                operation = nil
+                return result
+            }, isolation: isolation)
+    }
+
+    /// Makes an operation the current one while its body runs in the task of this runner.
+    @inline(__always)
+    func withCurrent<Result>(_ current: AnyTaskOperation, _ body: () async -> Result) async -> Result {
+        if binding == .none { return await Self.withoutAddresses(current, body) }
+        let outer = operation
+        operation = .passUnretained(current)
+        let result = await body()
+        operation = outer
+        return result
+    }
+
+    // MARK: Without addresses
+
+    // If the runtime does not tell addresses, each body has a task local with its operation. An unstructured task of a
+    // body then counts as the body until the body ends.
+
+    @TaskLocal private static var unaddressed: AnyTaskOperation?
+
+    private static var operationWithoutAddresses: AnyTaskOperation? {
+        unaddressed.flatMap { operation in operation.record.withLock { $0.hasBody } ? operation : nil }
+    }
+
+    @inline(never)
+    private static func withoutAddresses<Result>(
+        _ operation: AnyTaskOperation, _ body: () async -> Result
+    ) async -> Result {
+        await $unaddressed.withValue(operation) { await body() }
+    }
+}
+
+/// The place where a task finds its runner.
+private struct RunnerBinding: Equatable, @unchecked Sendable {
+    // The address is only compared, never dereferenced.
+    private let address: UnsafeMutableRawPointer?
+
+    /// The place where the calling task finds its runner.
+    static var current: RunnerBinding {
+        RunnerBinding(
+            address: taskOperationsTaskLocalValue(
+                Unmanaged.passUnretained(OperationRunner.$inherited).toOpaque()))
+    }
+
+    /// The place if the runtime does not tell addresses, or if no task has run a function with this runner yet.
+    static let none = RunnerBinding(address: nil)
+}
