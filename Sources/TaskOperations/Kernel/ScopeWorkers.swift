@@ -97,6 +97,8 @@ extension ScopeWorkers {
         switch state.withLock({ $0.decide(at: level) }) {
         case .leave(let maker):
             if let maker { InlineJobs.resume(maker) }
+            let unneeded = state.withLock { $0.takeUnneeded() }
+            extendLifetime(unneeded)
         case .work(let worker):
             await worker.run()
         case .make:
@@ -143,6 +145,14 @@ extension ScopeWorkers.State {
     /// Returns the continuation of the task that creates workers if the task waits and has work.
     fileprivate mutating func takeMaker() -> ScopeWorkers.Continuation? {
         requested.count > countForChild ? waiting.take() : nil
+    }
+
+    /// Removes the requests that nobody serves any more, because the scope was over before the child decided. A worker
+    /// and its scope would retain each other.
+    fileprivate mutating func takeUnneeded() -> [Worker] {
+        if !isOver { return [] }
+        defer { requested = [] }
+        return requested
     }
 
     /// The number of requests that the child must serve.

@@ -6,6 +6,9 @@ internal import TaskOperationsExtras
 extension OperationQueue {
     /// Waits until the queue is empty, without blocking a thread. Also waits for barriers, and for operations that are
     /// added meanwhile. On a suspended queue with operations, the wait lasts until the queue is resumed.
+    ///
+    /// If an operation of a `BridgedOperationQueue` makes the call, waits for all other operations. A call by an
+    /// unstructured task of an operation waits for that operation, too.
     public func finished() async {
         if let bridged = self as? BridgedOperationQueue { return await bridged.allFinished() }
         repeat {

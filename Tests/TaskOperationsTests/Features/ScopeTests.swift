@@ -367,6 +367,21 @@ struct ScopeTests {
         try await task.value
     }
 
+    @Test("A scope is released if its only worker was requested and not started", .schedules(50))
+    func releaseWithoutStart() async {
+        for priority in [TaskPriority.high, .low] {
+            weak var scheduler: Scheduler?
+            await #expect(throws: WorkFailed.self) {
+                try await withTaskOperationQueue { queue in
+                    scheduler = queue.scheduler
+                    queue.addOperation(priority: priority) {}
+                    throw WorkFailed()
+                }
+            }
+            #expect(scheduler == nil)
+        }
+    }
+
     @Test("A scope of width 0 does not hang when it is left")
     func widthZero() async throws {
         let (left, scope) = (Recorder<Bool>(), Recorder<TaskOperationQueue>())
