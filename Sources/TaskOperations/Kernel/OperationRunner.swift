@@ -171,9 +171,14 @@ extension OperationRunner {
 
     @inline(never)
     private static func withoutAddresses<Result>(
-        _ operation: AnyTaskOperation, _ body: () async -> Result
+        _ operation: AnyTaskOperation, isolation: isolated (any Actor)? = #isolation, _ body: () async -> Result
     ) async -> Result {
-        await $unaddressed.withValue(operation) { await body() }
+        await $unaddressed.withValue(
+            operation,
+            operation: {
+                _ = isolation  // As in `whileFound`.
+                return await body()
+            }, isolation: isolation)
     }
 }
 
