@@ -216,6 +216,8 @@ extension LegacyNode {
             do throws(TaskOperationError) {
                 try node?.mirrorDependencies(in: operation)
             } catch {
+                // The operation was cancelled meanwhile. It waits for no dependency.
+                if case .alreadyStarted = error { return }
                 guard case .dependencyCycle = error, reportsCycles else { throw error }
                 MisuseReport.report("\(error)")
             }

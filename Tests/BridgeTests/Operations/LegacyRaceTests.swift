@@ -1,8 +1,10 @@
 import Foundation
 import TaskOperations
-import TaskOperationsBridge
+import TaskOperationsTesting
 import TestSupport
 import Testing
+
+@testable import TaskOperationsBridge
 
 /// Threads change operations of Foundation at about the same time. No order of their steps can be chosen, so that each
 /// test repeats its program. Each test failed within some thousands of rounds before its fault was mended.
@@ -38,10 +40,14 @@ struct LegacyRaceTests {
             for dependency in dependencies { try operation.addDependency(dependency) }
             operation.addDependency(legacyDependency)
             if !isAddedMeanwhile { try queue.addOperation(operation) }
-            let group = DispatchGroup()
+            let (group, refusals) = (DispatchGroup(), Recorder<any Error>())
             let changes: [@Sendable () -> Void] = [
                 { operation.removeDependency(dependencies[0]) }, { operation.removeDependency(dependencies[1]) },
-                { operation.cancel() }, { if isAddedMeanwhile { _ = try? queue.addOperation(operation) } },
+                { operation.cancel() },
+                {
+                    if !isAddedMeanwhile { return }
+                    do { try queue.addOperation(operation) } catch { refusals.record(error) }
+                },
             ]
             for change in changes {
                 group.enter()
@@ -56,9 +62,39 @@ struct LegacyRaceTests {
             for dependency in dependencies { try other.addOperation(dependency) }
             await group.finished()
             let isFinished = await eventually(within: .seconds(60)) { operation.isFinished }
-            #expect(isFinished, "round \(round)")
+            #expect(isFinished, "round \(round), refusals: \(refusals.events)")
             if !isFinished { return }
         }
+    }
+
+    @Test("An operation that is cancelled while a queue copies its dependencies is accepted, and finishes")
+    func cancellationDuringAddition() async throws {
+        let (queue, other) = (TaskOperationQueue(), TaskOperationQueue(.init(isSuspended: true)))
+        let operation = CancelledDuringAddition()
+        try other.addOperation(operation.late)
+        let node = try queue.addOperation(operation)
+        #expect(operation.reads >= 3)
+        await #expect(throws: CancellationError.self) { try await (node as! TaskOperation<Void>).value }
+        let isFinished = await eventually { operation.isFinished }
+        #expect(isFinished)
+        other.isSuspended = false
+    }
+}
+
+/// An operation that gets a dependency and is cancelled when its queue reads its dependencies for the third time, after
+/// it has found that the operation is not cancelled.
+private final class CancelledDuringAddition: BlockOperation, @unchecked Sendable {  // Only the adding thread writes.
+    let late = BlockOperation {}
+    private(set) var reads = 0
+
+    override var dependencies: [Operation] {
+        reads += 1
+        if reads == 3 {
+            addDependency(late)
+            cancel()
+            LegacyTable.knownNode(of: self)?.knownOperation?.cancel()
+        }
+        return super.dependencies
     }
 }
 
