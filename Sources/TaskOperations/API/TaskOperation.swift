@@ -49,9 +49,8 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
     ) {
         self.body = body
         // The priority is converted before it is copied, because the runtime looks up the type `TaskPriority?` for each
-        // copy.
+        // copy. `if let` would copy it first.
         var level: PriorityLevel?
-        // Not `if let`, which would copy it first.
         switch priority {
         case nil: break
         case .some(let priority): level = PriorityLevel(priority)

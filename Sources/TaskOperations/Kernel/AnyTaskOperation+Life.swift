@@ -131,7 +131,7 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Runs the body as the current operation of the calling task, which finds the runner.
+    /// Runs the body in the task of a runner. The operation is the current one until the body returns.
     @inline(__always)
     func run(on runner: OperationRunner) async -> Outcome? {
         await runner.withCurrent(self) { await runBody() }

@@ -50,7 +50,6 @@ struct ReadyQueue: Sendable {
     private func entry(_ ranked: RankedSlot) -> Entry {
         Entry(arrival: order.arrival(ofRank: ranked.rank), slot: ranked.slot)
     }
-
 }
 
 // MARK: - Changes

@@ -95,9 +95,8 @@ extension ScopeWorkers {
         await waitForRequest()
         let level = PriorityLevel(Task.currentPriority)
         switch state.withLock({ $0.decide(at: level) }) {
-        case .leave(let maker):
+        case .leave(let maker, let unneeded):
             if let maker { InlineJobs.resume(maker) }
-            let unneeded = state.withLock { $0.takeUnneeded() }
             extendLifetime(unneeded)
         case .work(let worker):
             await worker.run()
@@ -128,9 +127,9 @@ extension ScopeWorkers {
     fileprivate enum Decision {
         case make
         case work(Worker)
-        /// End. The value is the continuation of the scope's task, to be resumed, if that task waits and has work;
-        /// otherwise nil.
-        case leave(Continuation?)
+        /// End. Resume the scope's task if that task waits and has work; its continuation is nil otherwise. Release the
+        /// workers that the scope does not need any more.
+        case leave(Continuation?, unneeded: [Worker])
     }
 }
 
@@ -147,9 +146,9 @@ extension ScopeWorkers.State {
         requested.count > countForChild ? waiting.take() : nil
     }
 
-    /// Removes the requests that nobody serves any more, because the scope was over before the child decided. A worker
-    /// and its scope would retain each other.
-    fileprivate mutating func takeUnneeded() -> [Worker] {
+    /// Removes the requests if the scope is over, because no task serves them then. A request that stayed would close a
+    /// cycle of references: the worker retains its queue, and the queue retains this object.
+    private mutating func takeUnneeded() -> [Worker] {
         if !isOver { return [] }
         defer { requested = [] }
         return requested
@@ -164,7 +163,9 @@ extension ScopeWorkers.State {
     fileprivate mutating func decide(at level: PriorityLevel) -> ScopeWorkers.Decision {
         child = .hasDecided
         if !isHandedOver, !requested.isEmpty { return .make }
-        guard let worker = requested.first, worker.canRun(at: level) else { return .leave(takeMaker()) }
+        guard let worker = requested.first, worker.canRun(at: level) else {
+            return .leave(takeMaker(), unneeded: takeUnneeded())
+        }
         requested.removeFirst()
         return .work(worker)
     }

@@ -77,8 +77,8 @@ extension Worker {
         return level == self.level
     }
 
-    // One function, inlined in the tasks of workers, because the frames and hops of three functions took 3 % of the
-    // cost of an operation on an idle queue. Rare branches are not inlined, so that all frames of a plain worker fit
+    // This function and the next one are inlined in the tasks of workers. Frames and hops of their own would take 3 % of
+    // the cost of an operation on an idle queue. Rare branches are not inlined, so that all frames of a plain worker fit
     // into the first kilobyte of the task's stack, which is one allocation.
     @concurrent
     @inline(__always)
