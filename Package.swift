@@ -37,12 +37,18 @@ let library: [Target] = [
         swiftSettings: settings),
     .target(
         name: "TaskOperationsDiagnosis",
-        dependencies: explored + ["CTaskOperations", "TaskOperations", "TaskOperationsExtras"],
+        dependencies: explored + ["CTaskOperations", "TaskDump", "TaskOperations", "TaskOperationsExtras"],
         swiftSettings: settings),
+    // The layout of tasks in the runtime, and the threads of the process.
+    .target(name: "CTaskDump"),
+    .target(name: "TaskDump", dependencies: ["CTaskDump"], swiftSettings: settings),
     // The points of the runtime at which explorations of schedules take part. Only products for tests contain it.
-    .target(name: "CSchedules"),
+    .target(name: "CSchedules", dependencies: ["CTaskDump"]),
     .target(
-        name: "TaskOperationsTesting", dependencies: ["CSchedules", "CTaskOperations", "TaskOperations"],
+        name: "TaskOperationsTesting",
+        dependencies: [
+            "CSchedules", "CTaskDump", "CTaskOperations", "TaskDump", "TaskOperations", "TaskOperationsDiagnosis",
+        ],
         swiftSettings: settings),
 ]
 
@@ -61,7 +67,7 @@ let libraryTests: [Target] = [
     .testTarget(
         name: "TaskOperationsTests",
         dependencies: [
-            "TaskOperations", "TaskOperationsDiagnosis", "TaskOperationsExtras", "TaskOperationsTesting",
+            "TaskDump", "TaskOperations", "TaskOperationsDiagnosis", "TaskOperationsExtras", "TaskOperationsTesting",
             "CTools", "Simulation", "TestSupport",
         ] + (isSanitized ? [] : ["MigrationExamplesSupport", "TaskOperationsDeliveries", "tour"]),
         // These tests have one thread, or start child processes.
@@ -151,6 +157,9 @@ let tools: [Target] = [
         name: "fuzz", dependencies: ["Simulation", "SourceAudit"], path: "Sources/Verification/fuzz",
         swiftSettings: settings),
     .executableTarget(
+        name: "hangs", dependencies: ["TaskDump", "TaskOperations", "TaskOperationsDiagnosis"],
+        path: "Sources/Verification/hangs", swiftSettings: settings),
+    .executableTarget(
         name: "benchmark",
         dependencies: [
             "TaskOperations", "TaskOperationsBridge", "TaskOperationsDiagnosis", "TaskOperationsExtras",
@@ -162,7 +171,8 @@ let tools: [Target] = [
     .testTarget(
         name: "ToolTests",
         dependencies: [
-            "SourceAudit", "audit", "benchmark", "fuzz", "tour", "workers", "TaskOperationsDeliveries",
+            "SourceAudit", "TaskDump", "audit", "benchmark", "fuzz", "hangs", "tour", "workers",
+            "TaskOperationsDeliveries",
             "TaskOperationsTesting", "TestSupport", "MigrationExamplesLegacy", "MigrationExamplesPorted",
         ],
         swiftSettings: settings),
@@ -185,6 +195,7 @@ let products: [Product] = [
     .library(name: "TaskOperationsDiagnosis", targets: ["TaskOperationsDiagnosis"]),
     .library(name: "TaskOperationsDeliveries", targets: ["TaskOperationsDeliveries"]),
     .library(name: "TaskOperationsTesting", targets: ["TaskOperationsTesting"]),
+    .library(name: "TaskDump", targets: ["TaskDump"]),
     .executable(name: "audit", targets: ["audit"]),
     .plugin(name: "AuditPlugin", targets: ["AuditPlugin"]),
 ]

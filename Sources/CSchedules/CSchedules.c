@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "CSchedules.h"
+#include "CTaskDump.h"
 
 #if defined(_WIN32) || defined(__wasi__)
 // No thread of these platforms explores.
@@ -63,30 +64,16 @@ typedef struct {
     Option option;
     const char *name;
 } NameOption;
-typedef struct {
-    void *task;
-    void *context;
-} NewTask;
 enum { unownedExecutor = 5, ownedExecutor = 6, taskName = 7 };
 
-/// Stores the return addresses of the calling functions, which the chain of frame pointers contains.
-static void storeCallers(SchedulesThread *thread, void **frame) {
-    for (int index = 0; index < 8; index++) {
-        thread->callers.addresses[index] = frame ? frame[1] : 0;
-        void **next = frame ? (void **)frame[0] : 0;
-        frame = next > frame && (const void *)next < thread->stackEnd ? next : 0;
-    }
-}
-
-__attribute__((weak, swiftcall)) NewTask swift_task_create(
-    size_t flags, Option *options, const void *type, void *function, void *captured) {
-    ORIGINAL(swift_task_create)
+static TaskDumpNewTask create(
+    size_t flags, void *list, const void *type, void *function, void *captured, void **frame) {
     SchedulesThread *thread = current;
-    if (!thread) return original(flags, options, type, function, captured);
-    thread->newTaskName = 0;
+    Option *options = list;
+    const char *name = 0;
     for (Option **next = &options; *next;) {
         size_t kind = (*next)->kind & 0xFF;
-        if (kind == taskName) thread->newTaskName = ((NameOption *)*next)->name;
+        if (kind == taskName) name = ((NameOption *)*next)->name;
         if (kind != unownedExecutor && kind != ownedExecutor) {
             next = &(*next)->parent;
             continue;
@@ -94,15 +81,19 @@ __attribute__((weak, swiftcall)) NewTask swift_task_create(
         if (kind == ownedExecutor) swift_release((void *)((ExecutorOption *)*next)->executor.identity);
         *next = (*next)->parent;
     }
-    storeCallers(thread, __builtin_frame_address(0));
     ExecutorOption ours = {{ownedExecutor, options}, thread->taskExecutor};
     // The new task owns its executor, and releases it at the end.
     swift_retain((void *)thread->taskExecutor.identity);
-    NewTask task = original(flags, &ours.option, type, function, captured);
-    thread->callers.addresses[0] = 0;
-    thread->newTaskName = 0;
-    return task;
+    TaskDumpNewTask new = taskDumpCreate(flags, &ours.option, type, function, captured, frame);
+    if (thread->created) {
+        const void *callers[taskDumpCallerCount];
+        taskDumpReadCallers(frame, callers);
+        thread->created(swift_task_getJobTaskId(new.task), name, callers);
+    }
+    return new;
 }
+
+static TaskDumpCreation *creation(void) { return current ? create : 0; }
 
 // MARK: - Changes of executors
 
@@ -226,7 +217,7 @@ static HOOK SchedulesExecutor mainExecutor(Main *original) {
 int schedulesTakesTasks(void) {
     return &swift_task_enqueueGlobal_hook && &swift_task_getMainExecutor_hook && swift_task_getJobFlags &&
            swift_task_getJobTaskId && swift_task_getCurrent && swift_task_getCurrentExecutor &&
-           dlsym(RTLD_DEFAULT, "swift_task_create") == (void *)swift_task_create;
+           taskDumpTakesTasks();
 }
 
 void schedulesPrepare(SchedulesThread *thread) {
@@ -234,7 +225,7 @@ void schedulesPrepare(SchedulesThread *thread) {
     INSTALL(swift_task_enqueueGlobalWithDelay_hook, enqueueAfter, previousEnqueueAfter)
     INSTALL(swift_task_enqueueGlobalWithDeadline_hook, enqueueAt, previousEnqueueAt)
     INSTALL(swift_task_getMainExecutor_hook, mainExecutor, previousMain)
-    thread->stackEnd = __builtin_frame_address(0);
+    __atomic_store_n(&taskDumpCreationHook, creation, __ATOMIC_RELEASE);
     for (int clock = 0; clock < 8; clock++) {
         struct timespec now = {0, 0};
         clock_gettime(clock, &now);

@@ -8,6 +8,15 @@ extension OperationGraph {
     ///   - follows: Whether to also capture other queues. These are the queues whose operations are awaited by captured
     ///     operations.
     init(of schedulers: [Scheduler], follows: Bool = false) {
+        self = Self.capture(schedulers, follows: follows, includesProducers: false).graph
+    }
+
+    /// Also returns the positions of the operations in the graph.
+    ///
+    /// - Parameter includesProducers: Whether the graph has the operations that wait for room in the queues.
+    static func capture(
+        _ schedulers: [Scheduler], follows: Bool, includesProducers: Bool
+    ) -> (graph: OperationGraph, operations: [(operation: AnyTaskOperation, index: Int)]) {
         var schedulers = schedulers
         var known = Set(schedulers.map(ObjectIdentifier.init))
         var attempts = 0
@@ -18,10 +27,9 @@ extension OperationGraph {
             var new = follows ? captures.flatMap { $0.otherSchedulers { known.insert($0).inserted } } : []
             if new.isEmpty {
                 var builder = Builder(instant)
-                builder.build(captures)
+                builder.build(captures, includesProducers: includesProducers)
                 if !builder.isTorn || attempts == Self.mostAttempts {
-                    self = builder.graph
-                    return
+                    return (builder.graph, builder.operations)
                 }
             }
             // Follows the new queues one by one. If all queues were captured again for each queue of a chain, the time
@@ -53,6 +61,13 @@ extension OperationGraph {
         private var captures: [ObjectIdentifier: QueueCapture] = [:]
         /// The operations that wait for room in the captured queues.
         private var producers: Set<ObjectIdentifier> = []
+        /// The operations of the queues and the others, with their positions.
+        var operations: [(operation: AnyTaskOperation, index: Int)] {
+            (captures.values.flatMap(\.operations) + others.map(\.operation)).compactMap { operation in
+                indices[ObjectIdentifier(operation)].map { (operation, $0) }
+            }
+        }
+
         /// Whether an operation waits for another operation that was added to a queue after the capture of that queue.
         private(set) var isTorn = false
 
@@ -60,12 +75,15 @@ extension OperationGraph {
             graph = OperationGraph(instant: instant)
         }
 
-        mutating func build(_ captures: [QueueCapture]) {
+        mutating func build(_ captures: [QueueCapture], includesProducers: Bool) {
             self.captures = Dictionary(uniqueKeysWithValues: captures.map { (ObjectIdentifier($0.scheduler), $0) })
             producers = Set(captures.flatMap { $0.operationsWaitingForRoom.map(ObjectIdentifier.init) })
             let reasons = captures.map(\.allReasons)
             for (capture, reasons) in zip(captures, reasons) { addOperations(of: capture, reasons) }
             for (capture, reasons) in zip(captures, reasons) { addEdges(of: capture, reasons) }
+            if includesProducers {
+                for producer in captures.flatMap(\.operationsWaitingForRoom) { _ = index(of: producer) }
+            }
             addOthers()
         }
 

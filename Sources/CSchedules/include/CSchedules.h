@@ -18,11 +18,6 @@ typedef struct __attribute__((swift_attr("@Sendable"))) {
     SchedulesExecutor target;
 } SchedulesSwitch;
 
-/// The return addresses of the functions that create a task, innermost first. The first is null if no task is created.
-typedef struct __attribute__((swift_attr("@Sendable"))) {
-    const void *_Nullable addresses[8];
-} SchedulesCallers;
-
 /// The exploration that a thread runs. Only this thread accesses it.
 typedef struct SchedulesThread {
     /// The executor of every task that is created on the thread.
@@ -47,12 +42,12 @@ typedef struct SchedulesThread {
     void (*_Nullable switching)(uint64_t task, const void *_Nonnull resume, const void *_Nullable actor);
     /// The number of the task that is changing its executor; 0 if no task is.
     uint64_t switchingTask;
-    /// The end of the stack's part that belongs to jobs.
-    const void *_Nullable stackEnd;
-    /// The functions that create a task.
-    SchedulesCallers callers;
-    /// The name of the task that is created; null if it has none.
-    const char *_Nullable newTaskName;
+    /// Called for each new task.
+    ///
+    /// - `name` is null if the task has no name.
+    /// - `callers` are the return addresses of the functions that create the task, innermost first, up to a null.
+    void (*_Nullable created)(
+        uint64_t task, const char *_Nullable name, const void *_Nullable const *_Nonnull callers);
     /// The seed of the random numbers that the code requests.
     uint64_t seed;
     /// Whether the code requested random numbers.

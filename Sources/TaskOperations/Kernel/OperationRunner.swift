@@ -60,6 +60,12 @@ class OperationRunner: @unchecked Sendable {
         use { $0.cancel() }
     }
 
+    /// The address of the task, which only identifies the task; nil before its first body and after its last one.
+    var taskAddress: UInt? {
+        // The type contains one pointer.
+        state.withLock { $0.isRunning ? task.map { unsafeBitCast($0, to: UInt.self) } : nil }
+    }
+
     /// Raises the priority of the task.
     // Not inlined. The compiler does not know the size of a temporary here. In an async function, it would allocate
     // this temporary separately and in advance.

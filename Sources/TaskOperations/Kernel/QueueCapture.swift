@@ -112,6 +112,9 @@ package struct QueueCapture: Sendable {
 
     // MARK: Operations
 
+    /// The captured operations, in no order.
+    package var operations: [AnyTaskOperation] { details.keys.map { state.records[$0].element } }
+
     package func operation(at slot: Int) -> Operation {
         let record = state.records[slot]
         return Operation(
@@ -147,6 +150,8 @@ package struct OperationDetail: Sendable {
     /// Whether the operation represents work that the library does not run.
     package let isOutside: Bool
     package let isPermitLent: Bool
+    /// The address of the task that executes the body, which only identifies the task; nil if no task does.
+    package let task: UInt?
     /// The scheduler of the operation's queue, or `withoutQueue`. Nil if the operation was not added or started.
     package let scheduler: Scheduler?
     /// All dependencies of the operation, finished or unfinished.
@@ -169,6 +174,7 @@ package struct OperationDetail: Sendable {
         isDelayed = record.isDelayed
         isOutside = record.wasSubmitted && record.phase == .created
         isPermitLent = record.links?.permit == .lent
+        task = record.runner?.taskAddress
         scheduler = record.scheduler
         dependencyList = isFinished ? nil : record.links?.dependencies
         waits = record.links?.waits.all ?? []
@@ -184,6 +190,9 @@ package struct OperationDetail: Sendable {
     package var limitTexts: [(name: String?, key: String?, weight: Int)] {
         limits.map { ($0.limit.name, $0.key.map { "\($0.userValue)" }, $0.weight) }
     }
+
+    /// The identities of the limits.
+    package var limitIdentities: [ObjectIdentifier] { limits.map { ObjectIdentifier($0.limit) } }
 
     /// The descriptions of the limits that have too few free permits. If every limit has enough free permits, the
     /// descriptions of all limits.
@@ -288,7 +297,7 @@ package enum AllQueues {
 
     /// The schedulers of all queues, in the order of creation, and the scheduler of operations that are started without
     /// a queue.
-    private static var all: [Scheduler] {
+    package static var all: [Scheduler] {
         let queues = state.withLock { Array($0.queues) }
         let ordered = queues.sorted { $0.key < $1.key }
         return ordered.compactMap { $0.value.queue?.scheduler } + [.withoutQueue]

@@ -1,7 +1,9 @@
 internal import CSchedules
 internal import CTaskOperations
 internal import Synchronization
+internal import TaskDump
 internal import TaskOperations
+internal import TaskOperationsDiagnosis
 
 /// Decides which schedules an exploration runs. Only the thread of the exploration accesses it.
 struct Explorer {
@@ -11,6 +13,8 @@ struct Explorer {
         let cause: ScheduleFailure.Cause?
         let record: ScheduleRecord
         let trace: ScheduleTrace?
+        /// The tasks of a traced body that waits forever.
+        var dump: TaskDump?
 
         var schedule: Schedule { Schedule(seed: seed, record.deviations) }
     }
@@ -91,6 +95,7 @@ extension Explorer {
         // The objects that a run leaves behind are released outside the run, because a `deinit` may create a task.
         defer { extendLifetime(result) }
         (thread.pointee.seed, thread.pointee.usesSeed) = (seed, 0)
+        if isTraced { TaskDump.begin() }
         taskOperationsSetRunNumber(Self.lastRun.add(1, ordering: .relaxed).newValue)
         schedulesEnter(thread)
         defer {
@@ -116,10 +121,14 @@ extension Explorer {
         let ending = run.run(stepLimit: settings.stepLimit, patience: patience, isFinished: isFinished)
         let (record, trace) = (run.record, run.trace)
         hasArrivals = hasArrivals || record.arrivals > 0
+        var dump: TaskDump?
         var cause = exploration.takeFailures().nonEmpty.map { ScheduleFailure.Cause.recorded($0) }
         if ending != .finished {
             wasStuck = wasStuck || ending == .stuck
             cause = ending == .stuck ? .stuck : .endless
+            if ending == .stuck, run.trace != nil {
+                dump = TaskDump.capture(explaining: .operations).filtered { run.hasCreated($0) }
+            }
             // A cancelled loop that ignores errors would not suspend any more. It would then keep this thread forever.
             if ending == .stuck { end(task, of: run, isFinished) }
             if !isFinished() { exploration.noteLeftTask() }
@@ -127,7 +136,8 @@ extension Explorer {
             cause = .error(error)
         }
         run.close(isFinished: isFinished())
-        return Attempt(seed: thread.pointee.usesSeed == 0 ? 0 : seed, cause: cause, record: record, trace: trace)
+        return Attempt(
+            seed: thread.pointee.usesSeed == 0 ? 0 : seed, cause: cause, record: record, trace: trace, dump: dump)
     }
 }
 
@@ -204,6 +214,6 @@ extension Explorer {
         if schedulesTakesClocks() == 0, thread.pointee.clockReads > 0 { notes.append("Clocks show the real time.") }
         return ScheduleFailure(
             cause: found.cause ?? .stuck, schedule: found.schedule.description,
-            place: (number, settings.count), trace: found.trace, notes: notes)
+            place: (number, settings.count), trace: found.trace, dump: found.dump, notes: notes)
     }
 }

@@ -1,9 +1,4 @@
-internal import Synchronization
-internal import TaskOperations
-
-#if canImport(Runtime) && os(Linux)
-    @_spi(Internal) @_spi(MemoryReaders) internal import Runtime
-#endif
+internal import TaskDump
 
 /// The lines of a failing schedule.
 struct ScheduleReport {
@@ -100,80 +95,11 @@ struct RunningJob: Sendable, CustomStringConvertible {
     }
 }
 
-// MARK: - Symbols
-
-/// The functions and lines of addresses of code. They are known on Linux, for code with debug information. The first
-/// look-up reads the debug information of the program, which can take seconds.
-struct Symbols {
-    struct Symbol: CustomStringConvertible, Sendable {
-        let function: String
-        /// The file and the line; nil if the compiler generated the code.
-        let place: String?
-
-        var description: String { function + (place.map { " (\($0))" } ?? "") }
-    }
-
-    private static let known = Lock<[UInt: Symbol]>([:])
-
-    private let symbols: [UInt: Symbol]
-
-    subscript(address: UInt) -> Symbol? { symbols[address] }
-
+extension Symbols {
     /// The name of a task, and the line that created it.
     func details(of birth: TaskBirth?) -> String {
-        let place = birth?.callers.lazy.compactMap { symbols[$0]?.place }.first
+        let place = birth?.callers.lazy.compactMap { self[$0]?.place }.first
         let name = birth?.name.map { $0.split(whereSeparator: \.isNewline).joined(separator: " ") }
         return (name.map { " “\($0)”" } ?? "") + (place.map { " (\($0))" } ?? "")
     }
-
-    init(_ addresses: Set<UInt>) {
-        let new = Self.known.withLock { known in addresses.filter { known[$0] == nil } }
-        let found = new.isEmpty ? [:] : Self.lookUp(Array(new))
-        symbols = Self.known.withLock { known in
-            known.merge(found) { old, _ in old }
-            return known
-        }
-    }
-
-    #if canImport(Runtime) && os(Linux)
-        /// The programs and libraries in memory. The system copies the memory, because another thread may unmap a file
-        /// meanwhile, and a read of its memory would stop the process.
-        static func images() -> ImageMap { .capture(using: LocalMemoryReader()) }
-
-        private static func lookUp(_ addresses: [UInt]) -> [UInt: Symbol] {
-            let frames = addresses.map { RichFrame<UInt>.programCounter($0) }
-            let backtrace = Backtrace(architecture: "", frames: frames, images: images())
-            let options: Backtrace.SymbolicationOptions = [.showSourceLocations, .useSymbolCache]
-            guard let resolved = backtrace.symbolicated(options: options) else { return [:] }
-            var symbols: [UInt: Symbol] = [:]
-            for (address, frame) in zip(addresses, resolved.frames) {
-                guard let symbol = frame.symbol else { continue }
-                let location = symbol.sourceLocation.flatMap { $0.line > 0 ? $0 : nil }
-                // Code that a macro has generated is in no file.
-                let file = location.flatMap { $0.path.split(separator: "/").last }
-                let isGenerated = file?.hasPrefix("@__swiftmacro") ?? true
-                let place = isGenerated ? nil : location.map { "\(file ?? ""):\($0.line)" }
-                symbols[address] = Symbol(function: shorten(symbol.name), place: place)
-            }
-            return symbols
-        }
-
-        /// Removes the parts of a demangled name that do not help: `(1) await resume partial function for closure #1 in
-        /// Module.A.f() async -> ()` becomes `A.f()`.
-        private static func shorten(_ name: String) -> String {
-            var name = name[...]
-            for start in [" partial function for ", "closure #"] {
-                while let range = name.firstRange(of: start) {
-                    name = name[range.upperBound...]
-                    if start == "closure #" { name = name.drop { $0.isNumber }.dropFirst(" in ".count) }
-                }
-            }
-            for end in ["@Sendable", " async", " throws", " -> "] {
-                if let range = name.firstRange(of: end) { name = name[..<range.lowerBound] }
-            }
-            return String(name)
-        }
-    #else
-        private static func lookUp(_ addresses: [UInt]) -> [UInt: Symbol] { [:] }
-    #endif
 }

@@ -47,7 +47,6 @@ extension ScheduleRun {
         let isTaken = state.withLock { state in
             if state.isClosed { return false }
             if !isOwn { state.record.arrivals += 1 }
-            if isOwn, let birth = TaskBirth(thread) { state.births[number] = birth }
             state.add(new)
             return true
         }

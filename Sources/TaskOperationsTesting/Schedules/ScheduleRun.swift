@@ -55,6 +55,7 @@ final class ScheduleRun: TaskExecutor {
         thread.pointee.mainExecutor = unsafeBitCast(main.asUnownedSerialExecutor(), to: SchedulesExecutor.self)
         thread.pointee.pausedExecutor = unsafeBitCast(paused.asUnownedSerialExecutor(), to: SchedulesExecutor.self)
         thread.pointee.elapsed = 0
+        thread.pointee.created = { ScheduleRun.current.noteBirth(of: $0, TaskBirth(name: $1, callers: $2)) }
         thread.pointee.switching = isTraced ? { ScheduleRun.current.traceSwitch($0, $1, $2) } : nil
         thread.pointee.enqueue = { ScheduleRun.current.takeGlobal(unsafeBitCast($0, to: UnownedJob.self), $1) }
     }
@@ -74,6 +75,9 @@ final class ScheduleRun: TaskExecutor {
             return state.trace
         }
     }
+
+    /// Whether a task was created in the run.
+    func hasCreated(_ task: UInt64) -> Bool { state.withLock { $0.births[task] != nil } }
 
     /// The number of steps, and the task that runs now; nil between steps.
     var progress: (steps: Int, task: UInt64?) { state.withLock { ($0.record.widths.count, $0.running?.task) } }
@@ -98,6 +102,8 @@ final class ScheduleRun: TaskExecutor {
             state.isAbandoned = state.isAbandoned || !isFinished
         }
     }
+
+    private func noteBirth(of task: UInt64, _ birth: TaskBirth) { state.withLock { $0.births[task] = birth } }
 
     private func traceSwitch(_ task: UInt64, _ resume: UnsafeRawPointer, _ actor: UnsafeRawPointer?) {
         // The task that enters the actor retains the actor.

@@ -1,22 +1,17 @@
-internal import CSchedules
+internal import CTaskDump
 
 /// The facts that are known when a task is created.
 struct TaskBirth: Sendable {
     let name: String?
-    private let calls: SchedulesCallers
-
-    /// Returns nil if no task is being created.
-    ///
-    /// - Parameter thread: The exploration of the calling thread.
-    init?(_ thread: UnsafeMutablePointer<SchedulesThread>) {
-        if thread.pointee.callers.addresses.0 == nil { return nil }
-        name = thread.pointee.newTaskName.map { String(cString: $0) }
-        calls = thread.pointee.callers
-    }
-
     /// The addresses of the calls that created the task, innermost first.
-    var callers: [UInt] {
-        withUnsafeBytes(of: calls.addresses) { $0.bindMemory(to: UInt.self).prefix { $0 != 0 } }
+    let callers: [UInt]
+
+    init(name: UnsafePointer<CChar>?, callers: UnsafePointer<UnsafeRawPointer?>) {
+        self.name = name.map { String(cString: $0) }
+        // A call precedes its return address, which can belong to the next line.
+        self.callers = (0..<Int(taskDumpCallerCount)).map { UInt(bitPattern: callers[$0]) }.prefix { $0 != 0 }.map {
+            $0 - 1
+        }
     }
 }
 

@@ -1,4 +1,5 @@
 internal import CSchedules
+internal import TaskDump
 internal import TaskOperations
 
 /// Runs asynchronous code under many schedules, in virtual time, and finds a schedule under which it fails.
@@ -128,6 +129,9 @@ public struct ScheduleFailure: Error, Sendable, CustomStringConvertible {
 
     let trace: ScheduleTrace?
 
+    /// The tasks of a body that waits forever; nil if the body does not, or if the schedule could not be repeated.
+    var dump: TaskDump?
+
     /// The observations that limit the result, as sentences.
     public let notes: [String]
 
@@ -149,7 +153,9 @@ public struct ScheduleFailure: Error, Sendable, CustomStringConvertible {
         case .error(let error): "The body threw an error: \(error)"
         case .recorded(let texts): texts.joined(separator: "\n")
         case .stuck:
-            "The body waits, and no job is left to run. Perhaps it waits for a continuation that is never resumed, or for a thread that takes longer."
+            "The body waits, and no job is left to run. "
+                + (dump.map { $0.causes }
+                    ?? "Perhaps it waits for a continuation that is never resumed, or for a thread that takes longer.")
         case .endless: "The program does not end. Perhaps a loop never ends."
         case .unavailable:
             "No schedule was run: this runtime does not pass on its tasks. Perhaps it is linked statically."

@@ -4,7 +4,7 @@
     import TestSupport
     import Testing
 
-    @testable import TaskOperationsTesting
+    @testable import TaskDump
 
     @Suite("The lines of a failing schedule", .prompt, .timeLimit(.minutes(120)))
     struct ScheduleReportTests {

@@ -1,0 +1,897 @@
+#define _GNU_SOURCE
+#include "CTaskDump.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#if defined(_WIN32) || defined(__wasi__)
+const char *taskDumpEnvironment(const char *name) { return 0; }
+int taskDumpOnSignal(int signal, void (*function)(void)) { return 0; }
+int taskDumpStartThread(void (*function)(void *), void *argument) { return 0; }
+void taskDumpPrint(const char *text, size_t count) {}
+void taskDumpSleep(int64_t nanoseconds) {}
+int taskDumpTakesTasks(void) { return 0; }
+#else
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+const char *taskDumpEnvironment(const char *name) { return getenv(name); }
+
+void taskDumpPrint(const char *text, size_t count) {
+    while (count > 0) {
+        ssize_t written = write(2, text, count);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return;
+        text += written;
+        count -= written;
+    }
+}
+
+void taskDumpSleep(int64_t nanoseconds) {
+    struct timespec time = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+    while (nanosleep(&time, &time) && errno == EINTR) {}
+}
+
+// MARK: - Programs
+
+typedef struct {
+    void (*function)(void *);
+    void *argument;
+} ThreadStart;
+
+static void *runThread(void *argument) {
+    ThreadStart start = *(ThreadStart *)argument;
+    free(argument);
+    start.function(start.argument);
+    return 0;
+}
+
+int taskDumpStartThread(void (*function)(void *), void *argument) {
+    ThreadStart *start = malloc(sizeof *start);
+    if (!start) return 0;
+    *start = (ThreadStart){function, argument};
+    // Signals of the program belong to the threads of the program.
+    sigset_t all, former;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &former);
+    pthread_t thread;
+    int failure = pthread_create(&thread, 0, runThread, start);
+    pthread_sigmask(SIG_SETMASK, &former, 0);
+    if (failure) free(start);
+    else pthread_detach(thread);
+    return !failure;
+}
+
+// The handler of a signal may call few functions. It writes a byte, and a thread that reads the byte does the work.
+typedef struct {
+    int pipe[2];
+    void (*function)(void);
+} SignalSource;
+static SignalSource *sources[65];
+
+static void noteSignal(int number) {
+    int former = errno;
+    SignalSource *source = __atomic_load_n(&sources[number], __ATOMIC_ACQUIRE);
+    if (source && write(source->pipe[1], "", 1) < 0) { /* The pipe is full: the thread has signals to read. */ }
+    errno = former;
+}
+
+static void serveSignal(void *argument) {
+    SignalSource *source = argument;
+    char bytes[64];
+    while (1) {
+        ssize_t count = read(source->pipe[0], bytes, sizeof bytes);
+        if (count > 0) source->function();
+        else if (count == 0 || errno != EINTR) return;
+    }
+}
+
+int taskDumpOnSignal(int number, void (*function)(void)) {
+    if (number <= 0 || number > 64) return 0;
+    SignalSource *source = __atomic_load_n(&sources[number], __ATOMIC_ACQUIRE);
+    if (!source) {
+        source = malloc(sizeof *source);
+        if (!source) return 0;
+        source->function = function;
+        if (pipe(source->pipe)) return free(source), 0;
+        for (int end = 0; end < 2; end++) fcntl(source->pipe[end], F_SETFD, FD_CLOEXEC);
+        fcntl(source->pipe[1], F_SETFL, O_NONBLOCK);
+        SignalSource *none = 0;
+        if (!__atomic_compare_exchange_n(&sources[number], &none, source, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+            close(source->pipe[0]), close(source->pipe[1]), free(source);
+        } else if (!taskDumpStartThread(serveSignal, source)) {
+            // The source remains, because a handler may be reading it.
+            return 0;
+        }
+    }
+    struct sigaction action = {.sa_handler = noteSignal, .sa_flags = SA_RESTART};
+    return sigaction(number, &action, 0) == 0;
+}
+#endif
+
+#if !(defined(__linux__) && defined(__LP64__) && (defined(__x86_64__) || defined(__aarch64__)))
+// The layout of the runtime is not known here.
+int taskDumpBegin(void) { return 0; }
+size_t taskDumpList(TaskDumpBirth *births, size_t capacity) { return 0; }
+int64_t taskDumpNow(void) { return 0; }
+int taskDumpRead(
+    const void *task, uint64_t number, TaskDumpState *state, const void **children, size_t *childCount, size_t capacity) {
+    return *childCount = 0;
+}
+int taskDumpCopy(const void *address, void *bytes, size_t count) { return 0; }
+size_t taskDumpThreads(
+    TaskDumpThread *threads, size_t capacity, const void *const *running, size_t runningCount) { return 0; }
+const char *taskDumpCallName(int64_t call) { return 0; }
+const void *taskDumpMainExecutor(void) { return 0; }
+int taskDumpProcess(void) { return 0; }
+int taskDumpProcessorCount(void) { return 1; }
+uint64_t taskDumpCurrentTask(void) { return 0; }
+void taskDumpReadCallers(void **frame, const void *callers[taskDumpCallerCount]) { callers[0] = 0; }
+#if !(defined(_WIN32) || defined(__wasi__))
+static void list(const void *task, void **frame) {}
+#endif
+#else
+#include <dirent.h>
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <link.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+// The functions and variables of the runtime: include/swift/Runtime/Concurrency.h and stdlib/public/Concurrency/Debug.h
+// of the Swift repository. A runtime that lacks one of them leaves its address null.
+#define RUNTIME __attribute__((weak, swiftcall)) extern
+RUNTIME uint64_t swift_task_getJobTaskId(const void *job);
+RUNTIME void *swift_task_getCurrent(void);
+typedef struct {
+    const void *identity;
+    uintptr_t implementation;
+} Executor;
+RUNTIME Executor swift_task_getCurrentExecutor(void);
+RUNTIME Executor swift_task_getMainExecutor(void);
+__attribute__((weak)) extern const void *const _swift_concurrency_debug_asyncTaskMetadata;
+__attribute__((weak)) extern const void *const _swift_concurrency_debug_future_adapter;
+__attribute__((weak)) extern const void *const _swift_concurrency_debug_non_future_adapter;
+__attribute__((weak)) extern const size_t _swift_concurrency_debug_asyncTaskSize;
+__attribute__((weak)) extern const uint32_t _swift_concurrency_debug_internal_layout_version;
+
+// The layouts of include/swift/ABI/Task.h, include/swift/ABI/TaskStatus.h and stdlib/public/Concurrency/TaskPrivate.h in
+// Swift 6.2 to 6.4, which the layout version 1 stands for.
+enum { knownVersion = 1, knownTaskSize = 208 };
+
+typedef struct {
+    const void *isa;
+    uintptr_t references;
+    void *scheduler[2];
+    uint32_t jobFlags;
+    uint32_t lowNumber;
+    void *voucher, *reserved;
+    const void *resume;
+    const void *context;
+    void *reserved64;
+    uintptr_t exclusivity[2];
+    uint32_t flags, unused;
+    const void *record;
+    void *allocator[3];
+    void *locals;
+    uint32_t highNumber, padding;
+    uintptr_t basePriority;
+    const void *dependency;
+} Task;
+
+enum {
+    kindMask = 0xFF, isChild = 1 << 24, isGroupChild = 1 << 26,
+    priorityMask = 0xFF, isCancelled = 0x100, isRunning = 0x800, isEnqueued = 0x1000, isComplete = 0x2000,
+    hasDependency = 0x4000,
+};
+
+typedef struct {
+    uintptr_t flags;
+    const void *parent;
+    /// The object of a dependency, the first child, or the name.
+    const void *object;
+    uintptr_t implementation;
+    uint32_t dependency;
+} Record;
+enum { childRecord = 1, nameRecord = 6 };
+
+typedef struct {
+    const void *parent, *nextChild, *group;
+} Child;
+
+// MARK: - Memory that may be gone
+
+int taskDumpCopy(const void *address, void *bytes, size_t count) {
+    struct iovec here = {bytes, count}, there = {(void *)address, count};
+    ssize_t copied = process_vm_readv(getpid(), &here, 1, &there, 1, 0);
+    if (copied >= 0) return (size_t)copied == count;
+    if (errno != EPERM && errno != ENOSYS) return 0;
+    // Some sandboxes forbid the call.
+    static int memory = -1;
+    int file = __atomic_load_n(&memory, __ATOMIC_ACQUIRE);
+    if (file < 0) {
+        int opened = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+        if (opened < 0) return 0;
+        if (__atomic_compare_exchange_n(&memory, &file, opened, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) file = opened;
+        else close(opened);
+    }
+    return pread(file, bytes, count, (off_t)(uintptr_t)address) == (ssize_t)count;
+}
+
+#define COPY(address, value) taskDumpCopy(address, &(value), sizeof(value))
+
+// MARK: - The list
+
+// Hash tables with open addressing. Threads meet only if their tasks are in the same shard.
+enum { shardCount = 32 };
+typedef struct __attribute__((aligned(64))) {
+    pthread_mutex_t lock;
+    TaskDumpBirth *births;
+    /// A power of two, or 0.
+    size_t capacity;
+    size_t living;
+    /// The places that are not null. The removed tasks among them have the address 1.
+    size_t used;
+} Shard;
+static Shard shards[shardCount] = {[0 ... shardCount - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
+static int isListing;
+static const void *const removed = (const void *)1;
+
+static size_t hash(const void *task) { return ((uintptr_t)task >> 4) * 0x9E3779B97F4A7C15u >> 24; }
+static Shard *shardOf(const void *task) { return &shards[hash(task) % shardCount]; }
+static int isTask(const void *task) { return (uintptr_t)task > 1; }
+
+/// The place of a task, or a free place for it.
+static TaskDumpBirth *place(Shard *shard, const void *task) {
+    size_t index = hash(task) / shardCount;
+    TaskDumpBirth *free = 0;
+    while (1) {
+        TaskDumpBirth *birth = &shard->births[index++ & (shard->capacity - 1)];
+        if (birth->task == task) return birth;
+        if (!free && !isTask(birth->task)) free = birth;
+        if (!birth->task) return free;
+    }
+}
+
+static int growIfNeeded(Shard *shard) {
+    if (shard->used * 2 < shard->capacity) return 1;
+    size_t capacity = 64;
+    while (capacity < shard->living * 4) capacity *= 2;
+    TaskDumpBirth *births = calloc(capacity, sizeof *births);
+    if (!births) return 0;
+    Shard larger = {.births = births, .capacity = capacity};
+    for (size_t index = 0; index < shard->capacity; index++) {
+        TaskDumpBirth *birth = &shard->births[index];
+        if (isTask(birth->task)) *place(&larger, birth->task) = *birth;
+    }
+    free(shard->births);
+    shard->births = births;
+    shard->capacity = capacity;
+    shard->used = shard->living;
+    return 1;
+}
+
+static void add(const TaskDumpBirth *birth) {
+    Shard *shard = shardOf(birth->task);
+    pthread_mutex_lock(&shard->lock);
+    // A task that cannot be listed is left out.
+    if (growIfNeeded(shard)) {
+        TaskDumpBirth *free = place(shard, birth->task);
+        if (!free->task) shard->used++;
+        if (!isTask(free->task)) shard->living++;
+        *free = *birth;
+    }
+    pthread_mutex_unlock(&shard->lock);
+}
+
+static void removeTask(const void *task) {
+    Shard *shard = shardOf(task);
+    pthread_mutex_lock(&shard->lock);
+    if (shard->capacity) {
+        TaskDumpBirth *birth = place(shard, task);
+        if (birth && birth->task == task) birth->task = removed, shard->living--;
+    }
+    pthread_mutex_unlock(&shard->lock);
+}
+
+static void setWakeTime(const void *task, int64_t time) {
+    Shard *shard = shardOf(task);
+    pthread_mutex_lock(&shard->lock);
+    if (shard->capacity) {
+        TaskDumpBirth *birth = place(shard, task);
+        if (birth && birth->task == task) birth->wakeTime = time;
+    }
+    pthread_mutex_unlock(&shard->lock);
+}
+
+size_t taskDumpList(TaskDumpBirth *births, size_t capacity) {
+    size_t count = 0;
+    for (int number = 0; number < shardCount; number++) {
+        Shard *shard = &shards[number];
+        pthread_mutex_lock(&shard->lock);
+        for (size_t index = 0; index < shard->capacity; index++) {
+            if (!isTask(shard->births[index].task)) continue;
+            if (count < capacity) births[count] = shard->births[index];
+            count++;
+        }
+        pthread_mutex_unlock(&shard->lock);
+    }
+    return count;
+}
+
+// MARK: - Births
+
+/// The next frame of a chain of frame pointers; null at its end. An asynchronous function sets a bit of the pointer.
+static void **nextFrame(void **frame) {
+    uintptr_t next = (uintptr_t)frame[0] & ~((uintptr_t)1 << 60);
+    // A chain that continues elsewhere is that of code without frame pointers.
+    return next > (uintptr_t)frame && next - (uintptr_t)frame < 1 << 20 && next % sizeof(void *) == 0 ? (void **)next : 0;
+}
+
+void taskDumpReadCallers(void **frame, const void *callers[taskDumpCallerCount]) {
+    for (int index = 0; index < taskDumpCallerCount; index++, frame = frame ? nextFrame(frame) : 0)
+        callers[index] = frame ? frame[1] : 0;
+}
+
+// TaskOperationsTesting defines it. A program without that product has none.
+__attribute__((weak)) extern void taskDumpTestCreatesTask(uint64_t task, double seconds);
+/// The seconds after which a test receives a dump; 0 if the environment names none.
+static double testSeconds;
+/// The code of Testing.
+static uintptr_t testingStart, testingEnd;
+
+static void list(const void *task, void **frame) {
+    if (!__atomic_load_n(&isListing, __ATOMIC_ACQUIRE)) return;
+    // The task may already have ended. The caller has a reference to it.
+    TaskDumpBirth birth = {task, swift_task_getJobTaskId(task)};
+    taskDumpReadCallers(frame, birth.callers);
+    add(&birth);
+    uintptr_t caller = (uintptr_t)birth.callers[0];
+    if (caller >= testingStart && caller < testingEnd) taskDumpTestCreatesTask(birth.number, testSeconds);
+}
+
+static int findTesting(struct dl_phdr_info *library, size_t size, void *unused) {
+    if (!strstr(library->dlpi_name, "libTesting.so")) return 0;
+    for (int index = 0; index < library->dlpi_phnum; index++) {
+        const ElfW(Phdr) *part = &library->dlpi_phdr[index];
+        if (part->p_type != PT_LOAD || !(part->p_flags & PF_X)) continue;
+        testingStart = library->dlpi_addr + part->p_vaddr;
+        testingEnd = testingStart + part->p_memsz;
+    }
+    return 1;
+}
+
+/// Lists tasks from the start of a process of tests, if the environment asks for dumps of tests.
+__attribute__((constructor)) static void beginForTests(void) {
+    const char *seconds = getenv("TASK_DUMP_AFTER");
+    testSeconds = seconds && taskDumpTestCreatesTask ? atof(seconds) : 0;
+    if (testSeconds > 0 && taskDumpBegin()) dl_iterate_phdr(findTesting, 0);
+}
+
+// MARK: - Deaths
+
+// The runtime calls this function of the type's metadata when the last reference to a task is released.
+typedef __attribute__((swiftcall)) void Destroy(__attribute__((swift_context)) void *object);
+static Destroy *destroyOriginal;
+
+static __attribute__((swiftcall)) void destroy(__attribute__((swift_context)) void *object) {
+    removeTask(object);
+    destroyOriginal(object);
+}
+
+// MARK: - Sleeps
+
+typedef __attribute__((swiftcall)) void EnqueueAfter(unsigned long long delay, void *job);
+typedef __attribute__((swiftcall)) void EnqueueAfterHook(unsigned long long delay, void *job, EnqueueAfter *original);
+__attribute__((weak)) extern EnqueueAfterHook *swift_task_enqueueGlobalWithDelay_hook;
+typedef __attribute__((swiftcall)) void EnqueueAt(
+    long long seconds, long long nanoseconds, long long tolerance, long long toleranceNanoseconds, int clock, void *job);
+typedef __attribute__((swiftcall)) void EnqueueAtHook(
+    long long seconds, long long nanoseconds, long long tolerance, long long toleranceNanoseconds, int clock, void *job,
+    EnqueueAt *original);
+__attribute__((weak)) extern EnqueueAtHook *swift_task_enqueueGlobalWithDeadline_hook;
+static EnqueueAfterHook *previousEnqueueAfter;
+static EnqueueAtHook *previousEnqueueAt;
+
+RUNTIME void swift_get_time(long long *seconds, long long *nanoseconds, int clock);
+
+int64_t taskDumpNow(void) {
+    // Not `clock_gettime`, which can be that of an exploration of schedules.
+    struct timespec now = {0, 0};
+    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/// Notes the end of a sleep. The job resumes a continuation: NullaryContinuationJob in include/swift/ABI/Task.h.
+static void noteSleep(const void *job, int64_t delay) {
+    struct {
+        uintptr_t words[4];
+        uint32_t flags;
+    } head;
+    enum { continuationJob = 195, continuationOffset = 9 * sizeof(void *) };
+    memcpy(&head, job, sizeof head);
+    const void *task = job;
+    if ((head.flags & kindMask) == continuationJob) memcpy(&task, (const char *)job + continuationOffset, sizeof task);
+    else if ((head.flags & kindMask) != 0) return;
+    int64_t time;
+    if (__builtin_add_overflow(taskDumpNow(), delay, &time)) time = INT64_MAX;
+    setWakeTime(task, time);
+}
+
+static __attribute__((swiftcall)) void enqueueAfter(unsigned long long delay, void *job, EnqueueAfter *original) {
+    noteSleep(job, delay > INT64_MAX ? INT64_MAX : (int64_t)delay);
+    if (previousEnqueueAfter) previousEnqueueAfter(delay, job, original);
+    else original(delay, job);
+}
+
+static __attribute__((swiftcall)) void enqueueAt(
+    long long seconds, long long nanoseconds, long long tolerance, long long toleranceNanoseconds, int clock, void *job,
+    EnqueueAt *original) {
+    long long now, nowNanoseconds;
+    swift_get_time(&now, &nowNanoseconds, clock);
+    int64_t delay;
+    if (__builtin_sub_overflow(seconds, now, &delay) || __builtin_mul_overflow(delay, 1000000000, &delay) ||
+        __builtin_add_overflow(delay, nanoseconds - nowNanoseconds, &delay))
+        delay = INT64_MAX;
+    noteSleep(job, delay);
+    if (previousEnqueueAt)
+        previousEnqueueAt(seconds, nanoseconds, tolerance, toleranceNanoseconds, clock, job, original);
+    else original(seconds, nanoseconds, tolerance, toleranceNanoseconds, clock, job);
+}
+
+// MARK: - Beginning
+
+int taskDumpBegin(void) {
+    static pthread_mutex_t beginning = PTHREAD_MUTEX_INITIALIZER;
+    if (__atomic_load_n(&isListing, __ATOMIC_ACQUIRE)) return 1;
+    if (!&_swift_concurrency_debug_asyncTaskMetadata || !&_swift_concurrency_debug_asyncTaskSize ||
+        !&_swift_concurrency_debug_internal_layout_version || !&_swift_concurrency_debug_future_adapter ||
+        !&_swift_concurrency_debug_non_future_adapter || !swift_task_getJobTaskId || !swift_task_getCurrent ||
+        !swift_task_getCurrentExecutor || _swift_concurrency_debug_internal_layout_version != knownVersion ||
+        _swift_concurrency_debug_asyncTaskSize != knownTaskSize ||
+        !taskDumpTakesTasks())
+        return 0;
+    pthread_mutex_lock(&beginning);
+    int isFirst = !isListing;
+    if (isFirst) {
+        Destroy **slot = (Destroy **)_swift_concurrency_debug_asyncTaskMetadata - 2;
+        uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE), page = (uintptr_t)slot & ~(size - 1);
+        if (mprotect((void *)page, size, PROT_READ | PROT_WRITE)) {
+            pthread_mutex_unlock(&beginning);
+            return 0;
+        }
+        destroyOriginal = *slot;
+        __atomic_store_n(slot, destroy, __ATOMIC_RELEASE);
+        if (&swift_task_enqueueGlobalWithDelay_hook)
+            previousEnqueueAfter = __atomic_exchange_n(&swift_task_enqueueGlobalWithDelay_hook, enqueueAfter, __ATOMIC_ACQ_REL);
+        if (&swift_task_enqueueGlobalWithDeadline_hook && swift_get_time)
+            previousEnqueueAt = __atomic_exchange_n(&swift_task_enqueueGlobalWithDeadline_hook, enqueueAt, __ATOMIC_ACQ_REL);
+        void *warm[2];
+        backtrace(warm, 2);  // Loads the unwinder, which a handler must not do.
+        __atomic_store_n(&isListing, 1, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&beginning);
+    void *current = isFirst ? swift_task_getCurrent() : 0;
+    if (current) add(&(TaskDumpBirth){current, swift_task_getJobTaskId(current)});
+    return 1;
+}
+
+// MARK: - One task
+
+static uint64_t numberOf(const Task *task) { return (uint64_t)task->highNumber << 32 | task->lowNumber; }
+
+static int isSame(const Task *one, const Task *other) {
+    return one->isa == other->isa && numberOf(one) == numberOf(other) && one->resume == other->resume &&
+           one->context == other->context && one->flags == other->flags && one->record == other->record &&
+           one->dependency == other->dependency;
+}
+
+static int isLivingTask(const Task *task) {
+    return task->isa == _swift_concurrency_debug_asyncTaskMetadata && (task->jobFlags & kindMask) == 0 &&
+           !(task->flags & isComplete);
+}
+
+static void readName(const char *address, char name[taskDumpNameSize]) {
+    for (size_t count = taskDumpNameSize - 1; count > 0; count /= 2) {
+        if (!taskDumpCopy(address, name, count)) continue;
+        name[count] = 0;
+        return;
+    }
+    name[0] = 0;
+}
+
+/// Reads the records of a task: its name and its children that are no children of a group.
+static void readRecords(
+    const Task *task, const void *address, TaskDumpState *state, const void **children, size_t *childCount, size_t capacity) {
+    Record record;
+    const void *next = task->record;
+    for (int index = 0; index < 1000 && next && COPY(next, record); index++, next = record.parent) {
+        if ((record.flags & kindMask) == nameRecord) readName(record.object, state->name);
+        if ((record.flags & kindMask) != childRecord) continue;
+        const void *child = record.object;
+        while (child && *childCount < capacity) {
+            Task head;
+            Child links;
+            if (!COPY(child, head) || !isLivingTask(&head)) break;
+            if (!COPY((const char *)child + knownTaskSize, links) || links.parent != address) break;
+            children[(*childCount)++] = child;
+            child = links.nextChild;
+        }
+    }
+}
+
+static void readWait(const Task *task, TaskDumpState *state) {
+    Record record;
+    if (!(task->flags & hasDependency) || !task->dependency || !COPY(task->dependency, record)) return;
+    if (record.dependency < TaskDumpTask || record.dependency > TaskDumpExecutor) return;
+    state->wait = record.dependency;
+    state->object = record.object;
+    if (state->wait != TaskDumpExecutor || !record.object) return;
+    // A default actor has no implementation, and its type is a Swift class.
+    if (!record.implementation && !COPY(record.object, state->objectType)) state->objectType = 0;
+}
+
+static int isCode(uintptr_t address) {
+    Dl_info info;
+    return address > 4096 && dladdr((const void *)address, &info) && info.dli_fname;
+}
+
+/// Stores the functions of a closure, and of the closures that it calls: the objects of thunks refer to them. A function
+/// of a closure is a pointer to the offset of its code.
+static void readClosure(const void *closure, int depth, const void **functions, int *count) {
+    uintptr_t words[8];
+    int32_t offset;
+    if (depth == 3 || !closure || !COPY(closure, words)) return;
+    for (int index = 2; index < 8 && *count < taskDumpStartCount; index++) {
+        uintptr_t word = words[index];
+        if (word < 4096 || word % 4) continue;
+        if (isCode(word)) {
+            if (COPY((const void *)word, offset) && isCode(word + (intptr_t)offset))
+                functions[(*count)++] = (const void *)(word + (intptr_t)offset);
+        } else if (word % sizeof(void *) == 0) {
+            readClosure((const void *)word, depth + 1, functions, count);
+        }
+    }
+}
+
+/// Reads the functions with which a task will begin. An adapter calls them: AsyncContextPrefix and FutureAsyncContextPrefix
+/// in include/swift/ABI/Task.h end with the same three fields.
+static void readStart(const Task *task, TaskDumpState *state) {
+    struct {
+        const void *function, *closure, *error;
+    } prefix;
+    if (task->resume != _swift_concurrency_debug_future_adapter &&
+        task->resume != _swift_concurrency_debug_non_future_adapter)
+        return;
+    if (!COPY((const char *)task->context - sizeof prefix, prefix)) return;
+    int count = 0;
+    state->starts[count++] = prefix.function;
+    readClosure(prefix.closure, 0, state->starts, &count);
+}
+
+static void readChain(const Task *task, TaskDumpState *state) {
+    state->functions[0] = task->resume;
+    state->contexts[0] = task->context;
+    struct {
+        const void *parent, *resume;
+    } context;
+    const void *next = task->context;
+    for (int index = 1; index < taskDumpFrameCount && next && COPY(next, context); index++) {
+        state->functions[index] = context.resume;
+        state->contexts[index] = context.parent;
+        next = context.parent;
+        if (!context.resume) break;
+    }
+}
+
+int taskDumpRead(
+    const void *address, uint64_t number, TaskDumpState *state, const void **children, size_t *childCount, size_t capacity) {
+    Task task, again;
+    Child child = {0, 0, 0};
+    for (int attempt = 0; attempt < 3; attempt++) {
+        memset(state, 0, sizeof *state);
+        *childCount = 0;
+        if (!COPY(address, task) || !isLivingTask(&task) || (number && numberOf(&task) != number)) return 0;
+        state->task = address;
+        state->number = numberOf(&task);
+        state->priority = task.flags & priorityMask;
+        state->isCancelled = (task.flags & isCancelled) != 0;
+        state->status =
+            task.flags & isRunning ? TaskDumpRunning : task.flags & isEnqueued ? TaskDumpEnqueued : TaskDumpSuspended;
+        if (task.jobFlags & isChild && COPY((const char *)address + knownTaskSize, child)) {
+            state->parent = child.parent;
+            if (task.jobFlags & isGroupChild) state->group = child.group;
+        }
+        readRecords(&task, address, state, children, childCount, capacity);
+        readWait(&task, state);
+        readChain(&task, state);
+        readStart(&task, state);
+        if (!COPY(address, again) || !isLivingTask(&again) || numberOf(&again) != state->number) return 0;
+        if (isSame(&task, &again)) return 1;
+    }
+    // The rest may belong to different moments.
+    state->status = TaskDumpChanging;
+    state->wait = TaskDumpNothing;
+    state->functions[0] = state->contexts[0] = state->starts[0] = 0;
+    *childCount = 0;
+    return 1;
+}
+
+// MARK: - Threads
+
+// The places are never freed, because an interrupted thread may write late.
+// The innermost frames of an interrupted thread are the handler's and the system's.
+enum { handlerFrames = 2 };
+enum { slotCount = 256, slotFree = 0, slotAsked = 1, slotWriting = 2, slotDone = 3 };
+typedef struct {
+    int state;
+    int thread;
+    const void *task, *actor;
+    void *frames[taskDumpStackSize + handlerFrames];
+} Slot;
+static Slot slots[slotCount];
+
+static void answer(int number) {
+    int former = errno, thread = (int)syscall(SYS_gettid);
+    for (int index = 0; index < slotCount; index++) {
+        Slot *slot = &slots[index];
+        int asked = slotAsked;
+        if (__atomic_load_n(&slot->thread, __ATOMIC_ACQUIRE) != thread ||
+            !__atomic_compare_exchange_n(&slot->state, &asked, slotWriting, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+            continue;
+        slot->task = swift_task_getCurrent();
+        slot->actor = slot->task ? swift_task_getCurrentExecutor().identity : 0;
+        memset(slot->frames, 0, sizeof slot->frames);
+        backtrace(slot->frames, taskDumpStackSize + handlerFrames);
+        __atomic_store_n(&slot->state, slotDone, __ATOMIC_RELEASE);
+        break;
+    }
+    errno = former;
+}
+
+const char *taskDumpCallName(int64_t call) {
+    switch (call) {
+    case SYS_futex: return "a lock, a semaphore or a condition";
+    case SYS_nanosleep:
+    case SYS_clock_nanosleep: return "a sleep of the thread";
+    case SYS_read:
+    case SYS_pread64:
+    case SYS_readv: return "a read";
+    case SYS_write:
+    case SYS_writev: return "a write";
+    case SYS_epoll_pwait:
+    case SYS_ppoll:
+    case SYS_pselect6:
+#ifdef SYS_poll
+    case SYS_poll:
+    case SYS_select:
+    case SYS_epoll_wait:
+#endif
+        return "an event of a file or socket";
+    case SYS_wait4:
+    case SYS_waitid: return "the end of a process";
+    case SYS_accept:
+    case SYS_accept4: return "a connection";
+    case SYS_connect: return "the answer to a connection";
+    case SYS_recvfrom:
+    case SYS_recvmsg: return "data of a socket";
+    case SYS_sendto:
+    case SYS_sendmsg: return "room in a socket";
+    case SYS_flock: return "the lock of a file";
+    case SYS_rt_sigsuspend:
+    case SYS_rt_sigtimedwait: return "a signal";
+    default: return 0;
+    }
+}
+
+/// Reads the number of the system call, the stack pointer and the program counter of a blocked thread: proc(5).
+static int readCall(int thread, int64_t *call, uintptr_t *stack, uintptr_t *counter) {
+    char path[64], text[256];
+    snprintf(path, sizeof path, "/proc/self/task/%d/syscall", thread);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return 0;
+    ssize_t count = read(file, text, sizeof text - 1);
+    close(file);
+    if (count <= 0) return 0;
+    text[count] = 0;
+    long long number;
+    unsigned long long values[8];
+    int found = sscanf(
+        text, "%lld %llx %llx %llx %llx %llx %llx %llx %llx", &number, &values[0], &values[1], &values[2], &values[3],
+        &values[4], &values[5], &values[6], &values[7]);
+    // The text of a thread that computes is “running”.
+    if (found == 9) *stack = values[6], *counter = values[7];
+    else if (found == 3) *stack = values[0], *counter = values[1];
+    else return 0;
+    *call = number;
+    return 1;
+}
+
+/// Whether an instruction that calls precedes an address of code.
+static int followsCall(uintptr_t address) {
+    unsigned char code[8];
+    if (!isCode(address) || !taskDumpCopy((const void *)(address - 8), code, 8)) return 0;
+#if defined(__x86_64__)
+    if (code[3] == 0xE8) return 1;
+    for (int index = 1; index < 7; index++)
+        if (code[index] == 0xFF && (code[index + 1] >> 3 & 7) == 2) return 1;
+    return 0;
+#else
+    uint32_t instruction;
+    memcpy(&instruction, code + 4, 4);
+    return instruction >> 26 == 0x25 || (instruction & 0xFFFFFC1F) == 0xD63F0000;
+#endif
+}
+
+/// Whether a stack contains the function of the runtime that runs a task.
+static int runsJob(const TaskDumpThread *thread) {
+    Dl_info info;
+    for (int index = 0; index < taskDumpStackSize && thread->frames[index]; index++)
+        if (dladdr(thread->frames[index], &info) && info.dli_sname && !strcmp(info.dli_sname, "swift_job_run")) return 1;
+    return 0;
+}
+
+/// Finds the frames and the task of a thread that is not interrupted. The innermost functions, of the C library, have no
+/// frame pointers. The first two frame records that belong together begin the rest.
+static void searchStack(TaskDumpThread *thread, uintptr_t stack, uintptr_t counter, const void *const *running, size_t count) {
+    static uintptr_t words[16384];  // Protected by the lock of `taskDumpThreads`.
+    size_t size = 0;
+    while (size < sizeof words / sizeof *words) {
+        uintptr_t address = stack + size * sizeof(uintptr_t), page = 4096 - address % 4096;
+        if (page / sizeof(uintptr_t) > sizeof words / sizeof *words - size) break;
+        if (!taskDumpCopy((const void *)address, words + size, page)) break;
+        size += page / sizeof(uintptr_t);
+    }
+    uintptr_t end = stack + size * sizeof(uintptr_t);
+    int depth = 0;
+    thread->frames[depth++] = (const void *)counter;
+    for (size_t index = 0; index + 1 < size && depth == 1; index++) {
+        uintptr_t frame = stack + index * sizeof(uintptr_t);
+        while (depth < taskDumpStackSize) {
+            size_t at = (frame - stack) / sizeof(uintptr_t);
+            uintptr_t next = words[at] & ~((uintptr_t)1 << 60);
+            if (!followsCall(words[at + 1])) break;
+            thread->frames[depth++] = (const void *)words[at + 1];
+            if (next <= frame || next + 16 > end || next % sizeof(uintptr_t)) break;
+            frame = next;
+        }
+        if (depth < 4) {
+            for (int at = 1; at < depth; at++) thread->frames[at] = 0;
+            depth = 1;
+        }
+    }
+    if (!runsJob(thread)) return;
+    for (size_t index = 0; index < size && !thread->task; index++)
+        for (size_t other = 0; other < count; other++)
+            if (words[index] == (uintptr_t)running[other]) thread->task = running[other];
+}
+
+static void takeAnswers(TaskDumpThread *threads, Slot **asked, size_t from, size_t to) {
+    // A thread answers when it has a processor.
+    for (int wait = 0; wait < 200; wait++) {
+        int isMissing = 0;
+        for (size_t index = from; index < to; index++)
+            if (asked[index] && __atomic_load_n(&asked[index]->state, __ATOMIC_ACQUIRE) != slotDone) isMissing = 1;
+        if (!isMissing) break;
+        taskDumpSleep(wait < 20 ? 50000 : 1000000);
+    }
+    for (size_t index = from; index < to; index++) {
+        Slot *slot = asked[index];
+        if (!slot) continue;
+        int state = slotAsked;
+        if (__atomic_compare_exchange_n(&slot->state, &state, slotFree, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) continue;
+        // A thread that writes now keeps the slot.
+        if (state != slotDone) continue;
+        threads[index].task = slot->task;
+        threads[index].actor = slot->actor;
+        memcpy(threads[index].frames, slot->frames + handlerFrames, sizeof threads[index].frames);
+        __atomic_store_n(&slot->state, slotFree, __ATOMIC_RELEASE);
+    }
+}
+
+static Slot *ask(int thread, size_t *next) {
+    for (; *next < slotCount; (*next)++) {
+        Slot *slot = &slots[*next];
+        if (__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) != slotFree) continue;
+        (*next)++;
+        __atomic_store_n(&slot->thread, thread, __ATOMIC_RELEASE);
+        __atomic_store_n(&slot->state, slotAsked, __ATOMIC_RELEASE);
+        // Dispatch blocks the other signals on its threads.
+        if (syscall(SYS_tgkill, getpid(), thread, SIGPROF) == 0) return slot;
+        __atomic_store_n(&slot->state, slotFree, __ATOMIC_RELEASE);
+        return 0;
+    }
+    return 0;
+}
+
+const void *taskDumpMainExecutor(void) {
+    return swift_task_getMainExecutor ? swift_task_getMainExecutor().identity : 0;
+}
+
+uint64_t taskDumpCurrentTask(void) {
+    const void *task = swift_task_getCurrent && swift_task_getJobTaskId ? swift_task_getCurrent() : 0;
+    return task ? swift_task_getJobTaskId(task) : 0;
+}
+
+int taskDumpProcess(void) { return (int)getpid(); }
+
+int taskDumpProcessorCount(void) { return (int)sysconf(_SC_NPROCESSORS_ONLN); }
+
+size_t taskDumpThreads(
+    TaskDumpThread *threads, size_t capacity, const void *const *running, size_t runningCount) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    struct sigaction action = {.sa_handler = answer, .sa_flags = SA_RESTART}, former;
+    int canAsk = __atomic_load_n(&isListing, __ATOMIC_ACQUIRE) && sigaction(SIGPROF, &action, &former) == 0;
+    Slot **asked = calloc(capacity + 1, sizeof *asked);
+    size_t count = 0, from = 0, next = 0;
+    DIR *folder = asked ? opendir("/proc/self/task") : 0;
+    for (struct dirent *entry; folder && count < capacity && (entry = readdir(folder));) {
+        int number = atoi(entry->d_name);
+        if (number <= 0 || number == (int)syscall(SYS_gettid)) continue;
+        TaskDumpThread *thread = &threads[count];
+        memset(thread, 0, sizeof *thread);
+        thread->thread = number;
+        thread->call = -1;
+        uintptr_t stack, counter;
+        thread->isBlocked = (uint8_t)readCall(number, &thread->call, &stack, &counter);
+        // The system restarts this call after an interruption. Others can end early: signal(7).
+        if (thread->isBlocked && thread->call != SYS_futex) {
+            thread->isSearched = 1;
+            searchStack(thread, stack, counter, running, runningCount);
+        } else if (canAsk) {
+            asked[count] = ask(number, &next);
+            if (next == slotCount) {
+                takeAnswers(threads, asked, from, count + 1);
+                from = count + 1, next = 0;
+            }
+        }
+        count++;
+    }
+    if (folder) closedir(folder);
+    if (asked) takeAnswers(threads, asked, from, count);
+    // A late signal must not end the process.
+    if (canAsk && (former.sa_flags & SA_SIGINFO || former.sa_handler != SIG_DFL)) sigaction(SIGPROF, &former, 0);
+    free(asked);
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+#endif
+
+#if !(defined(_WIN32) || defined(__wasi__))
+// MARK: - Creation of tasks
+
+#include <dlfcn.h>
+
+TaskDumpCreation *(*taskDumpCreationHook)(void);
+
+// The definition has the name of a function of the runtime, and precedes it for all code of the program. It is weak: a
+// runtime that is linked statically precedes it.
+__attribute__((weak, swiftcall)) TaskDumpNewTask swift_task_create(
+    size_t flags, void *options, const void *type, void *function, void *captured) {
+    TaskDumpCreation *(*hook)(void) = __atomic_load_n(&taskDumpCreationHook, __ATOMIC_ACQUIRE);
+    TaskDumpCreation *creation = hook ? hook() : 0;
+    void **frame = __builtin_frame_address(0);
+    return (creation ? creation : taskDumpCreate)(flags, options, type, function, captured, frame);
+}
+
+TaskDumpNewTask taskDumpCreate(
+    size_t flags, void *options, const void *type, void *function, void *captured, void **frame) {
+    static __typeof__(swift_task_create) *stored;
+    __typeof__(swift_task_create) *original = __atomic_load_n(&stored, __ATOMIC_RELAXED);
+    if (!original) {
+        original = (__typeof__(swift_task_create) *)dlsym(RTLD_NEXT, "swift_task_create");
+        __atomic_store_n(&stored, original, __ATOMIC_RELAXED);
+    }
+    TaskDumpNewTask new = original(flags, options, type, function, captured);
+    list(new.task, frame);
+    return new;
+}
+
+int taskDumpTakesTasks(void) { return dlsym(RTLD_DEFAULT, "swift_task_create") == (void *)swift_task_create; }
+#endif

@@ -1,0 +1,180 @@
+// What a task dump reads of the runtime and of the system. All of it is in CTaskDump.c.
+
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { taskDumpCallerCount = 8, taskDumpFrameCount = 48, taskDumpNameSize = 128, taskDumpStartCount = 8 };
+
+// MARK: The list of living tasks
+
+/// Begins to list the tasks that are created from now on, and the calling task. Later calls change nothing.
+///
+/// Returns 1 if tasks are listed; 0 if the layout of the runtime is not a known one.
+int taskDumpBegin(void);
+
+/// A listed task.
+typedef struct {
+    const void *_Nullable task;
+    /// The number that the runtime gave to the task.
+    uint64_t number;
+    /// The return addresses of the functions that created the task, innermost first, up to a null.
+    const void *_Nullable callers[taskDumpCallerCount];
+    /// The time at which the latest sleep of the task ends, in nanoseconds of the monotonic clock; 0 if the task has not
+    /// slept.
+    int64_t wakeTime;
+} TaskDumpBirth;
+
+/// Copies at most `capacity` listed tasks. Returns the number of listed tasks, which can be larger.
+size_t taskDumpList(TaskDumpBirth *_Nullable births, size_t capacity);
+
+/// The number of the calling task; 0 outside of tasks, or if tasks are not listed.
+uint64_t taskDumpCurrentTask(void);
+
+/// The nanoseconds of the monotonic clock, also during an exploration of schedules.
+int64_t taskDumpNow(void);
+
+// MARK: One task
+
+/// The states of a task that a dump distinguishes.
+typedef enum __attribute__((enum_extensibility(closed))) {
+    TaskDumpSuspended,
+    /// The task is in the queue of an executor.
+    TaskDumpEnqueued,
+    TaskDumpRunning,
+    /// The task changed while it was read: it runs, or it did a moment ago.
+    TaskDumpChanging,
+} TaskDumpStatus;
+
+/// The things that a suspended task can wait for.
+typedef enum __attribute__((enum_extensibility(closed))) {
+    TaskDumpNothing,
+    TaskDumpTask,
+    TaskDumpContinuation,
+    TaskDumpGroup,
+    /// The executor of an actor; the object is the actor. The shared pool, if the object is null.
+    TaskDumpExecutor,
+} TaskDumpWait;
+
+/// A living task. Addresses are only compared, or read through `taskDumpCopy`.
+typedef struct {
+    const void *_Nullable task;
+    uint64_t number;
+    TaskDumpStatus status;
+    /// The priority, including escalation.
+    uint8_t priority;
+    uint8_t isCancelled;
+    /// The object that the task waits for.
+    TaskDumpWait wait;
+    const void *_Nullable object;
+    /// The type of the actor that the task waits for; null for a custom executor that is no actor.
+    const void *_Nullable objectType;
+    /// The task that has this one as a child; null if it is no child.
+    const void *_Nullable parent;
+    /// The group of which the task is a child; null if it is no child of a group.
+    const void *_Nullable group;
+    /// The name; empty if the task has none. A longer name is cut.
+    char name[taskDumpNameSize];
+    /// The functions with which the task and its callers continue, innermost first, up to a null, and their contexts.
+    const void *_Nullable functions[taskDumpFrameCount];
+    const void *_Nullable contexts[taskDumpFrameCount];
+    /// Of a task that has not begun: functions of its closure and thunks, up to a null.
+    const void *_Nullable starts[taskDumpStartCount];
+} TaskDumpState;
+
+/// Reads a task that may end at any moment. Returns 0 if it has ended, or if the address is not a task.
+///
+/// - `number` is the number of the expected task; 0 for any.
+/// - `children` receives the children that are no children of a group (those of `async let`).
+int taskDumpRead(
+    const void *_Nonnull task, uint64_t number, TaskDumpState *_Nonnull state, const void *_Nullable *_Nonnull children,
+    size_t *_Nonnull childCount, size_t childCapacity);
+
+/// Copies memory that may be gone, as a debugger does. Returns 0 if not all of it is there.
+int taskDumpCopy(const void *_Nonnull address, void *_Nonnull bytes, size_t count);
+
+// MARK: Threads
+
+enum { taskDumpStackSize = 64 };
+
+/// A thread of the process, other than the calling one.
+typedef struct {
+    int thread;
+    /// Whether the thread is in a system call, or otherwise without a processor.
+    uint8_t isBlocked;
+    /// Whether the stack was found by a search of its memory, not by unwinding. Some frames can be missing.
+    uint8_t isSearched;
+    /// The number of the system call; -1 if the thread is in none.
+    int64_t call;
+    const void *_Nullable task;
+    /// The actor whose code the thread runs; null if it is none.
+    const void *_Nullable actor;
+    /// The addresses of the stack, innermost first, up to a null.
+    const void *_Nullable frames[taskDumpStackSize];
+} TaskDumpThread;
+
+/// Reads at most `capacity` threads. Returns their number.
+///
+/// A thread that computes, or waits for a lock, is interrupted for a moment by SIGPROF. A thread in another call is not,
+/// because the interruption could end a sleep or a read early. For such a thread, `running` (the tasks that run) and the
+/// memory of the stack tell its task.
+size_t taskDumpThreads(
+    TaskDumpThread *_Nonnull threads, size_t capacity, const void *_Nullable const *_Nonnull running, size_t runningCount);
+
+/// The executor of the main actor, which identifies it; null if it is not known.
+const void *_Nullable taskDumpMainExecutor(void);
+
+/// The number of the process, which is that of its main thread.
+int taskDumpProcess(void);
+
+/// The number of processors, which is that of the threads of the pool.
+int taskDumpProcessorCount(void);
+
+/// The name of a system call that blocks; null if it is not known.
+const char *_Nullable taskDumpCallName(int64_t call);
+
+// MARK: Creation of tasks
+
+/// A new task, as the runtime returns it.
+typedef struct {
+    void *_Nullable task;
+    void *_Nullable context;
+} TaskDumpNewTask;
+
+/// A function that creates a task in place of the runtime's one. It calls `taskDumpCreate`.
+typedef TaskDumpNewTask TaskDumpCreation(
+    size_t flags, void *_Nullable options, const void *_Nullable type, void *_Nullable function, void *_Nullable captured,
+    void *_Nullable *_Nonnull frame);
+
+/// Called for each new task on threads that explore schedules. Returns null for other threads.
+extern TaskDumpCreation *_Nullable (*_Nullable taskDumpCreationHook)(void);
+
+/// Calls the runtime's function, and lists the task.
+TaskDumpNewTask taskDumpCreate(
+    size_t flags, void *_Nullable options, const void *_Nullable type, void *_Nullable function, void *_Nullable captured,
+    void *_Nullable *_Nonnull frame);
+
+/// Stores the return addresses of a chain of frame pointers, innermost first, up to a null.
+void taskDumpReadCallers(
+    void *_Nullable *_Nullable frame, const void *_Nullable callers[_Nonnull taskDumpCallerCount]);
+
+/// Whether new tasks lead to this module. False if the runtime is linked statically.
+int taskDumpTakesTasks(void);
+
+// MARK: Programs
+
+/// Calls a function on a thread of its own, once for each arrival of a signal. Returns 0 if that is not possible.
+int taskDumpOnSignal(int signal, void (*_Nonnull function)(void));
+
+/// Writes text to standard error. Ignores errors.
+void taskDumpPrint(const char *_Nonnull text, size_t count);
+
+/// The value of an environment variable; null if it is not set.
+const char *_Nullable taskDumpEnvironment(const char *_Nonnull name);
+
+/// Calls a function on a new thread. Returns 0 if there can be no thread.
+int taskDumpStartThread(void (*_Nonnull function)(void *_Nullable), void *_Nullable argument);
+
+/// Blocks the calling thread, in real time.
+void taskDumpSleep(int64_t nanoseconds);

@@ -1,0 +1,169 @@
+extension TaskDump {
+    /// The graph of waits: an edge leads from a task to each task or thread that must continue first.
+    struct Graph {
+        private let entries: [UInt64: Entry]
+        private let threads: [Int: ThreadEntry]
+        private let nodes: [Node]
+        /// The waiting tasks, by the node that they wait for.
+        private var waiters: [Node: [Node]] = [:]
+
+        init(_ tasks: [Entry], _ threads: [ThreadEntry]) {
+            entries = Dictionary(tasks.map { ($0.number, $0) }) { first, _ in first }
+            self.threads = Dictionary(threads.map { ($0.number, $0) }) { first, _ in first }
+            let targets = tasks.flatMap(\.targets)
+            let blocking = Set(targets.filter { if case .thread = $0 { true } else { false } })
+            nodes = tasks.map { .task($0.number) } + blocking.sorted { "\($0)" < "\($1)" }
+            for task in tasks { for target in task.targets { waiters[target, default: []].append(.task(task.number)) } }
+        }
+
+        /// The tasks and threads that wait for no other ones, and the cycles. Equal ones are one culprit.
+        ///
+        /// Takes O(*n* + *w* · *c*) time for *n* tasks, *w* waits and *c* culprits.
+        var culprits: [Culprit] {
+            var groups: [(key: String, rank: Int, members: [Node], isCycle: Bool)] = []
+            var positions: [String: Int] = [:]
+            for component in components where isEnd(component) {
+                if component.count == 1, isCaller(component[0]) { continue }
+                let key = component.count > 1 ? cycleText(component) : text(component[0])
+                if component.count == 1, let position = positions[key] {
+                    groups[position].members += component
+                } else {
+                    positions[key] = groups.count
+                    groups.append((key, rank(component[0]), component, component.count > 1))
+                }
+            }
+            let held = groups.map { heldUp($0.members) }
+            let order = groups.indices.sorted { one, other in
+                let (first, second) = (groups[one], groups[other])
+                if held[one].count != held[other].count { return held[one].count > held[other].count }
+                if first.rank != second.rank { return first.rank < second.rank }
+                return first.members.count > second.members.count
+            }
+            return order.map { culprit(groups[$0].members, held[$0], groups[$0].isCycle, groups[$0].key) }
+        }
+
+        private func culprit(_ members: [Node], _ held: [UInt64], _ isCycle: Bool, _ text: String) -> Culprit {
+            let numbers = members.compactMap(\.task).sorted()
+            let count = members.count
+            let subject = numbers.isEmpty ? "1 thread" : count == 1 ? "1 task" : "\(count) tasks"
+            let others =
+                held.isEmpty
+                ? "" : " \(count == 1 ? "holds" : "hold") up \(held.count) other\(held.count == 1 ? "" : "s")"
+            let line =
+                isCycle
+                ? "\(subject) wait for each other\(held.isEmpty ? "" : " and\(others)"): \(text)"
+                : "\(subject)\(others): \(text)"
+            return Culprit(tasks: numbers, heldUp: held, isCycle: isCycle, description: line)
+        }
+
+        // MARK: Nodes
+
+        private func targets(_ node: Node) -> [Node] { node.task.flatMap { entries[$0]?.targets } ?? [] }
+
+        private func isCaller(_ node: Node) -> Bool { node.task.flatMap { entries[$0]?.isCaller } ?? false }
+
+        /// The line of a task or thread that ends a chain of waits.
+        private func text(_ node: Node) -> String {
+            switch node {
+            case .task(let number): entries[number]?.waitDescription ?? ""
+            case .thread(let number):
+                threads[number].map {
+                    "\(Self.place($0.frames)) blocks the main thread in \($0.blockedIn ?? "a computation")"
+                } ?? ""
+            }
+        }
+
+        private static func place(_ frames: [Frame]) -> String {
+            frames.ofProgram.map { "\($0)" } ?? "code without a name"
+        }
+
+        private func cycleText(_ component: [Node]) -> String {
+            // A walk from the task with the lowest number. Each task of a cycle has a target in it.
+            let members = Set(component)
+            var (walk, next) = ([Node](), component.min { ($0.task ?? 0) < ($1.task ?? 0) })
+            while let node = next, !walk.contains(node), walk.count < 20 {
+                walk.append(node)
+                next = targets(node).first { members.contains($0) && !walk.contains($0) }
+            }
+            return walk.compactMap(\.task).compactMap { entries[$0] }.map { "\($0.place) (task \($0.number))" }
+                .joined(separator: " → ") + " → the first"
+        }
+
+        /// The order of culprits that hold up equally many tasks.
+        private func rank(_ node: Node) -> Int {
+            guard let entry = node.task.flatMap({ entries[$0] }) else { return 0 }
+            return switch entry.wait {
+            case .thread: 0
+            case .task, .children, .actor, .operation: 1
+            case .continuation: 2
+            case .element: 3
+            case .nothing: 4
+            case .executor: 5
+            case .sleep: 6
+            }
+        }
+
+        // MARK: Searches
+
+        private func heldUp(_ members: [Node]) -> [UInt64] {
+            var (found, pending) = (Set(members), members)
+            while let node = pending.popLast() {
+                for waiter in waiters[node] ?? [] where found.insert(waiter).inserted { pending.append(waiter) }
+            }
+            return found.subtracting(members).compactMap(\.task).sorted()
+        }
+
+        /// Whether no task of a component waits for another component.
+        private func isEnd(_ component: [Node]) -> Bool {
+            let members = Set(component)
+            return component.allSatisfy { targets($0).allSatisfy { members.contains($0) } }
+        }
+
+        /// The strongly connected components (Tarjan 1972), without recursion.
+        private var components: [[Node]] {
+            var (order, low, onStack) = ([Node: Int](), [Node: Int](), Set<Node>())
+            var (stack, result) = ([Node](), [[Node]]())
+            for start in nodes where order[start] == nil {
+                var calls: [(node: Node, next: Int)] = [(start, 0)]
+                while let call = calls.last {
+                    let node = call.node
+                    if call.next == 0, order[node] == nil {
+                        order[node] = order.count
+                        low[node] = order[node]
+                        stack.append(node)
+                        onStack.insert(node)
+                    }
+                    let targets = targets(node)
+                    if call.next < targets.count {
+                        calls[calls.count - 1].next += 1
+                        let target = targets[call.next]
+                        if order[target] == nil {
+                            calls.append((target, 0))
+                        } else if onStack.contains(target) {
+                            low[node] = min(low[node]!, order[target]!)
+                        }
+                        continue
+                    }
+                    calls.removeLast()
+                    if let caller = calls.last?.node { low[caller] = min(low[caller]!, low[node]!) }
+                    guard low[node] == order[node], let first = stack.lastIndex(of: node) else { continue }
+                    result.append(Array(stack[first...]))
+                    stack[first...].forEach { onStack.remove($0) }
+                    stack.removeSubrange(first...)
+                }
+            }
+            return result
+        }
+    }
+}
+
+extension TaskDump.Node {
+    fileprivate var task: UInt64? { if case .task(let number) = self { number } else { nil } }
+}
+
+extension [TaskDump.Frame] {
+    /// The innermost function of the program, with a line if one has a line.
+    var ofProgram: TaskDump.Frame? {
+        first { $0.owner == .program && $0.place != nil } ?? first { $0.owner == .program } ?? first
+    }
+}

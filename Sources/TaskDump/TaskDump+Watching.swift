@@ -1,0 +1,158 @@
+internal import CTaskDump
+internal import Synchronization
+
+extension TaskDump {
+    /// A signal of the system that asks for a dump.
+    public struct Signal: Sendable {
+        let number: Int32
+
+        /// Control-backslash in a terminal, or `kill -QUIT`. Without a handler, it ends the process.
+        public static let quit = Signal(number: 3)
+        /// `kill -USR1`.
+        public static let user1 = Signal(number: 10)
+        /// `kill -USR2`.
+        public static let user2 = Signal(number: 12)
+    }
+
+    /// Prints a dump to standard error at each arrival of a signal, and lists the tasks that are created from now on.
+    ///
+    /// The process continues. A thread of its own prints, so a dump is printed even if all threads of the pool block.
+    ///
+    /// - Parameters:
+    ///   - signal: The signal. A handler that the program installs for it later replaces the dump.
+    ///   - explainer: Describes waits of a library. TaskOperationsDiagnosis has `.operations`.
+    /// - Returns: False if the system cannot do that.
+    @discardableResult
+    public static func install(on signal: Signal, explaining explainer: Explainer? = nil) -> Bool {
+        _ = taskDumpBegin()
+        Self.signalExplainer.withLock { $0 = explainer ?? $0 }
+        return taskDumpOnSignal(signal.number) {
+            TaskDump.capture(explaining: TaskDump.signalExplainer.withLock(\.self)).print()
+        } != 0
+    }
+
+    private static let signalExplainer = Mutex<Explainer?>(nil)
+
+    /// Writes the dump to standard error.
+    func print() {
+        var text = description + "\n"
+        text.withUTF8 { bytes in
+            bytes.withMemoryRebound(to: CChar.self) { taskDumpPrint($0.baseAddress!, $0.count) }
+        }
+    }
+
+    /// Reports when the program appears to hang: when no task has continued for a time while a task waits for
+    /// something other than a sleep, or when a job that was put into the pool has not started for that time.
+    ///
+    /// A server without requests looks the same. Each hang is reported once; when tasks continue, the next hang is
+    /// reported again. The watch lasts as long as the process, and takes the time of a few microseconds for each task,
+    /// four times in `duration`.
+    ///
+    /// - Parameters:
+    ///   - duration: The time without progress. At least 0.2 s.
+    ///   - explainer: Describes waits of a library. TaskOperationsDiagnosis has `.operations`.
+    ///   - report: Receives the dump on a thread of its own; nil prints it to standard error.
+    public static func watch(
+        after duration: Duration, explaining explainer: Explainer? = nil,
+        report: (@Sendable (TaskDump) -> Void)? = nil
+    ) {
+        _ = taskDumpBegin()
+        let watch = HangWatch(max(duration, .milliseconds(200)), explainer, report ?? { $0.print() })
+        startThread { watch.run() }
+    }
+}
+
+/// Runs a function on a thread of its own.
+package func startThread(_ work: @escaping @Sendable () -> Void) {
+    let box = Unmanaged.passRetained(ThreadWork(work))
+    let isStarted = taskDumpStartThread(
+        { Unmanaged<ThreadWork>.fromOpaque($0!).takeRetainedValue().work() }, box.toOpaque())
+    if isStarted == 0 { box.release() }
+}
+
+private final class ThreadWork: Sendable {
+    let work: @Sendable () -> Void
+    init(_ work: @escaping @Sendable () -> Void) { self.work = work }
+}
+
+/// Compares the tasks of a process with those of a moment ago.
+private final class HangWatch: Sendable {
+    private let duration: Duration
+    private let explainer: TaskDump.Explainer?
+    private let report: @Sendable (TaskDump) -> Void
+    /// The name of the tasks of the watch.
+    private static let probe = "probe of TaskDump.watch"
+    /// The number of jobs of the watch that the pool has run.
+    private let answers = Atomic(0)
+
+    init(_ duration: Duration, _ explainer: TaskDump.Explainer?, _ report: @escaping @Sendable (TaskDump) -> Void) {
+        (self.duration, self.explainer, self.report) = (duration, explainer, report)
+    }
+
+    func run() {
+        let pause = Int64(duration / 4 / .nanoseconds(1))
+        var (former, still, asked, isReported) = (Fingerprint(), 0, 0, false)
+        while true {
+            if answers.load(ordering: .relaxed) == asked {
+                asked += 1
+                Task.detached(name: Self.probe) { [self] in answers.add(1, ordering: .relaxed) }
+            }
+            let (asksSince, answered) = (asked, answers.load(ordering: .relaxed))
+            taskDumpSleep(pause)
+            let present = Fingerprint.current
+            let isPoolStill = answers.load(ordering: .relaxed) == answered && answered < asksSince
+            still = present == former || isPoolStill ? still + 1 : 0
+            former = present
+            if still == 0 { isReported = false }
+            if still >= 4, !isReported, isPoolStill || present.waits {
+                let all = TaskDump.capture(explaining: explainer)
+                let probes = Set(all.tasks.filter { $0.name == Self.probe }.map(\.number))
+                let dump = all.filtered { !probes.contains($0) }
+                if isPoolStill || dump.culprits.contains(where: { dump.isHang($0) }) {
+                    isReported = true
+                    report(dump)
+                }
+            }
+        }
+    }
+
+    /// The positions of all suspended tasks.
+    private struct Fingerprint: Equatable {
+        var hash = 0
+        /// Whether a task waits, and none computes.
+        var waits = false
+
+        static var current: Fingerprint {
+            let capacity = taskDumpList(nil, 0) + 64
+            let births = [TaskDumpBirth](unsafeUninitializedCapacity: capacity) { buffer, count in
+                count = min(taskDumpList(buffer.baseAddress, capacity), capacity)
+            }
+            var print = Fingerprint()
+            var (state, count) = (TaskDumpState(), 0)
+            var child: UnsafeRawPointer?
+            for birth in births where taskDumpRead(birth.task!, birth.number, &state, &child, &count, 0) != 0 {
+                var hasher = Hasher()
+                hasher.combine(state.number)
+                hasher.combine(state.status.rawValue)
+                hasher.combine(state.functions.0)
+                hasher.combine(state.contexts.0)
+                print.hash ^= hasher.finalize()
+                print.waits = true
+            }
+            return print
+        }
+    }
+}
+
+extension TaskDump {
+    /// Whether a cause is no sleep that will end, and no computation.
+    fileprivate func isHang(_ culprit: Culprit) -> Bool {
+        guard let number = culprit.tasks.first, let entry = tasks.first(where: { $0.number == number }) else {
+            return true
+        }
+        return switch entry.wait {
+        case .sleep, .nothing: false
+        default: true
+        }
+    }
+}

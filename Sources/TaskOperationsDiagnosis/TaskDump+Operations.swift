@@ -1,0 +1,122 @@
+public import TaskDump
+import TaskOperations
+
+extension TaskDump.Explainer {
+    /// Describes waits for operations, for room in queues, and for permits of semaphores and limits.
+    ///
+    /// The queues are captured one after the other. This takes linear time in the number of their operations.
+    public static var operations: Self { Self { OperationWaits($0).explanations } }
+}
+
+/// The operations and semaphores for which tasks wait, and the tasks that must continue first.
+private struct OperationWaits {
+    private let candidates: [TaskDump.Candidate]
+    private let graph: OperationGraph
+    /// The positions of operations in the graph, by their addresses.
+    private let indices: [UInt: Int]
+    private let details: [Int: OperationDetail]
+    private let labels: [OperationLabel: Int]
+    private let targets: [Int: [OperationGraph.Edge]]
+    /// The operations whose bodies execute, by queue.
+    private let executing: [Int: [Int]]
+
+    init(_ candidates: [TaskDump.Candidate]) {
+        self.candidates = candidates
+        let (graph, operations) = OperationGraph.capture(AllQueues.all, follows: false, includesProducers: true)
+        self.graph = graph
+        indices = Dictionary(
+            operations.map { (address($0.operation), $0.index) }, uniquingKeysWith: { first, _ in first })
+        let details = Dictionary(
+            operations.map { ($0.index, OperationDetail($0.operation)) }, uniquingKeysWith: { first, _ in first })
+        self.details = details
+        labels = Dictionary(
+            graph.operations.enumerated().map { ($1.label, $0) }, uniquingKeysWith: { first, _ in first })
+        targets = Dictionary(grouping: graph.edges, by: \.waiter)
+        executing = Dictionary(
+            grouping: graph.operations.indices.filter { graph.operations[$0].queue != nil && details[$0]?.task != nil },
+            by: { graph.operations[$0].queue! })
+    }
+
+    var explanations: [TaskDump.Explanation] { candidates.compactMap(explanation) }
+
+    private func explanation(of candidate: TaskDump.Candidate) -> TaskDump.Explanation? {
+        guard candidate.isWaiting else { return nil }
+        // A task that waits in a call of the program is explained by that call.
+        let inner = candidate.innerFrames
+        guard !inner.isEmpty else { return nil }
+        if inner.contains(where: { $0.function.contains("AsyncSemaphore") }), let semaphore = semaphore(in: inner) {
+            return TaskDump.Explanation(
+                task: candidate.task, text: "for permits of an AsyncSemaphore", holders: holders(of: semaphore))
+        }
+        guard
+            let index = TaskDump.Candidate.reference(in: inner, isSought: { address, _ in indices[address] != nil })
+                .map({ indices[$0]! })
+        else { return nil }
+        let operation = graph.operations[index]
+        let reasons = operation.reasons.map { "\($0)" }.joined(separator: ", and ")
+        var visited: Set<Int> = []
+        return TaskDump.Explanation(
+            task: candidate.task, text: "for \(operation.label)" + (reasons.isEmpty ? "" : ", which \(reasons)"),
+            holders: tasks(before: index, &visited))
+    }
+
+    // MARK: Operations
+
+    /// The tasks that must continue before an operation can end.
+    private func tasks(before index: Int, _ visited: inout Set<Int>) -> [UInt] {
+        var (found, pending) = ([UInt](), [index])
+        while let next = pending.popLast() {
+            guard visited.insert(next).inserted else { continue }
+            if let task = details[next]?.task {
+                found.append(task)
+                continue
+            }
+            pending += targets[next, default: []].map(\.target)
+            for reason in graph.operations[next].reasons { pending += operations(before: next, reason, &found) }
+        }
+        return found
+    }
+
+    /// The operations that must end because of one reason. Tasks that hold permits of a limit are added to `found`.
+    private func operations(before index: Int, _ reason: WaitingReason, _ found: inout [UInt]) -> [Int] {
+        switch reason {
+        case .permits(_, _, let holders): return holders.compactMap { labels[$0.operation] }
+        case .turn, .priorityLimit: return graph.operations[index].queue.flatMap { executing[$0] } ?? []
+        case .room(let queue):
+            return graph.queues.firstIndex { $0.label == queue }.flatMap { executing[$0] } ?? []
+        case .limit:
+            let limits = details[index]?.limitIdentities ?? []
+            for limit in limits { found += holders(of: UInt(bitPattern: limit)) }
+            return executing.values.joined().filter { other in
+                other != index && details[other]?.limitIdentities.contains { limits.contains($0) } ?? false
+                    && shareKeys(index, other)
+            }
+        default: return []
+        }
+    }
+
+    /// Whether permits of one of two operations can lack the other one.
+    private func shareKeys(_ one: Int, _ other: Int) -> Bool {
+        let keys = graph.operations[one].limits.map(\.key)
+        return graph.operations[other].limits.contains { $0.key == nil || keys.contains(nil) || keys.contains($0.key) }
+    }
+
+    // MARK: Semaphores
+
+    private func semaphore(in frames: [TaskDump.Candidate.Frame]) -> UInt? {
+        let type = unsafeBitCast(AsyncSemaphore.self as AnyObject.Type, to: UInt.self)
+        return TaskDump.Candidate.reference(in: frames) { $1 == type }
+    }
+
+    /// The tasks in whose memory a call of `withPermit` refers to a semaphore, and that do not wait for it.
+    private func holders(of semaphore: UInt) -> [UInt] {
+        candidates.filter { candidate in
+            let inner = candidate.innerFrames.count
+            let holding = candidate.frames.dropFirst(inner).filter { $0.function.contains("AsyncSemaphore.withPermit") }
+            return !holding.isEmpty
+                && TaskDump.Candidate.reference(in: Array(holding)) { address, _ in address == semaphore } != nil
+        }.map(\.task)
+    }
+}
+
+private func address(_ object: AnyObject) -> UInt { UInt(bitPattern: ObjectIdentifier(object)) }

@@ -1,0 +1,166 @@
+#if canImport(Testing)
+    internal import CTaskDump
+    internal import Synchronization
+    internal import TaskDump
+    internal import TaskOperationsDiagnosis
+    public import Testing
+
+    /// Records a task dump as an issue of a test that has not ended in time.
+    ///
+    /// ```swift
+    /// @Suite(.dumpsTasks(after: .seconds(60)))
+    /// struct UploadTests {
+    /// ```
+    ///
+    /// The issue names the tasks and threads for which the test waits. The attachment `task-dump.txt` has all tasks of the
+    /// process. The test continues. A test with a shorter `timeLimit` receives its dump shortly before that limit.
+    ///
+    /// The environment variable `TASK_DUMP_AFTER`, with a number of seconds, does the same for all tests of a process that
+    /// contains TaskOperationsTesting, without a trait.
+    public struct DumpsTasksTrait: TestTrait, SuiteTrait, TestScoping {
+        /// The time after which a test that has not ended receives a dump.
+        public let duration: Duration
+
+        /// Creates a trait.
+        ///
+        /// - Parameter duration: The time. The test continues after the dump.
+        public init(duration: Duration) { self.duration = duration }
+
+        /// A suite that has the trait passes it on to its tests.
+        public var isRecursive: Bool { true }
+
+        /// Watches a test. Testing calls this.
+        public func provideScope(
+            for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
+        ) async throws {
+            if testCase == nil { return try await function() }
+            let duration = test.traits.lazy.compactMap { ($0 as? Self)?.duration }.last ?? duration
+            let watched = TestWatch.shared.add(test, duration, task: nil)
+            defer { TestWatch.shared.remove(watched) }
+            try await function()
+        }
+    }
+
+    extension Trait where Self == DumpsTasksTrait {
+        /// Records a task dump as an issue of each test that has not ended after a time.
+        ///
+        /// - Parameter duration: The time. The test continues after the dump.
+        public static func dumpsTasks(after duration: Duration) -> Self { Self(duration: duration) }
+    }
+
+    /// Called for the tasks that Testing creates, if `TASK_DUMP_AFTER` is set: see CTaskDump.c.
+    @_cdecl("taskDumpTestCreatesTask")
+    func taskDumpTestCreatesTask(_ task: UInt64, _ seconds: Double) {
+        guard let test = Test.current, !test.isSuite else { return }
+        TestWatch.shared.add(test, .seconds(seconds), task: task)
+    }
+
+    /// Takes dumps for tests, on a thread of its own: all threads of the pool may be blocked.
+    private final class TestWatch: TaskExecutor {
+        /// A test that has not ended.
+        struct Entry: Sendable {
+            let test: Test
+            let deadline: ContinuousClock.Instant
+            let duration: Duration
+            /// The number of the task that runs the test.
+            let task: UInt64
+            /// Whether the watch ends when that task has ended.
+            let endsWithTask: Bool
+            /// The task that records the dump, which waits for it. It inherits the current test.
+            var recorder: CheckedContinuation<TaskDump?, Never>?
+            var recorderNumber: UInt64 = 0
+        }
+
+        private struct State: Sendable {
+            var entries: [Int: Entry] = [:]
+            var lastEntry = 0
+            var jobs: [UnownedJob] = []
+            var hasThread = false
+            /// The tests that have a dump.
+            var reported: Set<Test.ID> = []
+        }
+
+        static let shared = TestWatch()
+        private let state = Mutex(State())
+
+        /// - Parameter task: The task that Testing has created for the test; nil if the caller runs the test.
+        @discardableResult
+        func add(_ test: Test, _ duration: Duration, task: UInt64?) -> Int {
+            TaskDump.begin()
+            let limit = test.timeLimit.map { min($0 - min($0 / 10, .seconds(5)), duration) } ?? duration
+            let entry = Entry(
+                test: test, deadline: .now + limit, duration: limit, task: task ?? taskDumpCurrentTask(),
+                endsWithTask: task != nil)
+            let (number, isFirst) = state.withLock { state in
+                state.lastEntry += 1
+                state.entries[state.lastEntry] = entry
+                defer { state.hasThread = true }
+                return (state.lastEntry, !state.hasThread)
+            }
+            if isFirst { startThread { self.run() } }
+            Task(name: "task dump of a test", executorPreference: self) { await self.record(number) }
+            return number
+        }
+
+        func remove(_ number: Int) {
+            let entry = state.withLock { $0.entries.removeValue(forKey: number) }
+            entry?.recorder?.resume(returning: nil)
+        }
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            state.withLock { $0.jobs.append(job) }
+        }
+
+        /// Waits for the dump of a test, and records it.
+        private func record(_ number: Int) async {
+            let own = taskDumpCurrentTask()
+            let dump = await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    state.entries[number]?.recorder = continuation
+                    state.entries[number]?.recorderNumber = own
+                    return state.entries[number] == nil
+                }
+                if isOver { continuation.resume(returning: nil) }
+            }
+            guard let dump, let entry = state.withLock({ $0.entries.removeValue(forKey: number) }) else { return }
+            let isFirst = state.withLock { $0.reported.insert(entry.test.id).inserted }
+            guard isFirst else { return }
+            let text = dump.causes(of: entry.task)
+            Issue.record(
+                "The test has not ended after \(entry.duration).\n\(text)", sourceLocation: entry.test.sourceLocation)
+            Attachment.record(dump.fullDescription, named: "task-dump.txt")
+        }
+
+        // MARK: The thread
+
+        private func run() {
+            while true {
+                let jobs = state.withLock { state in
+                    defer { state.jobs = [] }
+                    return state.jobs
+                }
+                for job in jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }
+                dumpIfDue()
+                if jobs.isEmpty { taskDumpSleep(20_000_000) }
+            }
+        }
+
+        private func dumpIfDue() {
+            let now = ContinuousClock.now
+            let due = state.withLock { $0.entries.filter { $0.value.deadline <= now && $0.value.recorder != nil } }
+            if due.isEmpty { return }
+            let recorders = Set(state.withLock { $0.entries.values.map(\.recorderNumber) })
+            let dump = TaskDump.capture(explaining: .operations).filtered { !recorders.contains($0) }
+            let living = Set(dump.tasks.map(\.number))
+            for (number, entry) in due {
+                let hasEnded = entry.endsWithTask && !living.contains(entry.task)
+                let recorder = state.withLock { state in
+                    if hasEnded { return state.entries.removeValue(forKey: number)?.recorder }
+                    return state.entries[number]?.recorder.take()
+                }
+                recorder?.resume(returning: hasEnded ? nil : dump)
+            }
+        }
+    }
+#endif

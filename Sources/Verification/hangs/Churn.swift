@@ -1,0 +1,128 @@
+import Foundation
+import Synchronization
+import TaskDump
+
+/// Tasks of every kind that are created and end at full speed, and a journal of them. Each dump must agree with it.
+enum Churn {
+    struct Life {
+        let name: String
+        /// The name of the task that this one awaits; nil if it awaits none.
+        var awaits: String?
+        var end: Int?
+    }
+
+    private struct Journal {
+        var lives: [String: Life] = [:]
+        var clock = 0
+    }
+
+    private static let journal = Mutex(Journal())
+    private static let isOver = Atomic(false)
+    private static let created = Atomic(0)
+
+    private static func begin(_ name: String) {
+        journal.withLock { $0.lives[name] = Life(name: name) }
+    }
+
+    private static func awaits(_ name: String, _ other: String) {
+        journal.withLock { $0.lives[name]?.awaits = other }
+    }
+
+    private static func end(_ name: String) {
+        journal.withLock { journal in
+            journal.clock += 1
+            journal.lives[name]?.end = journal.clock
+        }
+    }
+
+    private actor Counter {
+        var value = 0
+        func add() { value += 1 }
+    }
+
+    /// A task with a name, which awaits another one with a name.
+    private static func pair(_ counter: Counter) async {
+        let number = created.add(1, ordering: .relaxed).newValue
+        let (inner, outer) = ("inner \(number)", "outer \(number)")
+        begin(inner)
+        begin(outer)
+        awaits(outer, inner)
+        let first = Task.detached(name: inner) {
+            for _ in 0..<Int.random(in: 0...3) { await Task.yield() }
+            await counter.add()
+            end(inner)
+        }
+        let second = Task.detached(name: outer) {
+            await first.value
+            end(outer)
+        }
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<3 { group.addTask { await counter.add() } }
+        }
+        async let one: Void = counter.add()
+        async let two: Void = second.value
+        _ = await (one, two)
+        // Both tasks have ended. Their names return with other tasks.
+        journal.withLock { journal in
+            if journal.lives.count > 100_000 { journal.lives = journal.lives.filter { $0.value.end == nil } }
+        }
+    }
+
+    static func run(seconds: Double) -> Never {
+        _ = TaskDump.capture()
+        let counter = Counter()
+        for _ in 0..<8 {
+            Thread.detachNewThread {
+                while !isOver.load(ordering: .relaxed) {
+                    let done = DispatchSemaphore(value: 0)
+                    Task.detached {
+                        await pair(counter)
+                        done.signal()
+                    }
+                    done.wait()
+                }
+            }
+        }
+        // Two threads take dumps at once.
+        let second = Thread {
+            while !isOver.load(ordering: .relaxed) { check() }
+        }
+        second.start()
+        let end = Date(timeIntervalSinceNow: seconds)
+        var count = 0
+        while Date() < end {
+            check()
+            count += 1
+            usleep(.random(in: 0..<3_000))
+        }
+        isOver.store(true, ordering: .relaxed)
+        print("\(count) dumps beside \(created.load(ordering: .relaxed)) pairs of tasks agree with the journal.")
+        exit(0)
+    }
+
+    private static func check() {
+        let before = journal.withLock { $0.clock }
+        let dump = TaskDump.capture()
+        let names = Dictionary(dump.tasks.map { ($0.number, $0.name) }) { first, _ in first }
+        for task in dump.tasks {
+            guard let name = task.name else { continue }
+            guard let life = journal.withLock({ $0.lives[name] }) else {
+                // The journal forgets lives that ended.
+                if name.hasPrefix("inner ") || name.hasPrefix("outer ") { continue }
+                fail("no task has the name \(name)", dump)
+            }
+            // A task has ended for the journal a moment before it ends for the runtime, and keeps its name until then.
+            if let end = life.end, end + 1_000 < before { fail("\(name) had ended", dump) }
+            if case .task(let number) = task.wait, let target = names[number], let target, target != life.awaits {
+                fail("\(name) awaits \(life.awaits ?? "nothing"), not \(target)", dump)
+            }
+            if name.hasPrefix("inner "), case .children = task.wait { fail("\(name) has no group", dump) }
+        }
+    }
+
+    private static func fail(_ message: String, _ dump: TaskDump) -> Never {
+        print(message)
+        print(dump.fullDescription)
+        _exit(5)
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import TaskDump
+
+/// Programs for the watch and for signals: they end by themselves.
+enum Watched {
+    static let programs: [String: @Sendable () async -> Void] = [
+        "watched": {
+            TaskDump.watch(after: .milliseconds(400))
+            Task { await lostContinuation() }
+            await pause(2)
+        },
+        "computes": {
+            TaskDump.watch(after: .milliseconds(300))
+            let end = Date(timeIntervalSinceNow: 1.5)
+            _ = await Task.detached {
+                var sum = 0
+                while Date() < end { sum &+= 1 }
+                return sum
+            }.value
+        },
+        "sleeps": {
+            TaskDump.watch(after: .milliseconds(300))
+            try? await Task.sleep(for: .seconds(1.5))
+        },
+        "poolIsFull": {
+            TaskDump.watch(after: .milliseconds(400))
+            for _ in 0..<ProcessInfo.processInfo.activeProcessorCount + 2 {
+                Task.detached { blockThread(2) }
+            }
+            await pause(2.5)
+        },
+        "signals": {
+            TaskDump.install(on: .user1)
+            Task { await waitsForSignals() }
+            try? await Task.sleep(for: .milliseconds(100))
+            for _ in 0..<3 {
+                kill(getpid(), SIGUSR1)
+                try? await Task.sleep(for: .milliseconds(1_000))
+            }
+        },
+    ]
+
+    /// Suspends the main task while a thread sleeps, so that no task sleeps.
+    private static func pause(_ seconds: Double) async {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                Thread.sleep(forTimeInterval: seconds)
+                continuation.resume()
+            }
+        }
+    }
+
+    @inline(never)
+    static func waitsForSignals() async {
+        await withCheckedContinuation { forgotten.add($0) }
+        print("not reached")
+    }
+}
+
+private func blockThread(_ seconds: Double) { Thread.sleep(forTimeInterval: seconds) }

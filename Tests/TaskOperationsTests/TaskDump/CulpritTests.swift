@@ -1,0 +1,90 @@
+import Testing
+
+@testable import TaskDump
+
+@Suite("The causes in a task dump", .timeLimit(.minutes(120)))
+struct CulpritTests {
+    /// A task that waits for others.
+    private func task(
+        _ number: UInt64, _ function: String, waitsFor targets: [UInt64] = [], _ wait: TaskDump.Wait = .continuation
+    ) -> TaskDump.Entry {
+        let frame = TaskDump.Frame(function: function, place: "File.swift:\(number)", owner: .program)
+        var entry = TaskDump.Entry(
+            number: number, name: nil, priority: .medium, isCancelled: false, creators: [], frames: [frame], wait: wait,
+            parent: nil)
+        entry.targets = targets.map { .task($0) }
+        if let first = targets.first { entry.wait = .task(first) }
+        return entry
+    }
+
+    private func culprits(_ tasks: [TaskDump.Entry]) -> [TaskDump.Culprit] { TaskDump.Graph(tasks, []).culprits }
+
+    @Test("The task at the end of a chain of waits is the cause, and all others are held up")
+    func chain() {
+        let all = culprits([task(1, "a", waitsFor: [2]), task(2, "b", waitsFor: [3]), task(3, "c")])
+        #expect(all.map(\.tasks) == [[3]])
+        #expect(all.map(\.heldUp) == [[1, 2]])
+        #expect(all.first?.description.hasPrefix("1 task holds up 2 others: c (File.swift:3)") == true)
+    }
+
+    @Test("The cause that holds up most tasks is first")
+    func order() {
+        let all = culprits([
+            task(1, "a"), task(2, "b", waitsFor: [1]), task(3, "c"), task(4, "d", waitsFor: [3]),
+            task(5, "e", waitsFor: [3]),
+        ])
+        #expect(all.map(\.tasks) == [[3], [1]])
+    }
+
+    @Test("Tasks that wait for each other are one cause, which tasks before the cycle do not belong to")
+    func cycle() {
+        let all = culprits([
+            task(1, "a", waitsFor: [2]), task(2, "b", waitsFor: [3]), task(3, "c", waitsFor: [4]),
+            task(4, "d", waitsFor: [2]),
+        ])
+        #expect(all.map(\.isCycle) == [true])
+        #expect(all.map(\.tasks) == [[2, 3, 4]])
+        #expect(all.map(\.heldUp) == [[1]])
+    }
+
+    @Test("A task that waits for itself is a cause")
+    func itself() {
+        let all = culprits([task(1, "a", waitsFor: [1]), task(2, "b", waitsFor: [1])])
+        #expect(all.map(\.tasks) == [[1]])
+        #expect(all.map(\.heldUp) == [[2]])
+    }
+
+    @Test("Equal tasks are one cause")
+    func equal() {
+        let frame = TaskDump.Frame(function: "f", place: "File.swift:1", owner: .program)
+        let tasks = (1...1_000).map { number in
+            TaskDump.Entry(
+                number: number, name: nil, priority: .medium, isCancelled: false, creators: [], frames: [frame],
+                wait: .element, parent: nil)
+        }
+        let all = culprits(tasks)
+        #expect(all.count == 1)
+        #expect(all.first?.tasks.count == 1_000)
+    }
+
+    @Test("A blocked thread precedes a continuation, and a sleep is last")
+    func ranks() {
+        let all = culprits([
+            task(1, "a", .sleep(remaining: nil)), task(2, "b"), task(3, "c", .thread("read")), task(4, "d", .element),
+        ])
+        #expect(all.map(\.tasks) == [[3], [2], [4], [1]])
+    }
+
+    @Test("A chain of 100,000 tasks needs no recursion and no quadratic time")
+    func longChain() {
+        let count: UInt64 = 100_000
+        let tasks = (1...count).map { task($0, "f", waitsFor: $0 < count ? [$0 + 1] : []) }
+        #expect(culprits(tasks).map(\.heldUp.count) == [Int(count) - 1])
+    }
+
+    @Test("Names from data stay on one line")
+    func escaping() {
+        #expect("a\nb\u{1B}[31m\u{2028}c".escaped == #"a\nb\u{1B}[31m\u{2028}c"#)
+        #expect("plain “ä” name".escaped == "plain “ä” name")
+    }
+}

@@ -1,0 +1,102 @@
+#if os(Linux)
+    import Foundation
+    import TestSupport
+    import Testing
+
+    /// Each test runs programs of Sources/Verification/hangs in separate processes: see CommandOutputTests.
+    @Suite("Programs that hang", .inTurns, .prompt, .timeLimit(.minutes(120)))
+    struct HangTests {
+        static let names = [
+            "lostContinuation", "semaphore", "lock", "threadSleep", "readLine", "cycle", "actor", "group", "stream",
+            "fullQueue", "width", "suspended", "limit", "key", "barrier", "asyncLet", "mainActor", "freed", "detached",
+            "thousand",
+        ]
+
+        @Test("The first three lines of a dump name the function and the line that hang")
+        func culprits() async {
+            await #expect(processExitsWith: .success) {
+                for name in HangTests.names {
+                    let (output, status) = try Program.run(name)
+                    let lines = output.split(separator: "\n").drop { !$0.hasPrefix("Task dump") }.prefix(3)
+                    let place = try Program.culprit(of: name)
+                    #expect(lines.contains { $0.contains(place) }, "\(name): \(place) is not in\n\(output)")
+                    #expect(status == 3, "\(name) ended with \(status)")
+                }
+            }
+        }
+
+        @Test("A mended program is not reported as a hang")
+        func mended() async {
+            await #expect(processExitsWith: .success) {
+                for name in HangTests.names {
+                    let (output, status) = try Program.run(name, "mended")
+                    #expect(status == 0, "\(name) ended with \(status):\n\(output)")
+                }
+            }
+        }
+
+        @Test("A watch reports a program that hangs once, and a program that computes or sleeps never")
+        func watch() async {
+            await #expect(processExitsWith: .success) {
+                for (name, count) in [("watched", 1), ("computes", 0), ("sleeps", 0), ("poolIsFull", 1)] {
+                    let (output, status) = try Program.run(name)
+                    #expect(status == 0)
+                    #expect(output.ranges(of: "Task dump:").count == count, "\(name):\n\(output)")
+                }
+            }
+        }
+
+        @Test("Dumps beside tasks that are created and end agree with a journal of these tasks")
+        func churn() async {
+            await #expect(processExitsWith: .success) {
+                let isDeep = ProcessInfo.processInfo.environment["TASK_OPERATIONS_DEEP"] != nil
+                let (output, status) = try Program.run("churn", isDeep ? "60" : "3")
+                #expect(status == 0, "\(output.suffix(4_000))")
+            }
+        }
+
+        @Test("A signal prints a dump, and the program continues")
+        func signal() async {
+            await #expect(processExitsWith: .success) {
+                let (output, status) = try Program.run("signals")
+                #expect(status == 0)
+                #expect(output.ranges(of: "Task dump:").count == 3, "\(output)")
+                #expect(output.contains("waitsForSignals"))
+            }
+        }
+    }
+
+    private enum Program {
+        /// Runs a program, whose input never ends. Returns both outputs and the exit code.
+        static func run(_ arguments: String...) throws -> (output: String, status: Int32) {
+            let process = Process()
+            process.executableURL = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(
+                path: "hangs")
+            process.arguments = arguments
+            let (input, output) = (Pipe(), Pipe())
+            process.standardInput = input
+            process.standardOutput = output
+            process.standardError = output
+            try process.run()
+            let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            process.waitUntilExit()
+            try input.fileHandleForWriting.close()
+            return (text, process.terminationStatus)
+        }
+
+        private static let sources = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../../Sources/Verification/hangs").standardized
+
+        /// The file and line with the comment `culprit` and a name.
+        static func culprit(of name: String) throws -> String {
+            for file in ["RuntimeHangs.swift", "OperationHangs.swift"] {
+                let text = try String(contentsOf: sources.appending(path: file), encoding: .utf8)
+                let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+                if let index = lines.firstIndex(where: { $0.hasSuffix("// culprit \(name)") }) {
+                    return "(\(file):\(index + 1))"
+                }
+            }
+            throw CocoaError(.fileReadUnknown)
+        }
+    }
+#endif
