@@ -6,10 +6,11 @@ import TaskOperations
 /// |---|---|---|---|---|
 /// | has not started | is joined | is joined, gets the new body | is joined, gets the new body | is joined, gets the new body |
 /// | executes | is joined | is joined | is cancelled; a new one follows | continues; a new one follows |
+/// | executes, was cancelled | a new one follows | a new one follows | a new one follows | a new one follows |
 /// | has finished, its value is kept | is joined | a new one is added | a new one is added | a new one is added |
 ///
 /// A new operation that follows another one starts after the other one has ended. So two bodies of a key do not execute
-/// at once.
+/// at once. If the new operation ends before its start, the key belongs to the other one again.
 public enum ExistingOperation: Sendable {
     /// Joins the operation, and ignores the new body.
     case join

@@ -12,9 +12,9 @@ public import TaskOperations
 /// of its requests. It is cancelled when its last request is cancelled, as in Nuke, with the inputs that nothing else
 /// needs.
 ///
-/// A key is removed when its operation has finished or is cancelled, unless its value is kept. A later request creates a
-/// new operation, even if the cancelled body is still executing. A request at the moment of the end receives the outcome
-/// or creates a new operation.
+/// A key is removed when its operation has finished, unless its value is kept, or when its last request is cancelled.
+/// After the last request was cancelled, a later request creates an operation that does not wait for the cancelled body.
+/// A request at the moment of the end receives the outcome or creates a new operation.
 ///
 /// A request can also replace the work of its key, and an operation can pause before its start:
 ///
@@ -44,13 +44,14 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
     // The table and its finished operations retain each other.
     deinit { kept?.close() }
 
-    /// The number of keys whose operation has not finished.
+    /// The number of keys whose operation has not finished. An operation that ends before its start, for example because of
+    /// `cancelAllOperations()`, counts until its completion handlers have run.
     public var count: Int { max(0, table.count - (kept?.count ?? 0)) }
 
     /// The operation that requests of a key currently share; nil if there is none. A finished operation contains a kept
     /// value.
     public subscript(key: Key) -> TaskOperation<Value>? {
-        (table.chain(key.hashValue).shared(for: key)?.operation).map {
+        (table.chain(key.hashValue).entry(for: key)?.shared.operation).map {
             // Only `request` adds operations to the table, and only operations of this type.
             unsafeDowncast($0, to: TaskOperation<Value>.self)
         }
@@ -150,20 +151,20 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
         var made: (operation: TaskOperation<Value>, body: KeyedBody<Value>?)?
         while true {
             let chain = table.chain(hash)
-            var former: SharedOperation?
-            if let present = chain.shared(for: key) {
+            let entry = chain.entry(for: key)
+            var former: [SharedOperation] = []
+            if let entry {
+                let present = entry.shared
                 switch join(present, at: level, existing, body) {
                 case .joined:
                     // The inputs of a discarded operation may be on a queue already.
                     made?.operation.cancelWithUnneededInputs()
                     return KeyedRequest(present, at: level)
                 case .hasNewBody:
-                    // The operation might follow one that still executes.
-                    if existing == .replace { present.former?.cancelWithUnneededInputs() }
+                    if existing == .replace { entry.former.cancel() }
                     if let pause = present.pause { settle(pause) }
                     return KeyedRequest(present, at: level)
-                case .executes: former = present
-                case .hasEnded: break
+                case .mustFollow: former = entry.unfinished
                 }
             }
             if made == nil {
@@ -179,10 +180,10 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
                 }
                 made = (operation, box)
             }
-            let new = share(made!.operation, made!.body, settling, after: former?.operation, for: key, hash, at: level)
-            if table.set(new, for: key, hash, in: chain) {
-                if let present = chain.shared(for: key) { kept?.remove(present) }
-                if existing == .replace { former?.operation.cancelWithUnneededInputs() }
+            let new = share(made!.operation, made!.body, settling, after: former, of: Key.self, hash, at: level)
+            if table.set(new, after: former, for: key, hash, in: chain) {
+                if let entry { kept?.remove(entry.shared) }
+                if existing == .replace { former.cancel() }
                 do {
                     try add(new.operation)
                 } catch {
@@ -199,9 +200,8 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
         case joined
         /// The request has joined, and the operation has got the body of the request.
         case hasNewBody
-        /// The operation executes, and a new one must follow.
-        case executes
-        case hasEnded
+        /// A new operation must follow the operation, unless that has ended.
+        case mustFollow
     }
 
     private func join(
@@ -212,7 +212,7 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
             kept.use(present)
             return .joined
         }
-        if !present.join(at: level) { return .hasEnded }
+        if !present.join(at: level) { return .mustFollow }
         if existing == .join { return .joined }
         // The request has joined before, so that the operation cannot be cancelled between the two steps.
         // All boxes of a `KeyedOperations` have the same type of value.
@@ -221,7 +221,7 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
         }
         if existing == .replaceIfQueued { return .joined }
         present.perform(present.leave(from: level))
-        return .executes
+        return .mustFollow
     }
 
     private static func hasValue(_ operation: AnyTaskOperation) -> Bool {
@@ -268,30 +268,47 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
         return try await request.valueOfCaller
     }
 
-    /// - Parameter former: The operation of the same key that must end before.
+    /// - Parameter former: The operations of the same key that must end before.
     private func share(
         _ operation: TaskOperation<Value>, _ body: KeyedBody<Value>?, _ pause: SettlingPause?,
-        after former: AnyTaskOperation?, for key: Key, _ hash: Int, at level: PriorityLevel
+        after former: [SharedOperation], of key: Key.Type, _ hash: Int, at level: PriorityLevel
     ) -> SharedOperation {
         // The new operation is not public yet, so the dependency cannot close a cycle.
-        if let former { try? operation.addDependency(former) }
-        let removeFromTable: @Sendable (AnyTaskOperation) -> Void = { [table] in
-            table.remove($0, of: Key.self, hash)
+        for former in former { try? operation.addDependency(former.operation) }
+        return SharedOperation(operation, requestedAt: level, body: body, pause: pause) { [table, kept] in
+            Self.remove($0, from: table, hash, kept)
         }
-        return SharedOperation(
-            operation, requestedAt: level, body: body, pause: pause, after: former, removeFromTable: removeFromTable)
     }
 
     /// Keeps the value of an operation that has finished, or removes the operation from the table.
     private static func keepOrRemove(
         _ operation: AnyTaskOperation, in table: KeyedTable, _ hash: Int, _ kept: KeptOperations?
     ) {
-        if let kept, hasValue(operation), let shared = table.chain(hash).shared(of: operation), kept.insert(shared) {
+        if let kept, hasValue(operation), let shared = table.chain(hash).entry(of: operation)?.shared, kept.insert(shared)
+        {
             // Another request may have replaced the operation before it was kept.
             if !table.chain(hash).contains(operation) { kept.remove(shared) }
             return
         }
-        table.remove(operation, of: Key.self, hash)
+        remove(operation, from: table, hash, kept)
+    }
+
+    private static func remove(
+        _ operation: AnyTaskOperation, from table: KeyedTable, _ hash: Int, _ kept: KeptOperations?
+    ) {
+        var former = table.remove(operation, of: Key.self, hash)
+        // The key belongs to `former` again. If that has ended meanwhile, its handler might not have found it.
+        while let ended = former, ended.operation.isFinished {
+            former = table.remove(ended.operation, of: Key.self, hash)
+            kept?.remove(ended)
+        }
+    }
+}
+
+extension [SharedOperation] {
+    /// Cancels the operations for all their requests.
+    fileprivate func cancel() {
+        for shared in self { shared.operation.cancelWithUnneededInputs() }
     }
 }
 
@@ -299,7 +316,7 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
 
 extension KeyedOperations {
     /// Ends the pause of the operation of a key, so that the operation can start. Has no effect if there is no pause.
-    public func flush(_ key: Key) { table.chain(key.hashValue).shared(for: key)?.pause?.finish() }
+    public func flush(_ key: Key) { table.chain(key.hashValue).entry(for: key)?.shared.pause?.finish() }
 
     /// Cancels the operations of some keys for all their requests, and removes the kept values of these keys. Takes
     /// linear time in the number of keys.
@@ -307,10 +324,13 @@ extension KeyedOperations {
     /// - Parameter isUnwanted: Returns whether to cancel the operation of a key. It is called with no lock held.
     public func cancel(where isUnwanted: (Key) -> Bool) {
         for chain in table.chains {
-            for shared in KeyedEntry?.some(chain).shared(where: isUnwanted) {
-                shared.cancel()
-                // In this order, because the operation might finish and be kept between the two calls.
-                kept?.remove(shared)
+            for entry in KeyedEntry?.some(chain).entries(where: isUnwanted) {
+                let all = [entry.shared] + entry.former
+                // Each call but the last gives the key to the next operation.
+                for shared in all { shared.remove() }
+                all.cancel()
+                // In this order, because the operation might finish and be kept between the calls.
+                kept?.remove(entry.shared)
             }
         }
     }

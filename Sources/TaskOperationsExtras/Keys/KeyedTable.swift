@@ -41,21 +41,27 @@ final class KeyedTable: Sendable {
 class KeyedEntry: @unchecked Sendable {
     // All properties of this class and of its subclass are constant and sendable.
     let shared: SharedOperation
+    /// The earlier operations of the key that must end before this one starts, the latest first.
+    let former: [SharedOperation]
     fileprivate let next: KeyedEntry?
 
-    init(_ shared: SharedOperation, next: KeyedEntry?) {
+    init(_ shared: SharedOperation, after former: [SharedOperation], next: KeyedEntry?) {
         self.shared = shared
+        self.former = former
         self.next = next
     }
+
+    /// The operations of the key that have not ended, the latest first.
+    var unfinished: [SharedOperation] { ([shared] + former).filter { !$0.operation.isFinished } }
 }
 
 private final class EntryOfKey<Key: Hashable & Sendable>: KeyedEntry, @unchecked Sendable {
     // All properties in addition to those of an entry are constant.
     let key: Key
 
-    init(_ key: Key, _ shared: SharedOperation, next: KeyedEntry?) {
+    init(_ key: Key, _ shared: SharedOperation, after former: [SharedOperation], next: KeyedEntry?) {
         self.key = key
-        super.init(shared, next: next)
+        super.init(shared, after: former, next: next)
     }
 }
 
@@ -64,50 +70,57 @@ private final class EntryOfKey<Key: Hashable & Sendable>: KeyedEntry, @unchecked
 // The unchecked casts are safe. A table has keys of one type only, and all its entries are `EntryOfKey`s of that type.
 
 extension KeyedEntry? {
-    func shared<Key: Hashable & Sendable>(for key: Key) -> SharedOperation? {
+    func entry<Key: Hashable & Sendable>(for key: Key) -> KeyedEntry? {
         var entry = self
         while let present = entry {
-            if unsafeDowncast(present, to: EntryOfKey<Key>.self).key == key { return present.shared }
+            if unsafeDowncast(present, to: EntryOfKey<Key>.self).key == key { return present }
             entry = present.next
         }
         return nil
     }
 
     /// Returns a chain with the operation added. The operation replaces an earlier operation of the same key.
-    func setting<Key: Hashable & Sendable>(_ shared: SharedOperation, for key: Key) -> KeyedEntry {
-        EntryOfKey(key, shared, next: self.shared(for: key).map { removing($0.operation, of: Key.self) } ?? self)
+    func setting<Key: Hashable & Sendable>(
+        _ shared: SharedOperation, after former: [SharedOperation], for key: Key
+    ) -> KeyedEntry {
+        let rest = entry(for: key).map { replacing($0.shared.operation, by: [], of: Key.self) } ?? self
+        return EntryOfKey(key, shared, after: former, next: rest)
     }
 
-    /// Returns a chain without the operation. The search compares operations, because a key might not be equal to
-    /// itself.
-    func removing<Key: Hashable & Sendable>(_ operation: AnyTaskOperation, of type: Key.Type) -> KeyedEntry? {
+    /// Returns a chain with other operations of the key, the latest first, in the place of an operation. The search
+    /// compares operations, because a key might not be equal to itself.
+    func replacing<Key: Hashable & Sendable>(
+        _ operation: AnyTaskOperation, by others: [SharedOperation], of type: Key.Type
+    ) -> KeyedEntry? {
         var (entry, kept) = (self, KeyedEntry?.none)
         while let present = entry {
-            if present.shared.operation !== operation {
+            let isReplaced = present.shared.operation === operation
+            let operations = isReplaced ? others : [present.shared] + present.former
+            if let first = operations.first {
                 let key = unsafeDowncast(present, to: EntryOfKey<Key>.self).key
-                kept = EntryOfKey(key, present.shared, next: kept)
+                kept = EntryOfKey(key, first, after: Array(operations.dropFirst()), next: kept)
             }
             entry = present.next
         }
         return kept
     }
 
-    func contains(_ operation: AnyTaskOperation) -> Bool { shared(of: operation) != nil }
+    func contains(_ operation: AnyTaskOperation) -> Bool { entry(of: operation) != nil }
 
-    func shared(of operation: AnyTaskOperation) -> SharedOperation? {
+    func entry(of operation: AnyTaskOperation) -> KeyedEntry? {
         var entry = self
         while let present = entry {
-            if present.shared.operation === operation { return present.shared }
+            if present.shared.operation === operation { return present }
             entry = present.next
         }
         return nil
     }
 
-    /// Returns the shared operations whose keys satisfy a predicate.
-    func shared<Key: Hashable & Sendable>(where isIncluded: (Key) -> Bool) -> [SharedOperation] {
-        var (entry, all) = (self, [SharedOperation]())
+    /// Returns the entries whose keys satisfy a predicate.
+    func entries<Key: Hashable & Sendable>(where isIncluded: (Key) -> Bool) -> [KeyedEntry] {
+        var (entry, all) = (self, [KeyedEntry]())
         while let present = entry {
-            if isIncluded(unsafeDowncast(present, to: EntryOfKey<Key>.self).key) { all.append(present.shared) }
+            if isIncluded(unsafeDowncast(present, to: EntryOfKey<Key>.self).key) { all.append(present) }
             entry = present.next
         }
         return all
@@ -117,18 +130,26 @@ extension KeyedEntry? {
 extension KeyedTable {
     /// Sets the operation of a key. Does nothing and returns false if `chain` is outdated.
     func set<Key: Hashable & Sendable>(
-        _ shared: SharedOperation, for key: Key, _ hash: Int, in chain: KeyedEntry?
+        _ shared: SharedOperation, after former: [SharedOperation], for key: Key, _ hash: Int, in chain: KeyedEntry?
     ) -> Bool {
-        let growth = chain.shared(for: key) == nil ? 1 : 0
-        return replace(chain, by: chain.setting(shared, for: key), for: hash, growth: growth)
+        let growth = chain.entry(for: key) == nil ? 1 : 0
+        return replace(chain, by: chain.setting(shared, after: former, for: key), for: hash, growth: growth)
     }
 
-    /// Removes an operation. Does nothing if another operation has replaced it.
-    func remove<Key: Hashable & Sendable>(_ operation: AnyTaskOperation, of type: Key.Type, _ hash: Int) {
+    /// Removes an operation. If it had to wait for earlier operations of its key, the key belongs to these again.
+    /// Does nothing if another operation has replaced it.
+    ///
+    /// - Returns: The operation to which the key belongs again; nil if the key was removed.
+    @discardableResult
+    func remove<Key: Hashable & Sendable>(
+        _ operation: AnyTaskOperation, of type: Key.Type, _ hash: Int
+    ) -> SharedOperation? {
         while true {
             let chain = chain(hash)
-            if !chain.contains(operation) { return }
-            if replace(chain, by: chain.removing(operation, of: type), for: hash, growth: -1) { return }
+            guard let entry = chain.entry(of: operation) else { return nil }
+            let rest = entry.former.filter { !$0.operation.isFinished }
+            let new = chain.replacing(operation, by: rest, of: type)
+            if replace(chain, by: new, for: hash, growth: rest.isEmpty ? -1 : 0) { return rest.first }
         }
     }
 }

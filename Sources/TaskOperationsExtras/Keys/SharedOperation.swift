@@ -44,20 +44,16 @@ final class SharedOperation: Sendable {
     let body: (any AnyObject & Sendable)?
     /// The pause before the start; nil if the operation has none.
     let pause: SettlingPause?
-    /// The operation of the same key that must end before this one starts.
-    weak let former: AnyTaskOperation?
     private let requesters: Lock<Requesters>
     private let removeFromTable: @Sendable (AnyTaskOperation) -> Void
 
     init(
         _ operation: AnyTaskOperation, requestedAt level: PriorityLevel, body: (any AnyObject & Sendable)?,
-        pause: SettlingPause?, after former: AnyTaskOperation?,
-        removeFromTable: @escaping @Sendable (AnyTaskOperation) -> Void
+        pause: SettlingPause?, removeFromTable: @escaping @Sendable (AnyTaskOperation) -> Void
     ) {
         self.operation = operation
         self.body = body
         self.pause = pause
-        self.former = former
         self.removeFromTable = removeFromTable
         requesters = Lock(Requesters(level: level))
     }
@@ -74,13 +70,6 @@ final class SharedOperation: Sendable {
         }
         if hasRisen { setPriority() }
         return hasJoined
-    }
-
-    /// Cancels the operation for all its requests, with the operation before it.
-    func cancel() {
-        remove()
-        operation.cancelWithUnneededInputs()
-        former?.cancelWithUnneededInputs()
     }
 
     func leave(from level: PriorityLevel) -> Effect {

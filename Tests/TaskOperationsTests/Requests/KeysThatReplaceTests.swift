@@ -95,6 +95,83 @@ struct KeysThatReplaceTests {
         #expect(try await third.value == 3)
     }
 
+    /// A reason for which an operation ends before the operation that it follows.
+    enum EarlyEnd: CaseIterable, Sendable {
+        case requestCancelled, operationCancelled, allCancelled, startTimedOut, refusedByLimit, refusedByQueue
+    }
+
+    @Test(
+        "An operation that follows another one and ends early leaves the key to the other one",
+        .schedules(20), arguments: EarlyEnd.allCases)
+    func endedEarly(reason: EarlyEnd) async throws {
+        for (existing, isReplaced) in [(ExistingOperation.join, false), (.replace, false), (.rerunOnce, true)] {
+            let (limit, queue) = (AsyncSemaphore(capacity: 1), TaskOperationQueue(maxConcurrentOperationCount: 4))
+            let keyed = KeyedOperations<Int, Int>(queue: queue)
+            let (gate, meter) = (Gate(), ConcurrencyMeter())
+            let first = keyed.request(1, .limit(limit)) {
+                await meter.measure {
+                    await gate.pass()
+                    return 1
+                }
+            }
+            await gate.waitForArrivals(1)
+            var options = OperationOptions()
+            switch reason {
+            case .startTimedOut: options = .timeout(untilStart: .milliseconds(1))
+            case .refusedByLimit:
+                limit.maxQueuedOperationCount = 0
+                options = .limit(limit)
+            case .refusedByQueue:
+                (queue.maxConcurrentOperationCount, queue.maxQueuedOperationCount) = (1, 1)
+                queue.addOperation {}
+            default: break
+            }
+            let second = keyed.request(1, options, existing: isReplaced ? .replace : .rerunOnce) {
+                await meter.measure { 2 }
+            }
+            switch reason {
+            case .requestCancelled: second.cancel()
+            case .operationCancelled: second.operation.cancel()
+            case .allCancelled: queue.cancelAllOperations()
+            default: break
+            }
+            await #expect(throws: (any Error).self) { try await second.value }
+            await until { keyed[1] === first.operation }
+            (queue.maxConcurrentOperationCount, queue.maxQueuedOperationCount) = (4, .unlimited)
+            #expect(keyed.count == 1)
+            let third = keyed.request(1, existing: existing) { await meter.measure { 3 } }
+            if existing == .join, !first.operation.isCancelled { #expect(third.operation === first.operation) }
+            // Enough turns for the start of a body that does not wait.
+            for _ in 0..<50 { await Task.yield() }
+            gate.open()
+            _ = try? await first.value
+            #expect(try await third.value == (third.operation === first.operation ? 1 : 3))
+            #expect(meter.most == 1, "Two bodies of a key executed at once with \(existing).")
+            await until { keyed.count == 0 }
+        }
+    }
+
+    @Test("A request of a cancelled operation that still executes waits for its end", .schedules(20))
+    func cancelledAndExecuting() async throws {
+        for existing in [ExistingOperation.join, .replaceIfQueued, .replace, .rerunOnce] {
+            let keyed = KeyedOperations<Int, Int>(queue: TaskOperationQueue())
+            let (gate, meter) = (Gate(), ConcurrencyMeter())
+            let first = keyed.request(1) {
+                await meter.measure {
+                    await gate.pass()
+                    return 1
+                }
+            }
+            await gate.waitForArrivals(1)
+            first.operation.cancel()
+            let second = keyed.request(1, existing: existing) { await meter.measure { 2 } }
+            for _ in 0..<50 { await Task.yield() }
+            gate.open()
+            #expect(try await second.value == 2)
+            #expect(meter.most == 1)
+        }
+    }
+
     @Test("A pause that ends early, or whose operation is cancelled, leaves no timer behind")
     func timers() async throws {
         let (queue, clock) = (TaskOperationQueue(), ManualClock())
