@@ -28,15 +28,25 @@ public final class SerialOperations<Key: Hashable & Sendable>: Sendable {
         let key: LimitKey
     }
 
-    private struct State: Sendable {
-        var order = KeyedOrder<Int, Entry>()
-        var lastNumber = 0
+    /// The operations in their order. The handlers of operations retain this object, and so must not retain the queue.
+    private final class Line: Sendable {
+        struct State: Sendable {
+            var order = KeyedOrder<Int, Entry>()
+            var lastNumber = 0
+        }
+
+        let state = Lock(State())
+
+        func ended(_ number: Int) {
+            let passed = state.withLock { $0.order.ended(number) }
+            for entry in passed { entry.end.finishExternally() }
+        }
     }
 
     private let queue: TaskOperationQueue
     /// This semaphore numbers the keys, so that no function of a key is called under a lock. Its permits are not used.
     private let keys = AsyncSemaphore(capacity: .max)
-    private let state = Lock(State())
+    private let line = Line()
 
     /// Creates an object without operations.
     ///
@@ -84,7 +94,7 @@ public final class SerialOperations<Key: Hashable & Sendable>: Sendable {
             let end = TaskOperation.placeholder(name: "turn")
             // One of these edges can close a cycle only if the queue refuses the addition below for the same cycle.
             try? end.addDependency(operation)
-            let (number, former) = state.withLock { state in
+            let (number, former) = line.state.withLock { state in
                 state.lastNumber += 1
                 let entry = Entry(operation: operation, end: end, key: key)
                 // A long row of operations that have ended would make the chain of edges long.
@@ -96,15 +106,15 @@ public final class SerialOperations<Key: Hashable & Sendable>: Sendable {
                 // The operation forgets its dependencies if it ends before them.
                 try? end.addDependency(former.end)
             }
-            operation.addHandler { [self] _ in ended(number) }
+            operation.addHandler { [line] _ in line.ended(number) }
             do {
                 return try queue.addOperation(operation)
             } catch {
                 // If another thread has added a later operation of the key and a barrier behind it, this operation would
                 // wait for the barrier, and the barrier for this operation. So it takes a place behind that operation,
                 // even if that operation has ended meanwhile. No other refusal can become an acceptance.
-                if !state.withLock({ $0.order.wasFollowed(number) }) { return queue.addNew(operation) }
-                ended(number)
+                if !line.state.withLock({ $0.order.wasFollowed(number) }) { return queue.addNew(operation) }
+                line.ended(number)
                 // `end` may wait for earlier operations, and later operations for `end`.
                 try? end.removeDependency(operation)
                 if let former { try? operation.removeDependency(former.end) }
@@ -112,11 +122,6 @@ public final class SerialOperations<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    private func ended(_ number: Int) {
-        let passed = state.withLock { $0.order.ended(number) }
-        for entry in passed { entry.end.finishExternally() }
-    }
-
     /// Whether all operations have ended.
-    package var isEmpty: Bool { state.withLock { $0.order.isEmpty } }
+    package var isEmpty: Bool { line.state.withLock { $0.order.isEmpty } }
 }

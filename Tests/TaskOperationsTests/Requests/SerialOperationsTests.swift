@@ -109,6 +109,24 @@ struct SerialOperationsTests {
         #expect(Set(order.events) == ["a", "b", "barrier"])
     }
 
+    @Test("A queue that is released with operations for keys follows its rule", arguments: [true, false])
+    func releasedQueue(cancels: Bool) async throws {
+        let gate = Gate()
+        let (first, rest) = await {
+            let queue = TaskOperationQueue(
+                .init(maxConcurrentOperationCount: 1, whenReleased: cancels ? .cancel : .finish))
+            let (serial, keyed) = (SerialOperations<Int>(queue: queue), KeyedOperations<Int, Int>(queue: queue))
+            let first = serial.addOperation(for: 0) { await gate.pass() }
+            await gate.waitForArrivals(1)
+            queue.isSuspended = true
+            return (first, (1...4).map { serial.addOperation(for: $0 % 2) {} } + [keyed.request(0) { 0 }.operation])
+        }()
+        #expect(first.isCancelled == cancels)
+        gate.open()
+        #expect(await eventually { rest.allSatisfy(\.isFinished) })
+        for operation in rest { #expect(operation.isCancelled == cancels) }
+    }
+
     @Test("Threads that add at once with barriers between lose no operation")
     func threads() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
