@@ -20,8 +20,8 @@ extension TaskOperationQueue {
     ///
     /// `withTaskOperationQueue` waits for all rounds. Cancel a repetition on its queue before the closure returns.
     ///
-    /// A round that is not due yet has the state `waiting`, like an operation with a delay. If the queue is full when a
-    /// round is due, the rule `missed` applies.
+    /// A round that is not due yet has the state `waiting`, like an operation with a delay. If the queue or a limit
+    /// refuses a round, the rule `missed` applies. Such a round does not count in `times`.
     ///
     /// - Parameters:
     ///   - name: The name in messages and descriptions.
@@ -32,8 +32,8 @@ extension TaskOperationQueue {
     ///     its dependencies would close a cycle.
     ///   - interval: The time between the due times of two rounds. It must be positive.
     ///   - times: The maximum number of rounds, at least 1. If nil, the number is unlimited.
-    ///   - missed: The rule for rounds that are due before the previous round has ended. It also applies to rounds that
-    ///     are due while the queue is full.
+    ///   - missed: The rule for rounds that are due before the previous round has ended, and for rounds that the queue
+    ///     or a limit refuses.
     ///   - body: The work of each round.
     /// - Returns: An operation that represents the repetition. It is on no queue and takes no permit. It finishes after
     ///   the last round, and fails if a round fails. If it is cancelled before its start, it finishes at once, and the
@@ -53,7 +53,8 @@ extension TaskOperationQueue {
         let rounds = Rounds(
             options: options, schedule: RepetitionSchedule(every: interval, missed: missed), scheduler: scheduler,
             body: body)
-        let first = rounds.add(to: self)
+        let first = rounds.round()
+        addNew(first)
         let values = options.values
         let repetition = TaskOperation(name: values.name, priority: values.level?.taskPriority) {
             try await rounds.run(first, times: times ?? .max)
@@ -90,28 +91,41 @@ private struct Rounds: Sendable {
 
     private var due: Duration { start + schedule.due }
 
-    func add(to queue: TaskOperationQueue) -> TaskOperation<Void> {
-        queue.addOperation([options, .delay(due - face.now)], body: body)
-    }
+    /// Creates a round that is due at the next due time.
+    func round() -> TaskOperation<Void> { TaskOperation([options, .delay(due - face.now)], body: body) }
 
     /// Waits for the end of each round, and adds the next round.
     consuming func run(_ first: TaskOperation<Void>, times: Int) async throws {
-        var (round, count) = (first, 0)
+        var (round, count, isLate) = (first, 0, false)
         while true {
             if try await Self.hasRun(round) {
-                count += 1
+                (count, isLate) = (count + 1, false)
             } else {
-                await face.sleep(until: due)
+                // A late round was refused again.
+                await face.sleep(until: isLate ? face.now + schedule.interval : due)
                 try Task.checkCancellation()
                 if let late = try await addWaitingForRoom() {
-                    round = late
+                    (round, isLate) = (late, true)
                     continue
                 }
             }
             if count >= times { return }
             schedule.roundEnded(at: face.now - start)
-            guard let queue = scheduler?.owner else { return }
-            round = add(to: queue)
+            round = self.round()
+            if await !addUnlessReleased(round) { return }
+        }
+    }
+
+    /// Adds a round. If the repetition is cancelled, the round is cancelled before: its queue may be the queue of a
+    /// scope that has ended since then, and would count the refusal as a failure. Returns false and does nothing if the
+    /// queue was released.
+    private func addUnlessReleased(_ round: TaskOperation<Void>) async -> Bool {
+        await withTaskCancellationHandler {
+            guard let queue = scheduler?.owner else { return false }
+            queue.addNew(round)
+            return true
+        } onCancel: {
+            round.cancel()
         }
     }
 
@@ -119,24 +133,42 @@ private struct Rounds: Sendable {
     private func addWaitingForRoom() async throws -> TaskOperation<Void>? {
         guard schedule.missed == .catchUp, let scheduler else { return nil }
         let round = TaskOperation([options, .delay(.zero)], body: body)
-        try await scheduler.submitWaitingForRoom(round)
+        do {
+            try await withTaskCancellationHandler {
+                try await scheduler.submitWaitingForRoom(round)
+            } onCancel: {
+                round.cancel()
+            }
+        } catch let error as TaskOperationError where error.isRefusal(of: round) {
+            // The round has ended with this error.
+        }
         return round
     }
 
     /// Waits for the end of a round. If the repetition is cancelled meanwhile, cancels the round. Returns false if the
-    /// queue was full and did not accept the round.
+    /// round was refused.
     private static func hasRun(_ round: TaskOperation<Void>) async throws -> Bool {
         let result = await withTaskCancellationHandler {
             await round.result
         } onCancel: {
             round.cancel()
         }
-        switch result {
-        case .failure(TaskOperationError.queueFull(let label, _)) where label.isLabel(of: round): return false
-        case .failure(TaskOperationError.dropped(let label, _)) where label.isLabel(of: round): return false
-        case .failure(TaskOperationError.overloaded(let label, _, _)) where label.isLabel(of: round): return false
-        default: try result.get()
-        }
+        if case .failure(let error as TaskOperationError) = result, error.isRefusal(of: round) { return false }
+        try result.get()
         return true
+    }
+}
+
+extension TaskOperationError {
+    /// Whether the queue or a limit refused or dropped an operation, which can be added later.
+    fileprivate func isRefusal(of operation: AnyTaskOperation) -> Bool {
+        switch self {
+        case .queueFull(let label, _), .dropped(let label, _), .overloaded(let label, _, _),
+            .limitFull(let label, _, _):
+            label.isLabel(of: operation)
+        case .dependencyCycle, .waitCycle, .alreadyAdded, .alreadyStarted, .bodyNotCalled, .notReady,
+            .dependencyFailed, .queueShutDown, .weightExceedsCapacity, .startTimedOut, .timedOut:
+            false
+        }
     }
 }

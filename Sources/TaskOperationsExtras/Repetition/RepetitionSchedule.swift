@@ -2,7 +2,7 @@ import TaskOperations
 
 /// The due times of a repetition's rounds, as durations since the due time of the first round.
 struct RepetitionSchedule: Sendable {
-    private let interval: Duration
+    let interval: Duration
     let missed: MissedRounds
     /// The number of the current round, from 0. Skipped rounds are counted.
     private var number: Int128 = 0

@@ -188,6 +188,55 @@ struct RepetitionTests {
         await #expect(throws: CancellationError.self) { try await repetition.value }
     }
 
+    @Test("A round that a full limit refuses is missed, and does not end the repetition", .schedules(20))
+    func fullLimit() async throws {
+        for (missed, expected) in [(MissedRounds.skip, [30]), (.catchUp, [20, 20, 20, 30])] {
+            let (clock, rounds, gate) = (ManualClock(), Recorder<Duration>(), Gate())
+            let (limit, queue) = (AsyncSemaphore(capacity: 1), TaskOperationQueue(maxConcurrentOperationCount: 4))
+            limit.maxQueuedOperationCount = 1
+            let executing = queue.addOperation(.limit(limit)) { await gate.pass() }
+            await gate.waitForArrivals(1)
+            let queued = queue.addOperation(.limit(limit)) {}
+            let repetition = queue.addRepeating([.limit(limit), .clock(clock)], every: .seconds(10), missed: missed) {
+                rounds.record(clock.now.offset)
+            }
+            await untilOthersWait()
+            clock.advance(by: .seconds(10))
+            await untilOthersWait()
+            #expect(rounds.events == [])
+            gate.open()
+            for operation in [executing, queued] { try await operation.value }
+            for _ in 0..<2 {
+                clock.advance(by: .seconds(10))
+                await untilOthersWait()
+            }
+            #expect(rounds.events == expected.map { .seconds($0) })
+            repetition.cancel()
+            await #expect(throws: CancellationError.self) { try await repetition.value }
+        }
+    }
+
+    @Test("A scope whose repetition was cancelled in its closure throws no error", .schedules(500))
+    func cancelledInScope() async throws {
+        try await withTaskOperationQueue { queue in
+            let repetition = queue.addRepeating(every: .milliseconds(1)) {}
+            try await Task.sleep(for: .milliseconds(3))
+            repetition.cancel()
+        }
+    }
+
+    @Test("A scope whose repetition was cancelled on another thread throws no error")
+    func cancelledInScopeOnThreads() async throws {
+        for _ in 0..<2000 {
+            try await withTaskOperationQueue { queue in
+                let rounds = Recorder<Void>()
+                let repetition = queue.addRepeating(every: .nanoseconds(1)) { rounds.record(()) }
+                while rounds.events.count < 2 { await Task.yield() }
+                repetition.cancel()
+            }
+        }
+    }
+
     /// Adds operations until one of them is pending and the queue has no more room.
     private func fill(_ queue: TaskOperationQueue) {
         for _ in 0..<3 { queue.addOperation {} }
