@@ -4,15 +4,13 @@ import TaskOperations
 
 extension TaskOperationQueue {
     /// Waits until the queue has started an empty operation with the options of a delivery. At this time, the queue
-    /// could start the delivery, too. The empty operation returns its token to the rate.
+    /// could start the delivery, too. The empty operation returns its tokens to the rates, and passes no interceptors.
     ///
     /// - Parameter consumption: The operation that represents the consumption in a body; nil outside of bodies.
     /// - Throws: The error with which the empty operation ended, if it did not start. `CancellationError` if the task
     ///   is cancelled. An error that names a cycle if the queue cannot start deliveries before the body ends.
     func waitForStart(_ options: DeliveryOptions, within consumption: TaskOperation<Void>?) async throws {
-        let probe = TaskOperation(optionsOfPull(for: options.operation)) { [self] in
-            giveBackStart()
-        }
+        let probe = makePull(for: options.operation)
         defer {
             // If the wait is refused, the operation must not remain in the queue.
             probe.cancel()

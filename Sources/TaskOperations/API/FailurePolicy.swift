@@ -57,7 +57,7 @@ package final class FailureLog: Sendable {
     /// Records that an operation has failed or was cancelled. Returns whether the remaining operations must be
     /// cancelled.
     func note(_ operation: AnyTaskOperation) -> Bool {
-        guard let error = operation.failure else { return false }
+        guard let error = operation.failure, !operation.isInternal else { return false }
         let failure = OperationFailures.Failure(operation: OperationLabel(operation), error: error)
         let isCancelled = operation.isCancelled && !error.isTimeout
         state.withLock { state in

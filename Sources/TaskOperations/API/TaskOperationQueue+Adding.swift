@@ -333,9 +333,19 @@ extension TaskOperationQueue {
         values(of: options).takesOnePermit && scheduler.withCore { $0.state.couldStartAnother }
     }
 
-    /// The options of an empty operation that starts when an operation with the given options could start. Its wait has
-    /// no limit, because the times among the defaults of this queue belong to the other operation.
-    package func optionsOfPull(for options: OperationOptions) -> OperationOptions {
+    /// Creates an empty operation that starts when an operation with the given options could start. It puts the tokens
+    /// that it took from rates back, and interceptors do not wrap its body.
+    package func makePull(for options: OperationOptions) -> TaskOperation<Void> {
+        let pull = TaskOperation(optionsOfPull(for: options)) { [scheduler] in
+            if scheduler.hasRate { scheduler.withCore { $0.state.giveBackStart() } }
+            for request in AnyTaskOperation.current!.limitRequests { request.giveBackToken() }
+        }
+        pull.record.withLock { $0.isInternal = true }
+        return pull
+    }
+
+    /// The wait of a pull has no limit, because the times among the defaults of this queue belong to the other operation.
+    private func optionsOfPull(for options: OperationOptions) -> OperationOptions {
         let pull = options.ofPull
         guard scheduler.defaults?.values.beginsAtAddition == true else { return pull }
         let forever = Duration.seconds(Int64.max)
@@ -344,11 +354,6 @@ extension TaskOperationQueue {
 
     /// Whether this queue refuses operations.
     package var isShutDown: Bool { scheduler.withCore { !$0.state.acceptance.intake.accepts } }
-
-    /// Puts back the token that a body of this queue took from the rate, so that another operation can use the token.
-    package func giveBackStart() {
-        if scheduler.hasRate { scheduler.withCore { $0.state.giveBackStart() } }
-    }
 
     /// The number of waiting calls of `addOperationWaitingForRoom`.
     package var waitingProducerCount: Int { scheduler.withCore { $0.state.acceptance.producers.count } }

@@ -38,6 +38,9 @@ struct LimitRequest: Hashable, Sendable {
         }
     }
 
+    /// Puts back the token that the permits took from the rates. The release of the permits then serves the line.
+    func giveBackToken() { limit.storage.withLock { $0.state.giveBackToken(for: key?.number) } }
+
     /// The number of needed permits if it is not 1, the limit, the key and the use of the permits.
     var waitDescription: String {
         let limit = key?.waitDescription ?? limit.waitDescription

@@ -292,12 +292,15 @@ extension LimitState {
     /// - Parameter isUnused: Whether the permits were not used, so that their token is put back.
     mutating func release(_ weight: Int, for key: Key? = nil, isUnused: Bool = false) {
         permits.giveBack(weight)
-        if isUnused { rates?.value.giveBack(for: key) }
+        if isUnused { giveBackToken(for: key) }
         if permits.taken == 0 { isKeyExceeded = false }
         if !hasKeys { return }
         if key != nil { update(key) { $0.taken -= weight } }
         giveTurn(key)
     }
+
+    /// Puts back the token of permits that were not used.
+    mutating func giveBackToken(for key: Key?) { rates?.value.giveBack(for: key) }
 
     mutating func setCapacity(_ capacity: Int) {
         permits.capacity = capacity

@@ -57,6 +57,8 @@ struct OperationRecord: ~Copyable, Sendable {
     var wrapping = BodyWrapping.none
     /// Whether a timeout passed before the operation was added. The operation must then end without a start.
     var isLate = false
+    /// Whether the operation does work of the library. Interceptors do not wrap its body, and it does not fail its scope.
+    var isInternal = false
     /// The operation's slot in its scheduler; negative until the scheduler has inserted the operation.
     var slot: Int32 = -1
     /// The slot of the delay's deadline; negative if the operation is not delayed.

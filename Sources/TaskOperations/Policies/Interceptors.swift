@@ -37,10 +37,16 @@ struct BodyInterceptors: ~Copyable, Sendable {
     }
 }
 
+extension AnyTaskOperation {
+    var isInternal: Bool { record.withLock { $0.isInternal } }
+}
+
 extension Scheduler {
     /// Runs a body within the interceptors of this queue.
     nonisolated func runIntercepted(_ operation: AnyTaskOperation, on runner: OperationRunner) async -> Outcome? {
-        guard let interceptor = interceptors.current else { return await operation.run(on: runner) }
+        guard let interceptor = interceptors.current, !operation.isInternal else {
+            return await operation.run(on: runner)
+        }
         var outcome: Outcome??
         do {
             try await interceptor.run(operation) {

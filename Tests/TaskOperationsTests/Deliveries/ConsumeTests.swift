@@ -212,6 +212,42 @@ struct ConsumeTests {
         #expect(setup.runs.events == [0, 1, 2])
     }
 
+    @Test("Waiting for a start uses no token of the rate of a limit, in total or for a key", arguments: [false, true])
+    func rateOfLimit(isPerKey: Bool) async {
+        var setup = Setup(payloads: 4)
+        let limit =
+            isPerKey
+            ? AsyncSemaphore(capacity: 9, ratePerKey: .one(per: .seconds(1)), clock: setup.clock)
+            : AsyncSemaphore(capacity: 9, rate: .one(per: .seconds(1)), clock: setup.clock)
+        setup.configuration.options.operation = .limit(limit, key: 1)
+        await setup.advancing { [setup] in
+            setup.engine.finish()
+            await setup.queue.consume(setup.engine.deliveries(), configuration: setup.configuration) { _ in
+                setup.runs.record(Int(setup.clock.now.offset / .seconds(1)))
+            }
+        }
+        #expect(setup.runs.events == [0, 1, 2, 3])
+    }
+
+    @Test("Waiting for a start passes no interceptor, so that only deliveries count as calls")
+    func interceptors() async {
+        var setup = Setup(width: 1, payloads: 60)
+        setup.configuration.options.redelivery = RetryPolicy { _, _ in nil }
+        let (names, budget) = (Recorder<String?>(), RetryBudget(ratio: 0.1))
+        let breaker = CircuitBreaker(failureRatio: 0.9, minCallCount: 10, clock: setup.clock)
+        setup.queue.addBodyInterceptor { operation, body in
+            names.record(operation.name)
+            try await body()
+        }
+        breaker.guardBodies(of: setup.queue)
+        budget.countBodies(of: setup.queue)
+        while budget.takeToken() {}
+        await setup.consume(onPoison: { _, _ in }) { _ in throw Failed() }
+        #expect(!names.events.isEmpty && !names.events.contains("pull"))
+        #expect(breaker.state == .open)
+        #expect(budget.tokenCount == 0)
+    }
+
     @Test("a delivery starts after earlier ones of its key have ended, even if one between them is cancelled")
     func cancelledDeliveryOfKey() async {
         var setup = Setup(width: 4, payloads: 3)
