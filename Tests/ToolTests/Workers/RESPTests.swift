@@ -32,7 +32,8 @@ struct RESPTests {
 
     @Test(
         "a text that is no value is an error",
-        arguments: ["?\r\n", "$x\r\n", "\r\n", "+a\rb\r\n", "$2\r\nabc\r\n", "*1\r\n>1\r\n+a\r\n"])
+        arguments: ["?\r\n", "$x\r\n", "\r\n", "+a\rb\r\n", "$2\r\nabc\r\n", "*1\r\n>1\r\n+a\r\n", "$-2\r\n"]
+            + ["*", "%", "~", "|", ">", "="].map { "\($0)\(Int.min)\r\n" })
     func malformed(text: String) {
         var parser = RESPParser()
         parser.append(text.utf8)

@@ -124,22 +124,23 @@ struct RESPParser {
         case "_": return .value(.null)
         case "#": return .value(.integer(rest.first == UInt8(ascii: "t") ? 1 : 0))
         case "$", "=", "!":
-            let length = try Self.number(rest)
-            if length < 0 { return .value(.null) }
+            guard let length = try Self.length(rest) else { return .value(.null) }
             if length > Limits.bytes - byteCount { throw Malformed("The reply is too large.") }
             return .text(length: length, isError: line.first == UInt8(ascii: "!"))
-        case "*", "~": return try array(Self.number(rest))
-        case "%": return try array(Self.number(rest), of: 2)
-        case "|": return try array(Self.number(rest), of: 2, isIgnored: true)
+        case "*", "~": return try array(Self.length(rest))
+        case "%": return try array(Self.length(rest), of: 2)
+        case "|": return try array(Self.length(rest), of: 2, isIgnored: true)
         case ">":
             if !open.isEmpty { throw Malformed("A pushed message is part of a reply.") }
-            return try array(Self.number(rest), isIgnored: true)
+            return try array(Self.length(rest), isIgnored: true)
         default: throw Malformed()
         }
     }
 
-    private func array(_ count: Int, of size: Int = 1, isIgnored: Bool = false) throws(Malformed) -> Element {
-        if count < 0 { return isIgnored ? .array(OpenArray(missing: 0, isIgnored: true)) : .value(.null) }
+    private func array(_ count: Int?, of size: Int = 1, isIgnored: Bool = false) throws(Malformed) -> Element {
+        guard let count else {
+            return isIgnored ? .array(OpenArray(missing: 0, isIgnored: true)) : .value(.null)
+        }
         if count > Limits.values { throw Malformed("An array has too many elements.") }
         return .array(OpenArray(missing: count * size, isIgnored: isIgnored))
     }
@@ -147,6 +148,13 @@ struct RESPParser {
     private static func number(_ digits: ArraySlice<UInt8>) throws(Malformed) -> Int {
         guard let number = Int(String(decoding: digits, as: UTF8.self)) else { throw Malformed() }
         return number
+    }
+
+    /// Returns a length; nil for -1, which means null. No other length is negative.
+    private static func length(_ digits: ArraySlice<UInt8>) throws(Malformed) -> Int? {
+        let length = try number(digits)
+        if length < -1 { throw Malformed() }
+        return length == -1 ? nil : length
     }
 
     private mutating func count(values count: Int) throws(Malformed) {
