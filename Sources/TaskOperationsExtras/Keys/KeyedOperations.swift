@@ -284,7 +284,8 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
     private static func keepOrRemove(
         _ operation: AnyTaskOperation, in table: KeyedTable, _ hash: Int, _ kept: KeptOperations?
     ) {
-        if let kept, hasValue(operation), let shared = table.chain(hash).entry(of: operation)?.shared, kept.insert(shared)
+        if let kept, hasValue(operation), let shared = table.chain(hash).entry(of: operation)?.shared,
+            kept.insert(shared)
         {
             // Another request may have replaced the operation before it was kept.
             if !table.chain(hash).contains(operation) { kept.remove(shared) }
