@@ -22,6 +22,9 @@ internal import TaskOperationsExtras
 /// As in the base class, operations that depend on each other in a cycle wait until one of them is cancelled. The cycle
 /// is reported to `MisuseReport`.
 ///
+/// With the Objective-C runtime, observers of the key paths `operationCount` and `operations` receive no changes. Add a
+/// `TaskOperationObserver` to `taskQueue`, or observe `progress`.
+///
 /// Without the Objective-C runtime, a subclass cannot override `operations` and `operationCount`, and cannot set
 /// `OperationQueue.current`. So this class differs in three ways there:
 ///

@@ -63,6 +63,24 @@ struct LegacyDependencyTests {
         #expect(legacy.isFinished)
     }
 
+    @Test("A finished operation lists its dependencies, as in an OperationQueue", arguments: [true, false])
+    func listedAfterEnd(isBridged: Bool) async {
+        let queue = isBridged ? BridgedOperationQueue() : OperationQueue()
+        for _ in 0..<50 {
+            let operations: [Foundation.Operation] = [
+                BlockOperation {},
+                AsynchronousOperation { operation in DispatchQueue.global().async { operation.finish() } },
+                BlockOperation {},
+            ]
+            operations[1].addDependency(operations[0])
+            operations[2].addDependency(operations[0])
+            operations[2].addDependency(operations[1])
+            for operation in operations.reversed() { queue.addOperation(operation) }
+            for operation in operations { await operation.finished() }
+            #expect(operations.map(\.dependencies) == [[], [operations[0]], [operations[0], operations[1]]])
+        }
+    }
+
     @Test("a dependency that is removed no longer holds it back")
     func removed() async throws {
         let never = BlockOperation {}

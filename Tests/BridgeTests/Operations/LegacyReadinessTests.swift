@@ -92,7 +92,7 @@ struct LegacyReadinessTests {
         try TaskOperationQueue().addOperation(dependency)
         try await node.waitUntilFinished()
         #expect(runs.events == [true])
-        #expect(late.dependencies == [] && late.wasLinked)
+        #expect(late.dependencies == [dependency] && late.wasLinked)
     }
 
     @Test("its dependent cannot become its dependency")

@@ -8,15 +8,18 @@
     // Code for swift-corelibs-foundation. `ObjectiveC.swift` declares the same names for Apple platforms.
 
     extension Foundation.Operation {
-        /// Removes the dependencies of a finished operation, as an `OperationQueue` does.
+        /// Prevents accesses of the dependencies to a finished operation, which may then be freed. Foundation does not
+        /// retain dependents.
         ///
-        /// Foundation does not retain dependents. A dependency that finishes later would access this operation, which
-        /// may then be freed.
+        /// As in an `OperationQueue`, finished dependencies remain in the list. One of them may not have told its
+        /// dependents yet.
         func forgetDependencies() {
-            for dependency in dependencies { removeDependency(dependency) }
+            for dependency in dependencies {
+                if dependency.isFinished { dependency.tellFinish() } else { removeDependency(dependency) }
+            }
         }
 
-        /// Removes the dependencies of a cancelled operation before its start.
+        /// Removes the unfinished dependencies of a cancelled operation before its start.
         ///
         /// When an operation finishes, Foundation locks it and then its dependents. If two operations of a cycle finished at
         /// the same time, two threads would wait for each other's locks. A removal locks the dependency first, so the
@@ -25,7 +28,7 @@
         func forgetDependenciesInTurn() {
             if unfinishedDependencies.isEmpty { return }
             Self.forgetting.sync { forgetDependencies() }
-            // The removal of a finished dependency made the count wrong.
+            // A dependency that finished during its removal made the count wrong.
             _ = isReadyNow
         }
 
