@@ -20,8 +20,17 @@ extension AnyTaskOperation {
     /// Cancels the operation with an error as the cause. If the operation has not started, it finishes with `cause`
     /// instead of `CancellationError`. If the operation is executing, its task is cancelled, and its body can read the
     /// cause from `cancellationCause`.
-    public func cancel(throwing cause: any Error) {
-        endOrCancel(cause, isCancellation: true)
+    ///
+    /// - Parameters:
+    ///   - cause: The cause.
+    ///   - queuedOnly: Whether to cancel the operation only if it has not started. The call then has no effect on an
+    ///     executing operation, which is not marked as cancelled either.
+    public func cancel(throwing cause: any Error = CancellationError(), queuedOnly: Bool = false) {
+        if queuedOnly {
+            endUnlessStarted(cause, isCancellation: true)
+        } else {
+            endOrCancel(cause, isCancellation: true)
+        }
     }
 
     /// Cancels the operation, and its direct and indirect inputs that nothing else needs. An input is needed if another

@@ -34,6 +34,24 @@ struct CancellationCauseTests {
         #expect(causes[1] is Stopped)
     }
 
+    @Test("A cancellation of queued operations only has no effect on an executing operation")
+    func queuedOnly() async throws {
+        let gate = Gate()
+        let executing = queue.addOperation {
+            await gate.pass()
+            return Task.isCancelled
+        }
+        let queued = queue.addOperation {}
+        await gate.waitForArrivals(1)
+        for operation: AnyTaskOperation in [executing, queued] {
+            operation.cancel(throwing: Stopped(), queuedOnly: true)
+        }
+        #expect(queued.failure is Stopped && queued.isCancelled)
+        #expect(!executing.isCancelled)
+        gate.open()
+        #expect(try await !executing.value)
+    }
+
     @Test("the first cause counts; cancel() has CancellationError")
     func first() async throws {
         let causes = try await cause {
