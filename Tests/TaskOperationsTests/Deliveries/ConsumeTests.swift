@@ -233,6 +233,8 @@ struct ConsumeTests {
     func interceptors() async {
         var setup = Setup(width: 1, payloads: 60)
         setup.configuration.options.redelivery = RetryPolicy { _, _ in nil }
+        // With a limit, the consumer waits for a start before each delivery.
+        setup.configuration.options.operation = .limit(AsyncSemaphore(capacity: 1))
         let (names, budget) = (Recorder<String?>(), RetryBudget(ratio: 0.1))
         let breaker = CircuitBreaker(failureRatio: 0.9, minCallCount: 10, clock: setup.clock)
         setup.queue.addBodyInterceptor { operation, body in
