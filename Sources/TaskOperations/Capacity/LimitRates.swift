@@ -22,10 +22,12 @@ struct LimitRates: Sendable {
     /// Otherwise, the tokens that have been added since the last reading would be given twice.
     private var takenAtOldTime: [Key?] = []
     private(set) var total: TokenBucket?
+    /// The tokens at the last change of the rate in total, which a new rate lacks.
+    private var formerTotal: TokenBucket?
     private(set) var ratePerKey: OperationRate?
     /// The time at which the last token was taken, unless it was put back.
     private var lastTake: Duration?
-    /// The buckets that are not full, each with one alarm.
+    /// The buckets that are not full, each with one alarm. They remain without a rate for each key.
     private var buckets: [Key: TokenBucket] = [:]
     private var alarms = Heap<Alarm>()
     /// The keys whose buckets have become full.
@@ -47,21 +49,21 @@ struct LimitRates: Sendable {
 extension LimitRates {
     /// Changes the rate in total. Used tokens remain used.
     mutating func setTotal(_ rate: OperationRate?) {
-        total = rate.map { total?.changed(to: $0, at: time.now) ?? TokenBucket($0) }
+        noteChange()
+        if let total { formerTotal = total }
+        total = rate.map { formerTotal?.changed(to: $0, at: time.now) ?? TokenBucket($0) }
     }
 
     /// Changes the rate for each key. Used tokens remain used. Takes linear time in the number of keys.
     mutating func setPerKey(_ rate: OperationRate?) {
+        noteChange()
         ratePerKey = rate
-        let keys = buckets.keys
-        if let rate {
-            for key in keys { buckets[key] = buckets[key]!.changed(to: rate, at: time.now) }
-        } else {
-            fullKeys += keys
-            buckets = [:]
-        }
+        if let rate { for key in buckets.keys { buckets[key] = buckets[key]!.changed(to: rate, at: time.now) } }
         alarms = Heap(buckets.map { Alarm(time: $1.fullTime, key: $0, isForEntry: false) })
     }
+
+    /// A token that was taken before a change is not put back after it: the last start may have used none.
+    private mutating func noteChange() { lastTake = nil }
 }
 
 // MARK: - Tokens
@@ -70,7 +72,10 @@ extension LimitRates {
     /// Whether the rate in total has a token.
     var hasTokenInTotal: Bool { total.map { $0.count(at: time.now, atMost: 1) > 0 } ?? true }
 
-    func hasToken(for key: Key) -> Bool { buckets[key].map { $0.count(at: time.now, atMost: 1) > 0 } ?? true }
+    func hasToken(for key: Key) -> Bool {
+        if ratePerKey == nil { return true }
+        return buckets[key].map { $0.count(at: time.now, atMost: 1) > 0 } ?? true
+    }
 
     /// Uses a token in total and for a key.
     mutating func take(for key: Key?) {
@@ -79,7 +84,7 @@ extension LimitRates {
     }
 
     private mutating func takeAtPresentTime(for key: Key?) {
-        lastTake = time.now
+        if isLimiting { lastTake = time.now }
         total?.take(at: time.now)
         guard let key, let ratePerKey else { return }
         var bucket = buckets[key] ?? TokenBucket(ratePerKey)
@@ -96,7 +101,7 @@ extension LimitRates {
         lastTake = nil
         if let index = takenAtOldTime.lastIndex(of: key) { takenAtOldTime.remove(at: index) }
         total?.giveBack(takenAt: taken, now: time.now)
-        if let key { buckets[key]?.giveBack(takenAt: taken, now: time.now) }
+        if let key, ratePerKey != nil { buckets[key]?.giveBack(takenAt: taken, now: time.now) }
     }
 
     /// Plans an alarm for the time at which a key has a token.
@@ -121,7 +126,7 @@ extension LimitRates {
         takenAtOldTime = []
         for key in keys {
             total?.giveBack()
-            if let key { buckets[key]?.giveBack() }
+            if let key, ratePerKey != nil { buckets[key]?.giveBack() }
         }
         for key in keys { takeAtPresentTime(for: key) }
     }

@@ -2,6 +2,8 @@
 struct QueuePace: Sendable {
     var time = QueueTime()
     private(set) var rate: TokenBucket?
+    /// The tokens at the last change of the rate, which a new rate lacks.
+    private var formerRate: TokenBucket?
     private(set) var ages: Ages?
     /// Nil if the queue accepts operations regardless of their expected waits. Boxed, because a read of the rate or of
     /// the ageing often copies the whole value.
@@ -24,7 +26,8 @@ struct QueuePace: Sendable {
 extension QueuePace {
     /// Changes the rate. Used tokens remain used.
     mutating func setRate(_ newRate: OperationRate?) {
-        rate = newRate.map { rate?.changed(to: $0, at: time.now) ?? TokenBucket($0) }
+        if let rate { formerRate = rate }
+        rate = newRate.map { formerRate?.changed(to: $0, at: time.now) ?? TokenBucket($0) }
     }
 
     /// The number of operations that the rate lets start now, but at most `count`.
@@ -96,8 +99,8 @@ extension QueuePace {
     }
 }
 
-/// The time of the user of a `QueueClock`, which is a queue or a semaphore. It is the time since the creation of the
-/// clock, according to the reported readings.
+/// The time of the user of a clock, such as a queue or a semaphore. It is the time since the creation of the clock's
+/// `QueueClock` or `ClockFace`, according to the reported readings.
 ///
 /// If the clock is set back, the time does not decrease. If the clock jumps forward, the time jumps forward, too.
 struct QueueTime: Hashable, Sendable {
@@ -125,6 +128,9 @@ struct QueueTime: Hashable, Sendable {
 
     /// The clock's reading at a time, unless the clock is set to another time.
     func reading(at time: Duration) -> Duration { told + (time - now) }
+
+    /// The time at a reading of the clock, unless the clock is set to another time.
+    func time(ofReading reading: Duration) -> Duration { now + (reading - told) }
 
     /// Plans to wake the user at a time. Returns the wake; nil if a wake of this or a higher level is planned for that
     /// time or before.

@@ -22,6 +22,40 @@ struct AsyncSemaphoreRateTests {
 
     private func second(_ clock: ManualClock) -> Int64 { clock.now.offset.components.seconds }
 
+    @Test("Used tokens stay used while there is no rate, in total and for a key", arguments: [false, true])
+    func removedAndSet(isOfKey: Bool) async throws {
+        let (clock, rate) = (ManualClock(), OperationRate.one(per: .seconds(10), burst: 2))
+        let semaphore = AsyncSemaphore(capacity: 9, clock: clock)
+        func setRate(_ rate: OperationRate?) {
+            if isOfKey { semaphore.ratePerKey = rate } else { semaphore.rate = rate }
+        }
+        func hasToken() async -> Bool {
+            do {
+                try await semaphore.withPermit(key: "a", timeout: .zero) {}
+                return true
+            } catch {
+                return false
+            }
+        }
+        setRate(rate)
+        for _ in 0..<2 { #expect(await hasToken()) }
+        setRate(nil)
+        #expect(await hasToken(), "Without a rate, no token is needed or used.")
+        clock.advance(by: .seconds(4))
+        setRate(rate)
+        #expect(await !hasToken())
+        clock.advance(by: .seconds(6))
+        #expect(await hasToken())
+        #expect(await !hasToken())
+        setRate(nil)
+        clock.advance(by: .seconds(20))
+        setRate(rate)
+        for count in 0..<3 { #expect(await hasToken() == (count < 2)) }
+        setRate(nil)
+        clock.advance(by: .seconds(20))
+        #expect(semaphore.storage.withLock { $0.state.keyCount } == 0)
+    }
+
     @Test("Tasks receive permits at the rate in total and at the rate of their keys", .schedules(10))
     func tasks() async throws {
         let clock = ManualClock()
