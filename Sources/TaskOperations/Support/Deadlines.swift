@@ -123,9 +123,17 @@ struct ClockKey: Hashable, Sendable {
 }
 
 /// A type-erased clock. It represents each instant by the duration since a fixed instant of the clock.
+///
+/// If the clock is set back, no time passes. Without this rule, everything that waits for a moment would wait longer by
+/// the whole difference.
 package final class ClockFace: Sendable {
-    /// Returns the current moment.
+    /// Returns the reading of the clock.
     private let read: @Sendable () -> Duration
+    /// Whether the clock is never set back. The next two properties are then not used.
+    private let isSteady: Bool
+    private let time = Lock(QueueTime())
+    /// The number of readings that were reported to `time`.
+    private let toldCount = Atomic(0)
     /// Returns the moment that represents an instant of the clock.
     private let moment: @Sendable (_ instant: any InstantProtocol) -> Duration
     private let sleepUntil: @Sendable (Duration) async throws -> Void
@@ -134,6 +142,7 @@ package final class ClockFace: Sendable {
 
     init<C: Clock>(_ clock: C, from start: C.Instant) where C.Duration == Duration {
         read = { start.duration(to: clock.now).saturated }
+        isSteady = C.self == ContinuousClock.self || C.self == SuspendingClock.self
         moment = { instant in start.duration(to: instant as! C.Instant).saturated }
         sleepUntil = { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
         sleepExecutor = clock.executorOfSleepers
@@ -147,14 +156,25 @@ package final class ClockFace: Sendable {
         self.init(clock, from: clock.now)
     }
 
-    package var now: Duration { read() }
+    package var now: Duration {
+        if isSteady { return read() }
+        // Read before locking, because the clock may be user code. See `QueueClock.tell`.
+        let count = toldCount.load(ordering: .sequentiallyConsistent)
+        let reading = read()
+        return time.withLock { time in
+            time.advance(to: reading, mayBeOld: toldCount.load(ordering: .sequentiallyConsistent) != count)
+            toldCount.add(1, ordering: .sequentiallyConsistent)
+            return time.now.saturated
+        }
+    }
 
     /// The moment that is `delay` after the current moment.
     package func moment(after delay: Duration) -> Duration { now + delay.saturated }
 
     /// The moment that is `delay` after an instant of the clock.
     func moment(_ delay: Duration, after instant: some InstantProtocol) -> Duration {
-        moment(instant) + delay.saturated
+        let reading = moment(instant) + delay.saturated
+        return isSteady ? reading : time.withLock { $0.time(ofReading: reading) }
     }
 
     /// Sleeps for a time, or until the task is cancelled. Without a time, lets other tasks run: repeated work would
@@ -165,18 +185,22 @@ package final class ClockFace: Sendable {
 
     /// Sleeps until a moment, or until the task is cancelled.
     ///
-    /// If the clock returns early or throws an error, the function sleeps once more. If this sleep also ends early, the
-    /// function returns before the moment. Without this rule, a waiting task might never continue.
+    /// If the clock returns early or throws an error, the function sleeps again. If the time has not changed during two
+    /// sleeps, the function returns before the moment. Without this rule, a waiting task might never continue.
     package func sleep(until moment: Duration) async {
-        var wasEarly = false
+        var (idleCount, before) = (0, now)
         repeat {
-            let end = min(moment, now + Self.longestSleep)
-            try? await sleepUntil(end)
-            if now < end {
-                if wasEarly { return }
-                wasEarly = true
+            let end = min(moment, before + Self.longestSleep)
+            try? await sleepUntil(isSteady ? end : time.withLock { $0.reading(at: end) })
+            let after = now
+            if after < end {
+                idleCount = after > before ? 0 : idleCount + 1
+                if idleCount == 2 { return }
+                // A clock may return without suspending the task.
+                await Task.yield()
             }
-        } while now < moment && !Task.isCancelled
+            before = after
+        } while before < moment && !Task.isCancelled
     }
 }
 

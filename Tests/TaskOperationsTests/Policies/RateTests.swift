@@ -69,6 +69,26 @@ struct RateTests {
         #expect(queue.rate == nil)
     }
 
+    @Test("Used tokens stay used while there is no rate")
+    func removedAndSet() async throws {
+        let clock = ManualClock()
+        let rate = OperationRate.one(per: .seconds(10), burst: 2)
+        let queue = TaskOperationQueue(.init(rate: rate, clock: clock))
+        for _ in 0..<2 { try await queue.addOperation {}.value }
+        queue.rate = nil
+        queue.rate = nil
+        clock.advance(by: .seconds(4))
+        queue.rate = rate
+        let starts = Recorder<Duration>()
+        for _ in 0..<2 { queue.addOperation { starts.record(clock.now.offset) } }
+        for second in 5...20 {
+            clock.advance(by: .seconds(1))
+            #expect(await eventually { starts.events.count == second / 10 })
+        }
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(starts.events == [.seconds(10), .seconds(20)])
+    }
+
     @Test("Bursts that are raised and lowered in turn give no token twice")
     func toggledBurst() async throws {
         let (clock, recorder) = (ManualClock(), Recorder<Int>())
@@ -247,6 +267,37 @@ struct RateTests {
         }
         try await queue.waitUntilAllOperationsAreFinished()
         #expect(recorder.events == Array(0..<8))
+    }
+
+    @Test("A queue that waits for a token starts the next operation soon after the clock was set back")
+    func setBackDuringWait() async throws {
+        let clock = AdjustableClock()
+        let queue = TaskOperationQueue(.init(rate: .one(per: .seconds(10)), clock: clock))
+        try await queue.addOperation {}.value
+        let operation = queue.addOperation {}
+        await until { clock.sleeperCount == 1 }
+        clock.set(by: .seconds(-86_400))
+        for _ in 0..<4 where !operation.isFinished {
+            clock.advance(by: .seconds(10))
+            #expect(await eventually { operation.isFinished || clock.sleeperCount > 0 })
+        }
+        #expect(operation.isFinished)
+        operation.cancel()
+    }
+
+    @Test("A delay ends soon after the clock was set back, even if another one ends first")
+    func setBackDuringDelays() async throws {
+        let clock = AdjustableClock()
+        let queue = TaskOperationQueue()
+        let operations = [10, 15].map { queue.addOperation([.delay(.seconds($0)), .clock(clock)]) {} }
+        await until { clock.sleeperCount == 1 }
+        clock.set(by: .seconds(-86_400))
+        for _ in 0..<4 where queue.operationCount > 0 {
+            clock.advance(by: .seconds(10))
+            #expect(await eventually { queue.operationCount == 0 || clock.sleeperCount > 0 })
+        }
+        #expect(operations.allSatisfy { $0.isFinished })
+        queue.cancelAllOperations()
     }
 
     @Test("A retry waits for its token as long as before, after the clock was set back")

@@ -52,6 +52,15 @@ struct TimeoutTests {
         #expect(try await dependent.value == 1)
     }
 
+    @Test("A time limit passes at its time, although the sleeps of the clock end early")
+    func earlySleeps() async throws {
+        let clock = SteppingClock()
+        let never = Gate()
+        let operation = queue.addOperation([.timeout(.seconds(10)), .clock(clock)]) { await never.pass() }
+        #expect(await timedOut(operation) == .seconds(10))
+        #expect(clock.now.offset >= .seconds(10))
+    }
+
     @Test("a body that ends in time, or fails, has its own outcome, and nothing sleeps on")
     func inTime() async throws {
         #expect(
@@ -320,5 +329,20 @@ struct TimeoutBadValueTests {
             TaskOperationQueue().addOperation(.timeout(untilEnd: .seconds(-2))) {}
         }
         #expect(deadline.errorText.contains("timeout(untilEnd:) is -2.0 seconds; it must not be negative"))
+    }
+}
+
+/// A clock whose sleeps end after one second at most.
+private final class SteppingClock: Clock {
+    typealias Instant = ManualClock.Instant
+
+    private let time = Lock(Instant())
+
+    var now: Instant { time.withLock { $0 } }
+    var minimumResolution: Duration { .zero }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        await Task.yield()
+        time.withLock { $0 = max($0, min(deadline, $0.advanced(by: .seconds(1)))) }
     }
 }

@@ -77,6 +77,28 @@ struct CircuitBreakerTests {
         #expect(breaker.state == .open)
     }
 
+    @Test("If the clock is set back, the break lasts no longer, and old calls leave the window")
+    func clockSetBack() async {
+        let clock = AdjustableClock()
+        let breaker = CircuitBreaker(failureRatio: 0.5, minCallCount: 2, window: .seconds(30), clock: clock)
+        for _ in 0..<2 { _ = await Self.call(breaker, fails: true) }
+        clock.advance(by: .seconds(3))
+        #expect(await Self.isRefused(breaker))
+        clock.set(by: .seconds(-3600))
+        #expect(await Self.isRefused(breaker))
+        clock.advance(by: .seconds(2))
+        #expect(await !Self.isRefused(breaker))
+        #expect(breaker.state == .closed)
+        _ = await Self.call(breaker, fails: true)
+        clock.set(by: .seconds(-3600))
+        for _ in 0..<2 {
+            _ = await Self.call(breaker)
+            clock.advance(by: .seconds(31))
+        }
+        _ = await Self.call(breaker, fails: true)
+        #expect(breaker.state == .closed, "The earlier failure has left the window.")
+    }
+
     @Test("At most the given number of probes is made, and all must succeed", .schedules(100))
     func probes() async throws {
         let breaker = CircuitBreaker(
