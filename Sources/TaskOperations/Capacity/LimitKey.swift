@@ -135,9 +135,29 @@ struct LimitKeys: Sendable {
     }
 }
 
+/// An optional of any type.
+private protocol AnyOptional {
+    /// The contained value; nil if there is none.
+    var content: Any? { get }
+}
+
+extension Optional: AnyOptional {
+    fileprivate var content: Any? { self }
+}
+
 extension AsyncSemaphore {
-    /// A use of a key; nil if the key is nil.
-    func interned(_ value: (some Hashable & Sendable)?) -> LimitKey? { value.map { interned($0) } }
+    /// A use of a key; nil if the key is nil. A key of an optional type is the key that it contains: in a generic
+    /// function, the type of a key may be optional.
+    func interned<Value: Hashable & Sendable>(_ value: Value?) -> LimitKey? {
+        guard let value else { return nil }
+        guard let optional = value as? any AnyOptional else { return interned(value) as LimitKey }
+        func use(_ key: some Hashable & Sendable) -> LimitKey? { interned(key as Optional) }
+        return optional.content.flatMap { content in
+            // The content of a key can be a key.
+            let key = content as! any Hashable & Sendable
+            return use(key)
+        }
+    }
 
     /// A use of a key. Calls the functions of the key with no lock held.
     package func interned<Value: Hashable & Sendable>(_ value: Value) -> LimitKey {

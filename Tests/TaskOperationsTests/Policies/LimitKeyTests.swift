@@ -51,6 +51,33 @@ struct LimitKeyTests {
         #expect(hosts.storage.withLock { $0.state.keyCount } == 0)
     }
 
+    @Test("An optional key in a generic function is the key that it contains, at any depth")
+    func optionalKeysOfGenericFunctions() async throws {
+        let hosts = AsyncSemaphore(capacity: 8, perKey: 1)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
+        func add<Key: Hashable & Sendable>(_ key: Key) -> TaskOperation<Void> {
+            queue.addOperation(.limit(hosts, key: key)) {}
+        }
+        func isLimited<Key: Hashable & Sendable>(_ operation: AnyTaskOperation, _ key: Key) -> Bool {
+            operation.isLimited(by: hosts, key: key)
+        }
+        let keys: [String??] = ["a", .some(.some("a"))]
+        let withKey =
+            [add("a" as String?), add("a" as String??), add("a" as String???)]
+            + keys.map { queue.addOperation(.limit(hosts, key: $0)) {} }
+        for operation in withKey {
+            #expect(operation.isLimited(by: hosts, key: "a") && isLimited(operation, "a" as String??))
+        }
+        let withoutKey = [add(nil as String?), add(.some(nil) as String??), add(nil as Int???)]
+        #expect(withoutKey.allSatisfy { !isLimited($0, nil as String?) })
+        try await hosts.withPermit(key: "a" as String??) { #expect(hosts.takenCount(for: "a") == 1) }
+        hosts.setCapacity(0, for: .some(nil) as String??)
+        queue.isSuspended = false
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(hosts.storage.withLock { $0.state.keyCount } == 1, "The operations still have their keys.")
+        extendLifetime(withKey)
+    }
+
     @Test(
         "An operation that waits for a token holds no other limit, in either order of creation", .schedules(20),
         arguments: [false, true])
@@ -196,12 +223,12 @@ struct LimitKeyTests {
         #expect(longest <= 2)
     }
 
-    // The usual order only: another schedule can hold back the worker that a granted permit waits for, while operations
-    // of the other key use the second permit.
-    @Test("Tenants of one queue share a limit fairly if the queue is wider than the limit", .schedules(1))
-    func tenants() async throws {
+    @Test(
+        "Tenants of one queue share a limit fairly if the queue is as wide as the limit, or wider", .schedules(20),
+        arguments: [2, 3, 4, 100])
+    func tenants(width: Int) async throws {
         let tenants = AsyncSemaphore(capacity: 2)
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 4, isSuspended: true))
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: width, isSuspended: true))
         let journal = EventJournal()
         queue.addObserver(journal)
         for name in ["noisy", "quiet"] {
@@ -213,6 +240,27 @@ struct LimitKeyTests {
         try await queue.waitUntilAllOperationsAreFinished()
         let starts = journal.events.filter { if case .started = $0.kind { true } else { false } }
         #expect(starts.prefix(30).count { $0.operation.name == "quiet" } == 10)
+    }
+
+    @Test(
+        "Each of many keys starts early, in the order in which the limit serves them", .schedules(10),
+        arguments: [(2, 2), (3, 2), (8, 8), (100, 2), (100, 8)], [false, true])
+    func manyKeys(of numbers: (width: Int, capacity: Int), areBodiesEmpty: Bool) async throws {
+        let limit = AsyncSemaphore(capacity: numbers.capacity)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: numbers.width, isSuspended: true))
+        let starts = Recorder<Int>()
+        for key in 0..<20 {
+            for _ in 0..<10 {
+                queue.addOperation(.limit(limit, key: key)) {
+                    starts.record(key)
+                    if !areBodiesEmpty { await Task.yield() }
+                }
+            }
+        }
+        queue.isSuspended = false
+        try await queue.waitUntilAllOperationsAreFinished()
+        let latest = (0..<20).map { starts.events.firstIndex(of: $0)! }.max()!
+        #expect(latest < 80, "The first operation of a key was start \(latest) of 200.")
     }
 
     @Test("Tenants of one queue share several permits fairly", .schedules(5))
