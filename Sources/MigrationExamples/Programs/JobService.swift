@@ -4,10 +4,8 @@ import TaskOperations
 struct JobService<Tenant: Hashable & Sendable>: Sendable {
     private let workers = AsyncSemaphore(capacity: 8, perKey: 3, name: "workers")
     private let memory: AsyncSemaphore
-    // Wider than the number of workers, so that their shares decide. The 9 + 999 places are 8 for the jobs that run, and
-    // 1,000 for those that wait.
     private let queue = TaskOperationQueue(
-        .init(name: "jobs", maxConcurrentOperationCount: 9, maxQueuedOperationCount: 999))
+        .init(name: "jobs", maxConcurrentOperationCount: 8, maxQueuedOperationCount: 1000))
 
     init(mebibytes: Int) {
         memory = AsyncSemaphore(capacity: mebibytes, name: "memory")

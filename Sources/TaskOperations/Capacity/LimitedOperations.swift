@@ -5,12 +5,15 @@
 /// same set of limits are parked together, and one claim waits at the semaphores for all of them. When the claim holds
 /// the limits, the first of these operations is unparked. After it has started, the next operation is unparked.
 ///
+/// The operations whose limits are held start before the others of their level, in the order in which the limits served
+/// them. In the order of arrival, an operation could keep permits unused while later served ones start again and again.
+///
 /// A claim holds all permits of an operation only while the queue could start the operation. Otherwise, the queue gives
 /// them back. A claim that waits for a limit keeps the permits of earlier limits, unless the queue is suspended or has a
 /// width of 0.
 ///
-/// An event of one operation takes at most O(log n + h) time, where n is the number of parked operations and h the number
-/// of claims that hold the limits for an operation.
+/// An event of one operation takes at most O(log n) time, where n is the number of parked operations and of claims that
+/// hold the limits for an operation.
 struct LimitedOperations: Sendable {
     typealias Entry = ReadyQueue.Entry
 
@@ -26,11 +29,21 @@ struct LimitedOperations: Sendable {
         case unknown
         /// The limits were not free. A claim at this level waits in line.
         case claimed(PriorityLevel, isKeeping: Bool)
-        /// The claim holds the limits, for an operation in a slot. If another operation of the set starts first, it
-        /// receives the limits.
-        case held(Int)
+        /// The claim holds the limits for an operation, which is in `held`. If another operation of the set starts first,
+        /// it receives the limits.
+        case held(Holder)
 
         fileprivate var isKeeping: Bool { if case .claimed(_, let isKeeping) = self { isKeeping } else { false } }
+    }
+
+    /// An operation whose limits are held.
+    struct Holder: Hashable, Sendable {
+        let entry: Entry
+        let level: PriorityLevel
+        /// The number of the service. Later services have higher numbers.
+        let service: UInt64
+
+        fileprivate var place: Entry { Entry(arrival: service, slot: entry.slot) }
     }
 
     struct LimitSet: Sendable {
@@ -67,8 +80,9 @@ struct LimitedOperations: Sendable {
     private var memberCount = 0
     /// The sets whose claims wait and keep permits.
     private(set) var keeping: Set<Int> = []
-    /// The sets whose claims hold the limits for an operation that has not started. Usually at most one.
-    private(set) var held: [Int] = []
+    /// The ready operations whose limits are held, in the order of service. Usually at most one.
+    private(set) var held = ReadyQueue()
+    private var lastService: UInt64 = 0
     private var changes = TinyArray<Change>()
 
     /// Whether any claim holds permits.
@@ -90,6 +104,11 @@ struct LimitedOperations: Sendable {
     var released: Int? {
         guard changes.count == 1, case .release(let set) = changes[0], !isHeld(set) else { return nil }
         return set
+    }
+
+    /// Whether limits are about to be released that operations of several sets could need.
+    var releasesForSeveralSets: Bool {
+        sets.count > 1 && changes.contains { if case .release = $0 { true } else { false } }
     }
 
     /// Leaves the limits of the ended operation to the next one.
@@ -209,32 +228,39 @@ extension LimitedOperations {
         claim(set, at: level, isKeeping: isKeeping)
     }
 
-    /// Records that the claim of a set holds the limits for an operation.
-    mutating func hold(_ set: Int, for slot: Int) {
-        setAvailability(.held(slot), of: set)
+    /// Records that the claim of a set holds the limits for an operation, which must be in no other list.
+    mutating func hold(_ set: Int, for entry: Entry, at level: PriorityLevel) {
+        lastService += 1
+        setAvailability(.held(Holder(entry: entry, level: level, service: lastService)), of: set)
+    }
+
+    /// The operation for which the claim of a set holds the limits.
+    func holder(of set: Int) -> Holder? {
+        if case .held(let holder) = sets[set].availability { holder } else { nil }
     }
 
     /// Records that the claim of a set neither waits nor holds the limits, because an operation has received them.
-    mutating func noteTaken(_ set: Int) {
+    /// Returns the operation for which it held them, which is then in no list.
+    @discardableResult
+    mutating func noteTaken(_ set: Int) -> Holder? {
+        let holder = holder(of: set)
         setAvailability(.unknown, of: set)
+        return holder
     }
 
-    /// Withdraws the claim of a set. The operations of the set try again at their turns.
-    mutating func decline(_ set: Int) {
-        setAvailability(.unknown, of: set)
+    /// Withdraws the claim of a set. The operations of the set try again at their turns. Returns the operation for which
+    /// the claim held the limits, which is then in no list.
+    @discardableResult
+    mutating func decline(_ set: Int) -> Holder? {
         changes.append(.withdraw(set))
-    }
-
-    /// Withdraws a claim that holds the limits for an operation that is no longer ready.
-    mutating func noteUnready(_ slot: Int, _ set: Int) {
-        if sets[set].availability == .held(slot) { decline(set) }
+        return noteTaken(set)
     }
 
     private mutating func setAvailability(_ availability: Availability, of set: Int) {
         let wasKeeping = sets[set].availability.isKeeping
-        if isHeld(set) { held.removeAll { $0 == set } }
+        if let holder = holder(of: set) { held.remove(holder.place, at: holder.level) }
         sets[set].availability = availability
-        if isHeld(set) { held.append(set) }
+        if let holder = holder(of: set) { held.insert(holder.place, at: holder.level) }
         if wasKeeping == availability.isKeeping { return }
         if wasKeeping { keeping.remove(set) } else { keeping.insert(set) }
     }

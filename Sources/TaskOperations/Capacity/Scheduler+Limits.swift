@@ -142,6 +142,7 @@ extension SchedulerCore {
 
     /// Changes semaphores as the state requests, and tells the state which of its claims were served.
     mutating func updateLimits(of scheduler: Scheduler) {
+        state.claimReleasedLimits { limits!.take($0, at: $1) }
         while true {
             state.takeLimitChanges()?.forEach { limits!.perform($0, &state) }
             if limits!.effects.served.isEmpty { return }

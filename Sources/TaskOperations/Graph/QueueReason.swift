@@ -44,7 +44,7 @@ extension SchedulerState {
             }
         }
         let line = Line(self)
-        let ahead = records.slots.count { isServed($0, before: slot, line) }
+        let ahead = countAhead(of: slot, line)
         return reasons(slot, line, behind: barrier, between: between, ahead: ahead)
     }
 
@@ -145,10 +145,14 @@ extension SchedulerState {
         }
     }
 
-    /// Whether one operation starts, or takes its permits back, before another operation.
-    private func isServed(_ slot: Slot, before other: Slot, _ line: Line) -> Bool {
-        slot != other && isInLine(slot, records[other].status) && isInLine(other, records[other].status)
-            && crowds(before: other).contains(crowd(of: slot, line)) && place(slot) < place(other)
+    /// The number of operations that start, or take their permits back, before an operation. Takes linear time.
+    private func countAhead(of slot: Slot, _ line: Line) -> Int {
+        let status = records[slot].status
+        if !isInLine(slot, status) { return 0 }
+        let (crowds, place) = (crowds(before: slot), place(slot))
+        return records.slots.count {
+            $0 != slot && isInLine($0, status) && self.place($0) < place && crowds.contains(crowd(of: $0, line))
+        }
     }
 
     /// A group of operations that are skipped together when another operation can start.
@@ -201,12 +205,13 @@ extension SchedulerState {
     }
 
     /// The key of an operation in the order of starts. Lower keys start first.
-    private func place(_ slot: Slot) -> (UInt8, UInt64) {
+    private func place(_ slot: Slot) -> (UInt8, UInt64, UInt64) {
         let record = records[slot]
-        if record.status == .ready, pace.hasAgeing {
-            return (.max - pace.orderLevel(of: slot, record.level).rawValue, record.arrival)
-        }
-        let order = record.status == .ready ? self.order : .firstInFirstOut
-        return (.max - record.level.rawValue, order.rank(ofArrival: record.arrival))
+        if record.status != .ready { return (.max - record.level.rawValue, 0, record.arrival) }
+        let level = pace.hasAgeing ? pace.orderLevel(of: slot, record.level) : record.level
+        // Operations whose limits are held start before the others of their level.
+        let holder = limited.flatMap { limited in limited.set(of: slot).flatMap { limited.holder(of: $0) } }
+        let service = holder?.entry.slot == slot ? holder!.service : .max
+        return (.max - level.rawValue, service, order.rank(ofArrival: record.arrival))
     }
 }

@@ -159,25 +159,66 @@ extension Admission {
         guard let set = policies.limited.set(of: entry.slot) else { return false }
         if policies.limited.isParked(entry.slot) {
             policies.limited.unpark(entry, at: level)
+        } else if policies.limited.holder(of: set)?.entry == entry {
+            policies.limited.decline(set)
         } else {
             ready.remove(entry, at: level)
-            policies.limited.noteUnready(entry.slot, set)
         }
         unparkFirst(of: set)
         return true
     }
 
-    /// The first operation of a level in `ready`, and the set of its limits.
+    /// The number of operations that are ready and not parked.
+    var unparkedCount: Int { ready.count + (optionalPolicies?.value.limited.held.count ?? 0) }
+
+    /// The highest level of an operation that is ready and not parked.
+    var highestLevel: PriorityLevel? { highestLevel { $0.highestLevel } }
+
+    func highestLevel(below level: PriorityLevel) -> PriorityLevel? {
+        highestLevel { $0.highestLevel(below: level) }
+    }
+
+    @inline(__always)
+    private func highestLevel(_ level: (borrowing ReadyQueue) -> PriorityLevel?) -> PriorityLevel? {
+        guard let held = optionalPolicies.flatMap({ level($0.value.limited.held) }) else { return level(ready) }
+        return level(ready).map { max($0, held) } ?? held
+    }
+
+    /// The first operation of a level that is ready and not parked, and the set of its limits.
     func first(of level: PriorityLevel) -> (slot: Int, set: Int?)? {
-        guard let entry = ready.first(of: level) else { return nil }
+        guard let entry = optionalPolicies?.value.limited.held.first(of: level) ?? ready.first(of: level)
+        else { return nil }
         return (entry.slot, optionalPolicies?.value.limited.set(of: entry.slot))
     }
 
     /// Removes the first operation of a level, because the operation starts. If the operation has limits, records that
     /// it has taken them. `SchedulerState.claimNext` must follow.
-    mutating func popFirst(of level: PriorityLevel, _ set: Int?) {
+    mutating func popFirst(of level: PriorityLevel, _ slot: Int, _ set: Int?) {
+        let holder = set.flatMap { policies.limited.noteTaken($0) }
+        if holder?.entry.slot == slot { return }
         ready.popFirst(of: level)
-        if let set { policies.limited.noteTaken(set) }
+        if let holder { ready.insert(holder.entry, at: holder.level) }
+    }
+
+    /// Records that the claim of a set holds the limits for the first operation of a level in `ready`.
+    mutating func holdFirst(of level: PriorityLevel, _ set: Int) {
+        policies.limited.hold(set, for: ready.popFirst(of: level), at: level)
+    }
+
+    /// Records that the claim of a set holds the limits. Unparks the first operation of the set. Returns false if no
+    /// operation of the set is parked.
+    mutating func holdParked(_ set: Int) -> Bool {
+        guard let level = policies.limited.highestLevel(of: set),
+            let entry = policies.limited.unparkFirst(of: set, at: level)
+        else { return false }
+        policies.limited.hold(set, for: entry, at: level)
+        return true
+    }
+
+    /// Withdraws the claim of a set that the queue cannot use now.
+    mutating func withdrawClaim(of set: Int) {
+        if let holder = policies.limited.decline(set) { ready.insert(holder.entry, at: holder.level) }
+        unparkFirst(of: set)
     }
 
     mutating func parkFirst(of level: PriorityLevel) {

@@ -197,8 +197,8 @@ extension SchedulerState {
     @inline(__always)
     var startableCount: Int {
         if isHalted || permits.isAwaitedBack { return 0 }
-        let count = min(admission.ready.count, permits.width.available)
-        return !admission.hasPolicies ? count : admission.policies.pace.startableCount(atMost: count)
+        if !admission.hasPolicies { return min(admission.ready.count, permits.width.available) }
+        return admission.policies.pace.startableCount(atMost: min(admission.unparkedCount, permits.width.available))
     }
 
     /// The level of the task for the next operation; nil if no operation may start. It is the higher one of the

@@ -42,11 +42,11 @@ extension SchedulerState {
                 }
                 return nil
             }
-            var next = admission.ready.highestLevel
+            var next = admission.highestLevel
             while let level = next {
                 let (slot, set) = admission.first(of: level)!
                 if permits.isOpen(level, for: records[slot].weight) { return selected(slot, level, set) }
-                next = admission.ready.highestLevel(below: level)
+                next = admission.highestLevel(below: level)
             }
             return nil
         }
@@ -113,14 +113,15 @@ extension SchedulerState {
         let next = selection
         if !admission.policies.limited.isClaimed(set) { return next?.set == set ? next : nil }
         // The operations of the set are parked. With ageing, the first of several levels may be next.
-        guard !hasAgeing, next != nil || admission.ready.isEmpty,
+        guard !hasAgeing, next != nil || admission.unparkedCount == 0,
             let level = admission.policies.limited.highestLevel(of: set),
             let parked = admission.policies.limited.firstParked(of: set, at: level),
             permits.isOpen(level, for: records[parked.slot].weight)
         else { return nil }
         if let next, next.level >= level {
             let rank = order.rank(ofArrival: records[next.slot].arrival)
-            if next.level > level || rank < order.rank(ofArrival: parked.arrival) { return nil }
+            let isServed = next.set.map { admission.policies.limited.isHeld($0) } ?? false
+            if next.level > level || isServed || rank < order.rank(ofArrival: parked.arrival) { return nil }
         }
         return selected(parked.slot, level, set)
     }
@@ -130,7 +131,7 @@ extension SchedulerState {
         if next.set != nil, admission.policies.limited.isParked(next.slot) {
             admission.policies.limited.unpark(entry(next.slot), at: next.level)
         } else {
-            admission.popFirst(of: next.level, next.set)
+            admission.popFirst(of: next.level, next.slot, next.set)
         }
         start(next.slot, taking: records[next.slot].weight, at: next.level)
         admission.policies.started(ReadyQueue.Entry(arrival: number(of: next.slot), slot: next.slot))
@@ -165,8 +166,33 @@ extension SchedulerState {
         guard count > 0, let next = selection, count > starting[next.taskLevel], let set = next.set,
             !admission.policies.limited.isHeld(set)
         else { return }
-        guard let first = firstWithLimits(next, takeLimits), let set = first.set else { return }
-        admission.policies.limited.hold(set, for: first.slot)
+        guard let first = firstWithLimits(next, takeLimits), let set = first.set,
+            !admission.policies.limited.isHeld(set)
+        else { return }
+        admission.holdFirst(of: first.level, set)
+    }
+
+    /// Lets the claims of operations that have not tried their limits wait in line, before limits are released that are
+    /// exhausted. Otherwise, if the queue is full or lacks threads, the set of the ended operation would receive its
+    /// limits again and again, because no other set waits for them.
+    ///
+    /// Parks at most 64 operations, because the caller holds a lock.
+    mutating func claimReleasedLimits(_ takeLimits: TakeLimits) {
+        guard admission.hasPolicies, admission.policies.limited.releasesForSeveralSets, mayStartLimited, !hasAgeing
+        else { return }
+        for _ in 0..<64 {
+            guard admission.policies.limited.held.count < min(width.available, workerLimit),
+                let (entry, level) = admission.ready.first, let set = limitSet(of: entry.slot),
+                permits.isOpen(level, for: records[entry.slot].weight), width.admits(records[entry.slot].weight)
+            else { return }
+            if let holder = admission.policies.limited.holder(of: set) {
+                if holder.level < level { return }
+            } else if admission.policies.limited.mayTry(set, at: level), take(set, at: level, takeLimits) {
+                admission.holdFirst(of: level, set)
+                continue
+            }
+            admission.parkFirst(of: level)
+        }
     }
 
     /// Takes the limits of a set for its next parked operation, after an operation of the set has started. If they are
@@ -179,8 +205,8 @@ extension SchedulerState {
         // With ageing, the next operation may be one of several levels. Its turn decides.
         if hasAgeing || !mayStartLimited {
             admission.unparkFirst(of: set)
-        } else if take(set, at: level, takeLimits), let slot = admission.unparkFirst(of: set) {
-            admission.policies.limited.hold(set, for: slot)
+        } else if take(set, at: level, takeLimits) {
+            _ = admission.holdParked(set)
         }
     }
 
@@ -192,7 +218,7 @@ extension SchedulerState {
         guard count > 0 || hasRate, let level = selection?.taskLevel else { return }
         if count > 0 { startWorkers(for: min(count, permits.available(at: level)), at: level) }
         if !hasRate || isHalted || permits.isAwaitedBack || width.available == 0 { return }
-        if let wake = admission.policies.pace.nextWake(for: admission.ready.count, at: level) { effects.wake = wake }
+        if let wake = admission.policies.pace.nextWake(for: admission.unparkedCount, at: level) { effects.wake = wake }
     }
 }
 
@@ -244,12 +270,9 @@ extension SchedulerState {
         if case .waits(let isKeeping) = attempt {
             return admission.policies.limited.noteKept(set, isKeeping: isKeeping)
         }
-        admission.policies.limited.noteTaken(set)
-        if let slot = admission.unparkFirst(of: set) {
-            admission.policies.limited.hold(set, for: slot)
-        } else {
-            admission.policies.limited.decline(set)
-        }
+        if !admission.holdParked(set) { admission.policies.limited.decline(set) }
+        // With ageing, the operation of another level may be next.
+        if hasAgeing { admission.unparkFirst(of: set) }
     }
 
     /// Gives back the limits that claims hold for operations that cannot start now. A queue that is suspended or has a
@@ -259,16 +282,17 @@ extension SchedulerState {
     /// and renew all of them.
     mutating func giveBackLimits() -> Bool {
         if !admission.hasPolicies || !admission.policies.limited.holdsPermits { return false }
-        let (held, keeping) = (admission.policies.limited.held, admission.policies.limited.keeping)
-        var useless = isHalted || width.capacity == 0 ? keeping.sorted() : []
-        if !held.isEmpty {
-            let mayStart = mayStartLimited && selection != nil
-            // A closure would copy the whole state.
-            for set in held where !mayStart || !isOpen(forHolder: set) { useless.append(set) }
-        }
-        for set in useless {
-            admission.policies.limited.decline(set)
-            admission.unparkFirst(of: set)
+        var useless = isHalted || width.capacity == 0 ? admission.policies.limited.keeping.sorted() : []
+        for set in useless { admission.withdrawClaim(of: set) }
+        let mayStart = mayStartLimited && selection != nil
+        for level in PriorityLevel.allCases {
+            var next = admission.policies.limited.held.first(of: level)
+            while let holder = next, !mayStart || !permits.isOpen(level, for: records[holder.slot].weight) {
+                let set = limitSet(of: holder.slot)!
+                useless.append(set)
+                admission.withdrawClaim(of: set)
+                next = admission.policies.limited.held.first(of: level)
+            }
         }
         return !useless.isEmpty
     }
@@ -276,14 +300,6 @@ extension SchedulerState {
     /// Whether the queue could start an operation if the limits of the operation were free.
     private var mayStartLimited: Bool {
         !isHalted && !permits.isAwaitedBack && width.available > 0 && !isRateReached
-    }
-
-    /// Whether the level of the operation for which a claim holds the limits is open.
-    private func isOpen(forHolder set: Int) -> Bool {
-        guard case .held(let slot)? = admission.optionalPolicies?.value.limited.sets[set].availability else {
-            return true
-        }
-        return permits.isOpen(records[slot].level, for: records[slot].weight)
     }
 
     /// Removes and returns the calls that must be made on semaphores; nil if there are none.

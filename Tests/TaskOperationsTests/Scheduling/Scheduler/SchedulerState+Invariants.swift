@@ -105,15 +105,20 @@ extension SchedulerState {
             }
         }
         let sets = limitedOperations.sets.slots
-        let (listed, holders) = (limitedOperations.held.sorted(), sets.filter { limitedOperations.isHeld($0) })
-        check(listed == holders, "\(listed) are listed as held, not \(holders)")
+        let holders = sets.compactMap { limitedOperations.holder(of: $0) }
+        checkQueue("held", limitedOperations.held, holds: holders.count, check)
+        for holder in holders {
+            let record = records[holder.entry.slot]
+            let isSame = (record.arrival, record.level) == (holder.entry.arrival, holder.level)
+            check(record.status == .ready && isSame, "limits are held for \(record.element), which is \(record.status)")
+        }
         let keepers = sets.filter { set in
             if case .claimed(_, isKeeping: true) = limitedOperations.sets[set].availability { true } else { false }
         }
         check(limitedOperations.keeping.sorted() == keepers, "\(limitedOperations.keeping) keep, not \(keepers)")
         let held = ready.count { !isAdmitted($0, inOrder) && !inOrder[$0].isBarrier }
         let wanting = inOrder.count { $0.status == .returning }
-        checkQueue("ready", admission.ready, holds: admitted.count - parkedCount, check)
+        checkQueue("ready", admission.ready, holds: admitted.count - parkedCount - holders.count, check)
         checkQueue("returning", returning, holds: wanting, check)
         check(heldBack.count == held, "\(heldBack.count) are held back, and \(held) ought to be")
         checkMemory("held back", heldBack.entriesWithRemoved.count, for: held, listCount: 1, check)
@@ -197,14 +202,24 @@ extension SchedulerState {
         check(started == expected?.arrival, "\(started, default: "nothing") starts next")
     }
 
-    /// The operation that starts first of those that are ready and not parked; nil if it lacks permits.
+    /// The operation that starts first of those that are ready and not parked; nil if it lacks permits. In each level,
+    /// the operations whose limits are held come first, in the order of service.
     private func next(of waiting: [Record]) -> Record? {
         let heads = PriorityLevel.allCases.compactMap { level in
-            first(of: waiting.filter { $0.level == level }, order)
+            let ofLevel = waiting.filter { $0.level == level }
+            let served = ofLevel.filter { service($0) != nil }.min { service($0)! < service($1)! }
+            return served ?? first(of: ofLevel, order)
         }
         .sorted { agedLevel($0) != agedLevel($1) ? agedLevel($0) < agedLevel($1) : $0.arrival > $1.arrival }
         let next = heads.last { permits.caps?[$0.level].admits($0.weight) ?? true }
         return next.flatMap { fits($0.weight, width) ? $0 : nil }
+    }
+
+    /// The number of the service for a record whose limits are held; nil for other records.
+    private func service(_ record: Record) -> UInt64? {
+        let slot = slot(record)
+        let holder = limitedOperations.set(of: slot).flatMap { limitedOperations.holder(of: $0) }
+        return holder?.entry.slot == slot ? holder?.service : nil
     }
 
     private func mayTry(_ record: Record) -> Bool {
