@@ -4,16 +4,17 @@ extension String {
     ///
     /// - Parameter replacement: The text that replaces a scalar; nil if the scalar stays.
     package func replacingScalars(_ replacement: (Unicode.Scalar) -> String?) -> String {
-        var result = String.UnicodeScalarView()
-        result.reserveCapacity(utf8.count)
+        // An addition of several scalars to a view of scalars copies the whole view.
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(utf8.count)
         for scalar in unicodeScalars {
             if let text = replacement(scalar) {
-                result.append(contentsOf: text.unicodeScalars)
+                bytes.append(contentsOf: text.utf8)
             } else {
-                result.append(scalar)
+                bytes.append(contentsOf: UTF8.encode(scalar)!)
             }
         }
-        return String(result)
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// The text on one line, for lists and drawings. Control characters and line separators are replaced by spaces.
