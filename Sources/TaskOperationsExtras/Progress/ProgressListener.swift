@@ -61,15 +61,29 @@ package final class ProgressListener: Sendable {
     }
 }
 
-/// The listeners of a source, in the order of registration.
+/// The listeners of a source, in the order of their creation.
+///
+/// Not a `WaitingList`: each use of a generic type of another module would look up its metadata, and a report would take
+/// 80 times as long.
 struct ProgressListeners: Sendable {
-    private var list = WaitingList<ProgressListener>()
+    /// All listeners, sorted by their numbers. The caller wakes them after unlocking.
+    private(set) var all: [ProgressListener] = []
 
-    /// All listeners. The caller wakes them after unlocking.
-    var all: [ProgressListener] { list.all }
-
-    mutating func add(_ listener: ProgressListener) { list.append(listener, number: listener.number) }
+    mutating func add(_ listener: ProgressListener) { all.insert(listener, at: position(of: listener)) }
 
     /// Removes a listener, which the caller retains.
-    mutating func remove(_ listener: ProgressListener) { _ = list.remove(listener.number) }
+    mutating func remove(_ listener: ProgressListener) {
+        let position = position(of: listener)
+        if position < all.count, all[position] === listener { all.remove(at: position) }
+    }
+
+    /// The number of listeners with lower numbers.
+    private func position(of listener: ProgressListener) -> Int {
+        var range = all.indices
+        while !range.isEmpty {
+            let middle = range.lowerBound + range.count / 2
+            range = all[middle].number < listener.number ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        }
+        return range.lowerBound
+    }
 }

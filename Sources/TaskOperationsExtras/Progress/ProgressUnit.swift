@@ -29,15 +29,19 @@ final class ProgressUnit: ProgressSource {
     }
 
     func report(_ progress: OperationProgress) {
-        state.withLock { if !$0.own.isFinished { $0.own = progress } }
-        changed()
+        wakeListeners { if !$0.own.isFinished { $0.own = progress } }?.changed()
     }
 
     func changed() { wakeListeners()?.changed() }
 
     /// Wakes the listeners. Returns the sum that contains this progress.
-    func wakeListeners() -> ProgressSum? {
-        let (listeners, sum) = state.withLock { ($0.listeners.all, $0.sum) }
+    func wakeListeners() -> ProgressSum? { wakeListeners { _ in } }
+
+    private func wakeListeners(after change: (inout State) -> Void) -> ProgressSum? {
+        let (listeners, sum) = state.withLock { state in
+            change(&state)
+            return (state.listeners.all, state.sum)
+        }
         for listener in listeners { listener.wake() }
         return sum
     }
