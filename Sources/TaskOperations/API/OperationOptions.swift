@@ -29,7 +29,7 @@
 ///    of the rate.
 /// 7. `timeout(perAttempt:)` covers one call of the body.
 public struct OperationOptions: Sendable {
-    /// The options that are set, in the order in which they were set. An operation keeps this list. A value with a
+    /// The options that are set, each once, in the order in which they were first set. An operation keeps this list. A value with a
     /// property for each option would need 300 bytes.
     private(set) var settings: [OptionSetting] = []
 
@@ -99,9 +99,41 @@ public struct OperationOptions: Sendable {
     /// These options and others. A later option replaces an earlier one, except for limits and dependencies.
     func adding(_ other: OperationOptions) -> OperationOptions {
         if isEmpty { return other }
-        var sum = self
-        sum.settings += other.settings
+        var (sum, replaced) = (self, [OptionSetting]())
+        sum.add(other, &replaced)
         return sum
+    }
+
+    /// Adds options to these.
+    ///
+    /// - Parameter replaced: Receives the replaced values, which the caller may release later.
+    mutating func add(_ other: OperationOptions, _ replaced: inout [OptionSetting]) {
+        // By index: an iterator would copy each option.
+        for index in other.settings.indices { add(other.settings[index], &replaced) }
+    }
+
+    private mutating func add(_ setting: OptionSetting, _ replaced: inout [OptionSetting]) {
+        guard let index = settings.firstIndex(where: { $0.kind == setting.kind }) else {
+            return settings.append(setting)
+        }
+        // A list is removed while it is changed, so that it is changed in place.
+        if case .dependencies(var list) = settings[index], case .dependencies(let others) = setting {
+            settings[index] = .dependencies([])
+            list += others
+            settings[index] = .dependencies(list)
+        } else if case .limits(var list) = settings[index], case .limits(let others) = setting {
+            settings[index] = .limits([])
+            for request in others {
+                if let same = list.firstIndex(where: { $0.limit === request.limit }) {
+                    replaced.append(.limits([list.remove(at: same)]))
+                }
+                list.append(request)
+            }
+            settings[index] = .limits(list)
+        } else {
+            replaced.append(settings[index])
+            settings[index] = setting
+        }
     }
 }
 

@@ -86,7 +86,9 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
             }
         }
         self.init(name: name, dependencies: dependencies, inputCount: inputs.count, body)
-        if !options.isEmpty { record.withLock { $0.add(options) } }
+        if options.isEmpty { return }
+        var replaced: [OptionSetting] = []
+        record.withLock { $0.add(options, &replaced) }
     }
 
     private init(name: String?, dependencies: [AnyTaskOperation], inputCount: Int, _ body: @escaping Body) {

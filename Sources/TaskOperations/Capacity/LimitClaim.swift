@@ -61,6 +61,18 @@ extension [LimitRequest] {
         return ordered
     }
 
+    /// Adds requests to ordered ones. The last request for each limit applies.
+    mutating func insert(inOrder others: [LimitRequest]) {
+        for request in others {
+            let index = partitioningIndex { $0.limit.number >= request.limit.number }
+            if index < count, self[index].limit === request.limit {
+                self[index] = request
+            } else {
+                insert(request, at: index)
+            }
+        }
+    }
+
     /// The user's key for which permits of a semaphore are taken; nil if no permits are taken, or if they have no key.
     func key(of limit: AsyncSemaphore) -> (any Hashable & Sendable)? { first { $0.limit === limit }?.key?.userValue }
 }

@@ -16,14 +16,15 @@ extension AnyTaskOperation {
     ///   not change.
     public func addOptions(_ options: OperationOptions) throws(TaskOperationError) {
         for dependency in options.values.dependencies { try addDependency(dependency) }
-        let (isTooLate, replaced) = record.withLock { record in
-            if record.wasSubmitted || record.phase != .created { return (true, nil as OperationOptions?) }
-            let replaced = record.options
-            record.add(options)
-            return (false, replaced)
+        let replaced = record.withLock { record -> [OptionSetting]? in
+            if record.wasSubmitted || record.phase != .created { return nil }
+            var replaced: [OptionSetting] = []
+            record.add(options, &replaced)
+            return replaced
         }
+        // Released after unlocking, because the values may be the last references to objects of the user.
         extendLifetime(replaced)
-        if isTooLate { throw .alreadyAdded(OperationLabel(self)) }
+        if replaced == nil { throw .alreadyAdded(OperationLabel(self)) }
     }
 
     /// The number of permits that the body takes from its queue while it executes. See `OperationOptions.weight(_:)`.
@@ -101,8 +102,9 @@ extension AnyTaskOperation {
 extension OperationRecord {
     /// Adds options, except for dependencies, to the operation's options.
     ///
+    /// - Parameter replaced: Receives the replaced values.
     /// Reads only the options that the record keeps. Reading all of them took 250 instructions more.
-    mutating func add(_ added: OperationOptions) {
+    mutating func add(_ added: OperationOptions, _ replaced: inout [OptionSetting]) {
         var (isLasting, addsLimits, addsDependencies) = (false, false, false)
         // By index: an iterator would copy each option.
         for index in added.settings.indices {
@@ -121,9 +123,9 @@ extension OperationRecord {
         if !isLasting { return }
         // An operation must not keep its dependencies alive.
         let kept = addsDependencies ? added.withoutDependencies : added
-        let all = if let options { options.adding(kept) } else { kept }
-        if addsLimits { setLimits(all.limits.ordered) }
-        options = all
+        if options == nil { options = kept } else { options!.add(kept, &replaced) }
+        if !addsLimits { return }
+        if hasLimits { links!.limits.insert(inOrder: kept.limits) } else { setLimits(kept.limits.ordered) }
     }
 
     /// Updates the weight, the limits and the priority from the operation's options. The defaults of a queue supply
@@ -160,6 +162,25 @@ enum OptionSetting: Sendable {
     case overrun(TimeoutOverrun)
     indirect case retry(RetryPolicy)
     indirect case clock(any Clock<Duration>)
+
+    /// The number of the option.
+    var kind: Int {
+        switch self {
+        case .name: 0
+        case .priority: 1
+        case .weight: 2
+        case .limits: 3
+        case .dependencies: 4
+        case .delay: 5
+        case .startLimit: 6
+        case .endLimit: 7
+        case .timeout: 8
+        case .attemptTimeout: 9
+        case .overrun: 10
+        case .retry: 11
+        case .clock: 12
+        }
+    }
 
     /// Whether an operation still needs the option after its creation.
     var isLasting: Bool {
