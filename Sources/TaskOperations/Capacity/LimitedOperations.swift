@@ -234,6 +234,17 @@ extension LimitedOperations {
         setAvailability(.held(Holder(entry: entry, level: level, service: lastService)), of: set)
     }
 
+    /// Passes the held limits of a set to an operation that precedes the holder within its level, and parks the holder.
+    /// Returns false if there is no such holder.
+    mutating func passHold(of set: Int, to entry: Entry, at level: PriorityLevel) -> Bool {
+        guard let former = holder(of: set), former.level == level,
+            order.rank(ofArrival: entry.arrival) < order.rank(ofArrival: former.entry.arrival)
+        else { return false }
+        setAvailability(.held(Holder(entry: entry, level: level, service: former.service)), of: set)
+        park(former.entry, at: level)
+        return true
+    }
+
     /// The operation for which the claim of a set holds the limits.
     func holder(of set: Int) -> Holder? {
         if case .held(let holder) = sets[set].availability { holder } else { nil }

@@ -143,10 +143,12 @@ struct AdmissionPolicies: Sendable {
 // MARK: - Limits
 
 extension Admission {
-    /// Parks a ready operation if a claim at its level or a higher level already waits for its limits. Returns false if
-    /// the operation is not parked.
+    /// Parks a ready operation if a claim at its level or a higher level already waits for its limits. If the claim holds
+    /// the limits for an operation of the same level that arrived later, parks that operation instead. Returns false if
+    /// the operation must be inserted into `ready`.
     mutating func park(_ entry: Entry, at level: PriorityLevel) -> Bool {
         guard let set = policies.limited.set(of: entry.slot) else { return false }
+        if policies.limited.passHold(of: set, to: entry, at: level) { return true }
         let orderLevel = policies.pace.orderLevel(of: entry.slot, level)
         if policies.limited.mayTry(set, at: orderLevel) { return false }
         policies.limited.park(entry, at: level)

@@ -463,6 +463,26 @@ struct LimitKeyTests {
         #expect(!operations[0].isLimited(by: hosts, key: 0))
     }
 
+    @Test("Options that are combined in a loop keep the last values only, each once")
+    func replacedOptions() throws {
+        let (limit, other) = (AsyncSemaphore(capacity: 9), AsyncSemaphore(capacity: 9))
+        let operation = TaskOperation {}
+        var options: OperationOptions = .limit(other)
+        for number in 1...9 {
+            let added: OperationOptions = [
+                .timeout(.seconds(number)), .weight(number), .limit(limit, key: number, weight: number),
+            ]
+            options = [options, added]
+            try operation.addOptions(added)
+        }
+        #expect(options.settings.count == 3 && options.limits.map(\.weight) == [1, 9])
+        #expect(options.values.weight == 9 && options.values.body.timeout == .seconds(9))
+        try operation.addOptions(.limit(other))
+        #expect(operation.limits.map(\.number) == [limit.number, other.number] && operation.weight == 9)
+        #expect(operation.isLimited(by: limit, key: 9) && !operation.isLimited(by: limit, key: 8))
+        #expect(limit.storage.withLock { $0.state.keyCount } == 1, "Replaced keys are released.")
+    }
+
     @Test("A key of an operation is released after its end")
     func memory() async throws {
         final class Host: Hashable, Sendable {

@@ -392,6 +392,25 @@ struct LimitTests {
         #expect(ratio < 2, "a look at all limits at each event makes it 2.8")
     }
 
+    @Test("Ten times as many keys that are served in one step take about ten times as long", .computing)
+    func keysServedInOneStep() throws {
+        let ratio = try bestRatio(within: 3) { isLarge in
+            // The total work is the same for both sizes.
+            let count = isLarge ? 4000 : 400
+            return try processorTimeOnOneThread { executor in
+                for _ in 0..<(4000 / count) {
+                    let limit = AsyncSemaphore(capacity: 0)
+                    let queue = TaskOperationQueue(
+                        .init(maxConcurrentOperationCount: .unlimited, executor: executor))
+                    for key in 0..<count { queue.addOperation(.limit(limit, key: key)) {} }
+                    limit.capacity = .max
+                    try await queue.waitUntilAllOperationsAreFinished()
+                }
+            }
+        }
+        #expect(ratio < 3, "a look at all held limits at each event makes it more")
+    }
+
     @Test("Cancellation storms lose no permit", arguments: [1, 3])
     func storm(capacity: Int) async throws {
         let limits = (0..<3).map { _ in AsyncSemaphore(capacity: capacity) }

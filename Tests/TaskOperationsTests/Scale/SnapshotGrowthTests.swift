@@ -40,6 +40,19 @@ struct SnapshotGrowthTests {
         #expect(ratio < Self.limit, "a capture of all queues for each would make it 10")
     }
 
+    @Test("Scalars of a long name are replaced in linear time")
+    func hostileNames() {
+        let ratio = bestRatio(within: Self.limit) { isLarge in
+            let name = String(repeating: "\"\u{1}<é", count: isLarge ? 10_000 : 1_000)
+            return processorTime {
+                for _ in 0..<(isLarge ? 1 : 10) {
+                    #expect(name.onOneLine.replacingScalars { $0 == "\"" ? "&quot;" : nil }.hasPrefix("&quot; <é"))
+                }
+            }
+        }
+        #expect(ratio < Self.limit, "a copy of the text for each replaced scalar would make it 10")
+    }
+
     @Test("A snapshot takes linear time if each operation waits for an operation of another queue")
     func otherQueues() {
         let ratio = ratio { count in

@@ -162,6 +162,9 @@ extension SmallLimits {
     /// Performs the changes that a queue requests of its semaphores. Tells the queue which of its claims were served in
     /// this event.
     private mutating func updateLimits(of queue: Int) {
+        withCopy(of: queue) { state, copy in
+            state.claimReleasedLimits { set, level in copy.take(copy.claim(of: queue, set), at: level) }
+        }
         while true {
             for change in queues[queue].takeLimitChanges() ?? TinyArray() { perform(change, queue) }
             let served = messages[oldMessages...].lastIndex { claims[$0].queue == queue }
@@ -511,11 +514,16 @@ extension SmallLimits: Explorable {
             key.numbers += PriorityLevel.allCases.map { Int(queue.starting[$0]) }
             key.numbers += queue.records.slots.map { queue.limitedOperations.isParked($0) ? 1 : 0 }
             key.numbers += queue.records.slots.map { Int(queue.pace.orderLevel(of: $0, .background).rawValue) }
+            let sets = queue.limitedOperations.sets.slots
             for set in queue.limitedOperations.sets.all {
                 switch set.availability {
                 case .unknown: key.numbers.append(0)
                 case .claimed(let level, let isKeeping): key.numbers += [Int(level.rawValue) + 2, isKeeping ? 1 : 0]
-                case .held(let slot): key.numbers += [1, slot]
+                case .held(let holder):
+                    let earlier = sets.compactMap { queue.limitedOperations.holder(of: $0) }.count {
+                        $0.service < holder.service
+                    }
+                    key.numbers += [1, holder.entry.slot, earlier]
                 }
             }
             key.numbers.append(-2)
