@@ -37,7 +37,7 @@ public final class AdaptiveCapacity: Sendable {
     }
 
     private let state: Lock<State>
-    private let time: @Sendable () -> Double
+    private let face: ClockFace
     private let apply: @Sendable (Int) -> Void
     private let isMeasured: @Sendable (AnyTaskOperation) -> Bool
     private let isRefusal: @Sendable (any Error) -> Bool
@@ -52,16 +52,11 @@ public final class AdaptiveCapacity: Sendable {
             "The lower bound of the capacity is \(bounds.lowerBound); it must be at least 1. With 0, nothing would run."
         )
         state = Lock(State(meter: CapacityMeter(rule, within: bounds, from: capacity), applied: capacity))
-        time = Self.reader(of: clock)
+        face = ClockFace(clock)
         self.apply = apply
         self.isMeasured = isMeasured
         self.isRefusal = isRefusal
         change { _ in }
-    }
-
-    private static func reader<C: Clock>(of clock: C) -> @Sendable () -> Double where C.Duration == Duration {
-        let start = clock.now
-        return { start.duration(to: clock.now).inSeconds }
     }
 
     /// The number of bodies that may execute at once. During a measurement of the latency without load, it is the
@@ -109,12 +104,12 @@ public final class AdaptiveCapacity: Sendable {
     // The clock may be user code, so it is read with no lock held.
 
     private func begin() -> CapacityMeter.Start {
-        let now = time()
+        let now = face.now.inSeconds
         return state.withLock { $0.meter.start(at: now) }
     }
 
     private func end(_ start: CapacityMeter.Start, _ outcome: CapacityMeter.Outcome) {
-        let now = time()
+        let now = face.now.inSeconds
         change { $0.end(start, at: now, outcome) }
     }
 
