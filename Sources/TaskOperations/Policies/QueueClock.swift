@@ -32,7 +32,7 @@ final class QueueClock: Sendable {
     @inline(never)
     func read() -> Reading {
         let number = toldCount.load(ordering: .acquiring)
-        return Reading(time: face.now, number: number)
+        return Reading(time: face.reading, number: number)
     }
 
     /// Reports a reading to the state of the user. Call it under the lock of the user. If another thread has reported a
@@ -46,7 +46,10 @@ final class QueueClock: Sendable {
 
     /// Sleeps until the clock's reading is `time`, or until the task is cancelled.
     func sleep(until time: Duration) async {
-        if time > face.now { await face.sleep(until: time) }
+        // The face must know the present reading before it converts another one.
+        let now = face.now
+        let moment = face.time(ofReading: time)
+        if moment > now { await face.sleep(until: moment) }
     }
 
     /// Wakes the user as planned, if the user still exists then.

@@ -156,6 +156,9 @@ package final class ClockFace: Sendable {
         self.init(clock, from: clock.now)
     }
 
+    /// The reading of the clock, which decreases if the clock is set back.
+    var reading: Duration { read() }
+
     package var now: Duration {
         if isSteady { return read() }
         // Read before locking, because the clock may be user code. See `QueueClock.tell`.
@@ -173,8 +176,12 @@ package final class ClockFace: Sendable {
 
     /// The moment that is `delay` after an instant of the clock.
     func moment(_ delay: Duration, after instant: some InstantProtocol) -> Duration {
-        let reading = moment(instant) + delay.saturated
-        return isSteady ? reading : time.withLock { $0.time(ofReading: reading) }
+        time(ofReading: moment(instant) + delay.saturated)
+    }
+
+    /// The moment at which the clock has a reading, unless it is set to another time.
+    func time(ofReading reading: Duration) -> Duration {
+        isSteady ? reading : time.withLock { $0.time(ofReading: reading) }
     }
 
     /// Sleeps for a time, or until the task is cancelled. Without a time, lets other tasks run: repeated work would

@@ -74,8 +74,6 @@ struct LimitKeyTests {
         hosts.setCapacity(0, for: .some(nil) as String??)
         queue.isSuspended = false
         try await queue.waitUntilAllOperationsAreFinished()
-        #expect(hosts.storage.withLock { $0.state.keyCount } == 1, "The operations still have their keys.")
-        extendLifetime(withKey)
     }
 
     @Test(
@@ -244,7 +242,7 @@ struct LimitKeyTests {
 
     @Test(
         "Each of many keys starts early, in the order in which the limit serves them", .schedules(10),
-        arguments: [(2, 2), (3, 2), (8, 8), (100, 2), (100, 8)], [false, true])
+        arguments: [(1, 1), (2, 2), (3, 2), (100, 2)], [false, true])
     func manyKeys(of numbers: (width: Int, capacity: Int), areBodiesEmpty: Bool) async throws {
         let limit = AsyncSemaphore(capacity: numbers.capacity)
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: numbers.width, isSuspended: true))

@@ -53,7 +53,7 @@ struct AsyncSemaphoreRateTests {
         for count in 0..<3 { #expect(await hasToken() == (count < 2)) }
         setRate(nil)
         clock.advance(by: .seconds(20))
-        #expect(semaphore.storage.withLock { $0.state.keyCount } == 0)
+        #expect(await eventually { semaphore.storage.withLock { $0.state.keyCount } == 0 })
     }
 
     @Test("Tasks receive permits at the rate in total and at the rate of their keys", .schedules(10))
