@@ -48,6 +48,7 @@ struct PatternExample {
                 "func f(_ a: Operation, _ b: Operation) { b.addDependency(a) }",
                 "func f(_ all: [Operation], _ first: Operation) { for one in all { one.addDependency(first) } }",
                 "func f(_ a: Operation, _ b: Operation, _ c: Operation) { b.addDependency(a); c.addDependency(b); b.waitUntilFinished() }",
+                "class Load: Operation {}; func f(_ all: [Operation], _ load: Load) { all.forEach { load.addDependency($0) } }",
             ]),
         PatternExample(
             "operation-conditions",
@@ -610,11 +611,22 @@ struct PatternExample {
                 "func f() { var queues: [String: OperationQueue] = [:] }",
             ]),
         PatternExample(
-            "system-list-per-key", has: ["class M { var jobs: [String: [() -> Void]] = [:] }"],
-            hasNot: ["class M { var jobs: [() -> Void] = [] }", "class M { var handlers: [String: () -> Void] = [:] }"]),
+            "system-list-per-key",
+            has: ["class M { var jobs: [String: [() -> Void]] = [:]; func f() { jobs[key]?.removeFirst()() } }"],
+            hasNot: [
+                "class M { var jobs: [() -> Void] = [] }", "class M { var handlers: [String: () -> Void] = [:] }",
+                "class M { var handlers: [String: [() -> Void]] = [:] }",
+                "class M { var handlers: [Int: [(Data) -> Void]] = [:]; func f() { handlers[1]?.removeFirst() } }",
+            ]),
         PatternExample(
-            "system-manager", has: ["class M { static let shared = M(); func f() { session.dataTask(with: u) } }"],
-            hasNot: ["class M { static let shared = M() }"]),
+            "system-manager",
+            has: [
+                "class M { static let shared = M(); let all = DispatchGroup(); func f() { session.dataTask(with: u) } }"
+            ],
+            hasNot: [
+                "class M { static let shared = M() }",
+                "class M { static let shared = M(); func f() { session.dataTask(with: u) } }",
+            ]),
         PatternExample(
             "system-sellers",
             has: ["func f() { for n in a { Thread.detachNewThread { while let t = office.sell() { g(t) } } } }"],
@@ -797,6 +809,7 @@ struct PatternExample {
             ],
             hasNot: [
                 "class Q { let lock = NSLock(); var handlers: [() -> Void] = [] }",
+                "class Q { let lock = NSLock(); var all: [(Data) -> Void] = []; func f() { all.removeFirst()(data) } }",
                 "class Q { var pending: [() -> Void] = [] }",
             ]),
         PatternExample(

@@ -110,9 +110,74 @@ struct PrecisionTests {
                 let q = DispatchQueue(label: "q")
                 func data() -> Int { q.sync { let data = 1; return data } }
                 func more() -> Int { q.sync { self.data() } }
+                let size = 0
+                func size() -> Int { q.sync { 1 } }
+                func sum() -> Int { q.sync { self.size + size } }
             }
             """
         #expect(Self.lines("dispatch-sync-own-queue", source) == [4])
+    }
+
+    @Test("The name of a variable does not make a queue the system's")
+    func namesOfQueues() {
+        let source = """
+            class A {
+                let operationQueue = OperationQueue()
+                lazy var all: OperationQueue = { let delegateQueue = OperationQueue(); return delegateQueue }()
+                init(_ other: A) {
+                    self.operationQueue = OperationQueue()
+                    other.operationQueue = OperationQueue()
+                    unknown.operationQueue = OperationQueue()
+                    let settings = Settings(delegateQueue: OperationQueue())
+                }
+            }
+            struct Settings { var delegateQueue: OperationQueue }
+            """
+        #expect(Self.lines("queue-made", source) == [2, 3, 5, 6, 7, 8])
+        #expect(Self.lines("dispatch-required", source) == [])
+    }
+
+    @Test("A queue that a system object keeps is required, with its settings")
+    func requiredQueues() {
+        let source = """
+            class A: NSObject, NSFilePresenter {
+                let presentedItemOperationQueue = OperationQueue()
+                let query = NSMetadataQuery()
+                func f() {
+                    query.operationQueue = OperationQueue()
+                    let queue = OperationQueue()
+                    queue.maxConcurrentOperationCount = 1
+                    queue.name = "session"
+                    let session = URLSession(configuration: .default, delegate: self, delegateQueue: queue)
+                    session.delegateQueue.maxConcurrentOperationCount = 2
+                    session.delegateQueue.addOperation {}
+                }
+            }
+            """
+        let found = Example.findings(inSource: source)
+        #expect(found.filter { $0.pattern.id == "dispatch-required" }.map(\.line) == [2, 5, 6])
+        #expect(found.allSatisfy { $0.pattern.effort == .kept })
+    }
+
+    @Test("A qualified name is no creation in a cast, a conformance or an extension, and no second finding")
+    func qualifiedNames() {
+        let source = """
+            extension Foundation.Operation {}
+            class A: Foundation.Operation {}
+            func f(_ a: Any) {
+                if let b = a as? Foundation.Operation {}
+                if let b = a as? Operation {}
+                if a is Foundation.Operation {}
+                if let b = a as? A {}
+                if let q = a as? OperationQueue {}
+            }
+            func g() -> Foundation.Operation { Foundation.Operation() }
+            """
+        #expect(Self.lines("operation-extension", source) == [1])
+        #expect(Self.lines("operation-cast", source) == [7])
+        #expect(Self.lines("operation-made", source) == [10])
+        #expect(Self.lines("queue-made", source) == [])
+        #expect(Self.lines("operation-type", source) == [4, 5, 6, 10])
     }
 
     @Test("A check and an action are two sections of one function, with a branch between them")

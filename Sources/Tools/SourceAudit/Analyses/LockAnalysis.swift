@@ -163,7 +163,9 @@ extension FileMatcher {
             guard file[index - 2] == .static, let scope = file.outline.enclosing(.type, of: index) else { continue }
             let end = min(file.outline.scopes[scope].close, index + 400, file.tokens.count)
             let loads = (index..<end).contains { ["dataTask", "downloadTask"].contains(file.text($0)) }
-            if loads { add("system-manager", index, .likely) }
+            // A file without a group, a semaphore or an operation only wraps a session.
+            let batches = findings.contains { [.groups, .semaphores, .operations].contains($0.pattern.family) }
+            if loads, batches { add("system-manager", index, .likely) }
         }
     }
 
@@ -173,7 +175,7 @@ extension FileMatcher {
             guard file[variable.index + 1] == .colon, file[variable.index + 2] == .openSquare,
                 let colon = file.dictionaryColon(variable.index + 3)
             else { continue }
-            if file.isListOfFunctions(colon + 1) {
+            if isListOfWork(variable, at: colon + 1) {
                 add("system-list-per-key", variable.index, .likely)
             } else if let type = Typer.declaredType(of: variable, in: file), type.layers == 1,
                 let system = codeBase.systemType(type.name), system.isKind(of: .operationQueue)
@@ -196,19 +198,29 @@ extension FileMatcher {
                 Typer.declaredType(of: variable, in: file).flatMap { codeBase.systemType($0.name) }.map(guards.contains)
                     ?? false
             }
-            guard isGuarded, variables.contains(where: isListOfWork) else { continue }
+            guard isGuarded, variables.contains(where: { isListOfWork($0, at: $0.index + 2) }) else { continue }
             add("system-home-made-queue", type.index, .likely)
         }
     }
 
-    /// Whether a variable keeps functions or operations, and code removes them one at a time.
-    private func isListOfWork(_ variable: Variable) -> Bool {
+    /// Whether a variable keeps work in the list whose type is at an index: operations or functions, which code removes
+    /// one at a time. Functions that receive a result are handlers of other work.
+    private func isListOfWork(_ variable: Variable, at list: Int) -> Bool {
         let takes: Set = ["removeFirst", "popFirst", "popLast", "removeLast", "remove", "dropFirst"]
         let isTaken = file.tokens.indices.contains { index in
-            file.word(index) == variable.name && file[index + 1] == .dot && takes.contains(file.text(index + 2))
+            guard file.word(index) == variable.name else { return false }
+            var next = index + 1
+            while file[next] == .openSquare { next = max(file.partner(next), next) + 1 }
+            while file[next] == .question || file[next] == .exclamation { next += 1 }
+            return file[next] == .dot && takes.contains(file.text(next + 1))
         }
         guard isTaken else { return false }
-        if file[variable.index + 1] == .colon, file.isListOfFunctions(variable.index + 2) { return true }
+        if file[list - 1] == .colon, file.isListOfFunctions(list) {
+            var open = list + 1
+            while file[open] == .at { open += 2 }
+            while file[open + 1] == .openParen { open += 1 }
+            return file[open + 1] == .closeParen || file[open + 1] == .at
+        }
         guard let type = Typer.declaredType(of: variable, in: file), type.layers > 0 else { return false }
         let system = codeBase.systemType(type.name)
         return system?.isKind(of: .operation) == true || system == .workItem

@@ -125,7 +125,8 @@ extension FileMatcher {
             file.typeName(around: index) == file.typeName(around: scope.open), !hasOverloads(scope)
         else { return false }
         guard file[scope.head] == .func else { return file[index + 1] != .openParen && file[index + 1] != .equal }
-        return fits(index, scope.head + 1)
+        // A property can have the name of a function.
+        return (file[index + 1] == .openParen || file[index + 1] == .openBrace) && fits(index, scope.head + 1)
     }
 
     /// Whether the arguments of a call have the labels and the number of a function's parameters.

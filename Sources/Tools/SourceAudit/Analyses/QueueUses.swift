@@ -92,8 +92,9 @@ extension FileMatcher {
         // function.
         let own = codeBase.parameter(call.label, of: file.word(call.name))
         let isOwn =
-            own.flatMap { codeBase.systemType($0.name) } != nil
-            && !labels(call.name).contains { file.text($0) == "forName" }
+            codeBase.types[file.word(call.name)]?.contains(where: \.isDeclaration) == true
+            || own.flatMap { codeBase.systemType($0.name) } != nil
+                && !labels(call.name).contains { file.text($0) == "forName" }
         if file.language == .objectiveC, file[call.name] == .openSquare {
             let isAsked = (call.open..<min(call.open + 60, file.partner(call.open))).contains { index in
                 SystemQueues.calls[label]?.contains { file.text(index).hasPrefix($0) } ?? false
@@ -113,10 +114,18 @@ extension FileMatcher {
             if let message = typer.receiver(ofMessage: index) { start = message.open }
             while file[start - 1] == .openSquare { start -= 1 }
         }
-        if file[start - 1] == .equal, file.isWord(start - 2), SystemQueues.properties.contains(file.text(start - 2)) {
-            return .certain
-        }
+        if file[start - 1] == .equal, isSystemProperty(start - 2) { return .certain }
         return call(ofArgument: start).flatMap(requires)
+    }
+
+    /// Whether a name is a system object's property that keeps a queue. Variables of the code base have the same names.
+    func isSystemProperty(_ index: Int) -> Bool {
+        guard file.isWord(index), SystemQueues.properties.contains(file.text(index)) else { return false }
+        if file.text(index) == SystemQueues.requirement { return true }
+        guard file[index - 1] == .dot, let owner = typer.receiver(ofDot: index - 1), !owner.isMetatype else {
+            return false
+        }
+        return codeBase.types[owner.type.name] == nil
     }
 
     /// Renames values of queues that a system API requires, and removes findings that their call already counts.
@@ -133,11 +142,14 @@ extension FileMatcher {
             findings.filter { SystemQueues.made.contains($0.pattern.id) }.compactMap { finding in
                 identity(ofMade: finding.token).map { ($0, finding) }
             }, uniquingKeysWith: { first, _ in first })
-        for (identity, uses) in queueUses(of: Set(made.keys))
-        where uses.isGivenToSystem && !uses.isPassedOn && uses.members.isEmpty {
-            guard let finding = made[identity] else { continue }
+        for (identity, uses) in queueUses(of: Set(made.keys)) where uses.isGivenToSystem && !uses.isPassedOn {
+            guard let finding = made[identity],
+                uses.members.allSatisfy({ SystemQueues.settings.contains(file.vocabulary[$0]) })
+            else { continue }
             remove({ $0.family == finding.pattern.family }, at: finding.token)
             add("dispatch-required", finding.token, finding.certainty)
+            // The settings of a queue that is kept are kept.
+            for site in sites where site.identity == identity { remove({ _ in true }, at: site.token) }
         }
     }
 
@@ -174,7 +186,14 @@ enum SystemQueues {
     ]
 
     /// Properties of system objects that keep a queue.
-    static let properties: Set = ["delegateQueue", "operationQueue", "presentedItemOperationQueue"]
+    static let properties: Set = ["delegateQueue", "operationQueue", requirement]
+    /// The requirement of `NSFilePresenter`, which the code base implements.
+    static let requirement = "presentedItemOperationQueue"
+
+    /// The members of a queue that submit no work.
+    static let settings: Set = [
+        "name", "maxConcurrentOperationCount", "qualityOfService", "underlyingQueue", "setTarget",
+    ]
 
     /// The patterns that name a queue.
     static let parts: Set = ["dispatch-main-queue", "dispatch-global-queue", "queue-main", "run-loop-named"]

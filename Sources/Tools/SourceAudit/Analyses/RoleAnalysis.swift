@@ -6,8 +6,9 @@ extension FileMatcher {
         addCallbacks()
     }
 
-    /// Finds operations that represent the end of other operations. Such an operation has dependencies and no
-    /// dependents. It also is awaited, has a completion block, or depends on each operation of a list.
+    /// Finds operations that represent the end of other operations. Such an operation is of no subclass, and has
+    /// dependencies and no dependents. It also is awaited, has a completion block, or depends on each operation of a
+    /// list.
     private mutating func addLastOperations() {
         var dependents: [Identity: Int] = [:]
         var dependencies: Set<Identity> = []
@@ -15,7 +16,9 @@ extension FileMatcher {
         for finding in findings {
             switch finding.pattern.id {
             case "operation-dependency" where file[finding.token] == .addDependency:
-                guard let from = identity(ofMember: finding.token) else { continue }
+                guard let from = identity(ofMember: finding.token),
+                    let type = typer.receiver(ofDot: finding.token - 1)?.type.name, codeBase.systemTypes[type] != nil
+                else { continue }
                 if dependents[from] == nil { dependents[from] = finding.token }
                 if file.isWord(finding.token + 2), let to = identity(ofVariable: finding.token + 2) {
                     dependencies.insert(to)

@@ -122,11 +122,14 @@ extension FileMatcher {
         for type in declarations.types where type.kind == .extension {
             guard let system = codeBase.systemType(type.name), !codeBase.hides(type.name) else { continue }
             let isOwn = codeBase.types[type.name]?.contains { $0.kind == .class } ?? false
-            if system == .operation, !isOwn { add("operation-extension", type.index, .certain) }
+            guard system == .operation, !isOwn else { continue }
+            add("operation-extension", isQualified(type.index + 2) ? type.index + 2 : type.index, .certain)
         }
         for index in file.tokens.indices where file[index] == .as {
             guard file[index + 1] == .question || file[index + 1] == .exclamation, let type = file.type(at: index + 2),
-                codeBase.systemType(type.type.name)?.isKind(of: .operation) == true
+                codeBase.systemType(type.type.name)?.isKind(of: .operation) == true,
+                // A cast to the base class is a use of the type.
+                codeBase.systemTypes[type.type.name] != .operation
             else { continue }
             add("operation-cast", type.end - 1, .certain)
         }

@@ -28,7 +28,7 @@ extension FileMatcher {
         default: break
         }
         switch file[index - 1] {
-        case .dot: return isModule(index - 2)
+        case .dot: return isQualified(index)
         case .class, .struct, .enum, .protocol, .func, .case, .let, .var, .import, .associatedtype, .interface,
             .implementation, .typealias:
             return false

@@ -68,6 +68,8 @@ struct FileMatcher {
         // `willChangeValue(for: \.isFinished)` is part of a state machine, which is found as a whole.
         if file[index - 6] == .willChangeValue || file[index - 6] == .didChangeValue { return }
         guard let (type, certainty) = ownerType(index, rules) else { return }
+        // A system object keeps the queue, so the code that uses it there is kept too.
+        if file[index - 1] == .dot, isSystemProperty(index - 2) { return }
         if let identity = identity(ofMember: index) {
             sites.append(Site(identity: identity, type: type, member: file.word(index), token: index))
         }
@@ -339,12 +341,14 @@ struct FileMatcher {
             guard file[index - 1] == .openSquare, next == .new || next == .alloc else { return }
             return addMade(type, index)
         }
-        switch file[index - 1] {
-        case .colon where next == .openBrace && !isLabel(index - 2): return
+        var before = (isQualified(index) ? index - 2 : index) - 1
+        if file[before - 1] == .as { before -= 1 }  // `as?`, `as!`
+        switch file[before] {
+        case .colon where next == .openBrace && !isLabel(before - 1): return
         case .comma where next == .openBrace: return
-        case .arrow, .class, .enum, .actor, .extension, .protocol, .struct, .func, .case, .ampersand, .equals, .is, .as:
+        case .dot, .arrow, .class, .enum, .actor, .extension, .protocol, .struct, .func, .case, .ampersand, .equals,
+            .is, .as:
             return
-        case .dot where !isModule(index - 2): return
         default: break
         }
         var call = index + 1
@@ -370,7 +374,10 @@ struct FileMatcher {
         addMade(type, index)
     }
 
-    func isModule(_ index: Int) -> Bool { file[index] == .foundation || file[index] == .dispatch }
+    /// Whether the name of its module qualifies a type.
+    func isQualified(_ index: Int) -> Bool {
+        file[index - 1] == .dot && (file[index - 2] == .foundation || file[index - 2] == .dispatch)
+    }
 
     private mutating func addMade(_ type: SystemType, _ index: Int) {
         // A subclass is found at its declaration.

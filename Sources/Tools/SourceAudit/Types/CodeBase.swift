@@ -27,7 +27,7 @@ final class CodeBase {
     private var payloads: [Word: Agreed<TypeReference>] = [:]
     /// The functions of each type.
     private var methods: Set<MemberKey> = []
-    private var systemTypes: [Word: SystemType] = [:]
+    private(set) var systemTypes: [Word: SystemType] = [:]
     private var known: [Word: SystemType?] = [:]
     private var isolated: [Word: Bool] = [:]
     private let systemMembers: [MemberKey: TypeReference]
