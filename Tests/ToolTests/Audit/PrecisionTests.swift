@@ -159,6 +159,22 @@ struct PrecisionTests {
         #expect(found.allSatisfy { $0.pattern.effort == .kept })
     }
 
+    @Test("The lock of a condition changes with the condition, and counts once")
+    func locksOfConditions() {
+        let source = """
+            class A {
+                let condition = NSCondition()
+                func f() {
+                    condition.lock()
+                    while isEmpty { condition.wait() }
+                    condition.unlock()
+                }
+            }
+            """
+        let found = Example.findings(inSource: source)
+        #expect(found.map(\.pattern.id) == ["lock-condition"] + [String](repeating: "lock-condition-used", count: 3))
+    }
+
     @Test("A qualified name is no creation in a cast, a conformance or an extension, and no second finding")
     func qualifiedNames() {
         let source = """

@@ -98,7 +98,7 @@ struct TotalsTests {
         ])
         let runs = [
             package.run("--list").output, package.run().output, package.run("--format", "xcode").output,
-            package.run("--fix").errors,
+            package.run("--format", "github").output, package.run("--fix").errors,
         ]
         for text in runs {
             #expect(!text.unicodeScalars.contains("\u{202E}") && !text.unicodeScalars.contains("\u{1B}"), "\(text)")
@@ -109,5 +109,7 @@ struct TotalsTests {
         let html = try String(contentsOfFile: page, encoding: .utf8)
         #expect(!html.unicodeScalars.contains("\u{202E}") && html.contains("A\\\\u{202E}B\\u001b[31m"))
         #expect(runs[0].contains("A\\u{202E}B\\u{1B}[31m\\u{A}C.swift"))
+        // Git and patch read this form.
+        #expect(package.run("--fix").output.contains("A\\342\\200\\256B\\033[31m\\012C.swift\"\n@@"))
     }
 }

@@ -6,6 +6,8 @@ extension FileMatcher {
         let executor: Int
         let function: Int
         let isClosure: Bool
+        /// Whether the lock is a condition's. A `Mutex` does not replace it.
+        let isCondition: Bool
     }
 
     mutating func analyzeLocks() {
@@ -16,7 +18,7 @@ extension FileMatcher {
             Section(
                 identity: site.identity, token: site.token, executor: executor(site.token),
                 function: file.outline.enclosing(.function, of: site.token) ?? 0,
-                isClosure: site.member == Word(.withLock))
+                isClosure: site.member == Word(.withLock), isCondition: site.type == .condition)
         }
         addTwoSections(sections)
         addWithoutDefer(sections)
@@ -76,7 +78,8 @@ extension FileMatcher {
         for site in unlocks {
             if file.outline.enclosing(.deferred, of: site.token) != nil { deferred.insert(executor(site.token)) }
         }
-        for section in sections where !section.isClosure && !deferred.contains(section.executor) {
+        for section in sections where !section.isClosure && !section.isCondition && !deferred.contains(section.executor)
+        {
             remove({ $0.id == "lock-used" }, at: section.token)
             add("lock-without-defer", section.token, .certain)
         }

@@ -24,7 +24,7 @@ struct UnifiedDiff {
                 ranges.append(range)
             }
         }
-        var result = "--- a/\(path)\n+++ b/\(path)\n"
+        var result = "--- \(Self.quoted("a/\(path)"))\n+++ \(Self.quoted("b/\(path)"))\n"
         var (place, oldLine, newLine) = (0, 1, 1)
         for range in ranges {
             oldLine += range.lowerBound - place
@@ -42,6 +42,19 @@ struct UnifiedDiff {
             result += "@@ -\(oldStart),\(oldLine - oldStart) +\(newStart),\(newLine - newStart) @@\n" + body
         }
         text = result
+    }
+
+    /// The path, in quotes and with octal bytes as git writes it if it has special characters.
+    private static func quoted(_ path: String) -> String {
+        guard path.shown != path || path.contains(where: { "\"\\".contains($0) }) else { return path }
+        let bytes = path.utf8.map { byte in
+            guard (0x20..<0x7F).contains(byte), byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") else {
+                let digits = String(byte, radix: 8)
+                return "\\" + String(repeating: "0", count: 3 - digits.count) + digits
+            }
+            return String(UnicodeScalar(byte))
+        }
+        return "\"\(bytes.joined())\""
     }
 
     private static func line(_ mark: String, _ text: Substring) -> String {

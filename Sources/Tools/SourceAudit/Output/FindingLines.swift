@@ -38,7 +38,7 @@ struct FindingLines {
     /// character.
     private static func escaped(_ text: String, _ special: String) -> String {
         text.unicodeScalars.map { scalar in
-            if !special.unicodeScalars.contains(scalar) { return String(scalar) }
+            if !special.unicodeScalars.contains(scalar) { return String(scalar).shown }
             let digits = String(scalar.value, radix: 16, uppercase: true)
             return (digits.count == 1 ? "%0" : "%") + digits
         }.joined()

@@ -146,7 +146,19 @@ public struct Auditor {
             notes.append(Note(path: path, message: FileWalk.binaryFile))
             return nil
         }
+        if isGenerated(start) {
+            notes.append(Note(path: path, message: FileWalk.generatedFile))
+            return nil
+        }
         return [UInt8](data)
+    }
+
+    /// Whether the comment at the beginning of a file says that a program writes the file.
+    private static func isGenerated(_ start: Data) -> Bool {
+        let mark = #/(?i)@generated\b|do not (?:edit|modify)|\bauto-?generated|generated (?:by|using) /#
+        return String(decoding: start, as: UTF8.self).split(whereSeparator: \.isNewline)
+            .prefix { line in ["/", "*", " ", "\t", "#!"].contains(where: line.hasPrefix) }
+            .contains { $0.contains(mark) }
     }
 
     private func readIndexes(

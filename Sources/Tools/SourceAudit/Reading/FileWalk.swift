@@ -8,10 +8,12 @@ public struct Note: Sendable, Codable, Equatable {
 
 /// Finds the source files below some paths, sorted by name.
 struct FileWalk {
-    /// Folders that are skipped, besides documentation bundles. Their files are generated or belong to other projects.
+    /// Folders that are skipped. Their files are generated or belong to other projects.
     static let skipped: Set<String> = [
         ".build", ".git", "Pods", "Carthage", "checkouts", "DerivedData", "node_modules", ".swiftpm", "vendor",
     ]
+    /// Bundles that are skipped: documentation, and the headers of compiled libraries.
+    private static let skippedBundles = [".docc", ".framework", ".xcframework"]
 
     /// The message for a given path that does not exist.
     static let missing = "is not there, or cannot be looked at"
@@ -22,6 +24,7 @@ struct FileWalk {
     static let hugeFile = "has more than 4 GB"
     static let utf16File = "is UTF-16, which is not read: save it as UTF-8"
     static let binaryFile = "is binary, which is not read"
+    static let generatedFile = "is generated, and is not read: change its source"
     static let unread: Set = [missing, unreadFile, unreadFolder, unseenFile, hugeFile, utf16File]
 
     private(set) var paths: [String] = []
@@ -52,7 +55,8 @@ struct FileWalk {
                 notes.append(Note(path: path, message: Self.unreadFolder))
                 continue
             }
-            for name in names.sorted().reversed() where !Self.skipped.contains(name) && !name.hasSuffix(".docc") {
+            for name in names.sorted().reversed() where !Self.skipped.contains(name) {
+                if Self.skippedBundles.contains(where: name.hasSuffix) { continue }
                 let child = path.isEmpty ? name : path.hasSuffix("/") ? path + name : path + "/" + name
                 look(at: child, name, &waiting)
             }
