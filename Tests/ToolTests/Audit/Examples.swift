@@ -542,8 +542,13 @@ struct PatternExample {
             "timer", has: ["Timer.scheduledTimer(withTimeInterval: 1, repeats: true) { _ in }"],
             hasNot: ["class Timer {}; Timer()"]),
         PatternExample(
-            "timer-control", has: ["func f(t: Timer) { t.invalidate() }"],
-            hasNot: ["func f(t: Session) { t.invalidate() }"]),
+            "timer-control",
+            has: [
+                "func f(t: Timer) { t.invalidate() }",
+                "Timer.scheduledTimer(withTimeInterval: 1, repeats: true) { [weak self] t in t.invalidate() }",
+                "let t = Timer(timeInterval: 1, repeats: true, block: { t in t.invalidate() })",
+            ],
+            hasNot: ["func f(t: Session) { t.invalidate() }", "Session(repeats: true) { t in t.invalidate() }"]),
         PatternExample(
             "run-loop", has: ["RunLoop.current.run()", "CFRunLoopRun()"], hasNot: ["EventLoop.current.run()"]),
         PatternExample("run-loop-named", has: ["f(RunLoop.main)"], hasNot: ["f(Bundle.main)"]),
@@ -820,6 +825,17 @@ struct PatternExample {
     ]
 
     private static let objectiveC = [
+        PatternExample(
+            "perform-cancelled",
+            has: ["NSObject", "UIView", "A", "[self class]", "self.class"].map { receiver in
+                "@implementation A\n- (void)f { [\(receiver) cancelPreviousPerformRequestsWithTarget:self]; }\n@end"
+            },
+            hasNot: ["@implementation A\n- (void)f { [self cancelPrevious]; }\n@end"], isObjectiveC: true),
+        PatternExample(
+            "perform-after-delay",
+            has: ["- (void)f:(UILabel *)label { [label performSelector:@selector(g) withObject:nil afterDelay:1]; }"],
+            hasNot: ["- (void)f:(UILabel *)label { [label performSelector:@selector(g) withObject:nil]; }"],
+            isObjectiveC: true),
         PatternExample(
             "objc-queue-made", has: ["NSOperationQueue *q = [NSOperationQueue new];"],
             hasNot: ["NSOperationQueue *q = nil;"], isObjectiveC: true),

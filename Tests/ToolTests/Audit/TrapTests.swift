@@ -40,6 +40,8 @@ struct TrapTests {
         "NSWorkspace.shared.openApplication(at: url, configuration: c) { _, error in f() }",
         "UNUserNotificationCenter.current().requestAuthorization(options: [.alert]) { _, _ in f() }",
         "UNUserNotificationCenter.current().getNotificationSettings { settings in f() }",
+        "UNUserNotificationCenter.current().add(request) { _ in f() }",
+        "let center = UNUserNotificationCenter.current(); center.add(request, withCompletionHandler: { _ in f() })",
         "group.notify(queue: .global()) { f() }",
         "input.installTap(onBus: 0, bufferSize: 1024, format: nil) { buffer, _ in f() }",
     ]
@@ -72,10 +74,21 @@ struct TrapTests {
             "BGTaskScheduler.shared.register(forTaskWithIdentifier: id, using: .main) { task in f() }",
             "UIApplication.shared.open(url, options: [:]) { success in f() }", "queue.addOperation { f() }",
             "Task.detached { center.getNotificationSettings { settings in f() } }", "store.register(name) { f() }",
-            "process.terminationHandler = { _ in f() }",
+            "process.terminationHandler = { _ in f() }", "list.add(item) { f() }",
         ])
     func noTraps(body: String) throws {
         #expect(try Self.lines(Self.trap, "@MainActor class A { func go() { \(body) } }").isEmpty)
+    }
+
+    @Test("The setting of a project applies beside a manifest, except to the sources of the manifest's targets")
+    func projectBesideManifest() throws {
+        let source = "class A { func go() { input.installTap(onBus: 0, bufferSize: 1, format: nil) { b, _ in f() } } }"
+        let package = try Package(["A.swift": source])
+        let build = "SWIFT_VERSION = 5.0; SWIFT_DEFAULT_ACTOR_ISOLATION = MainActor;"
+        try package.write(build, to: "App.xcodeproj/project.pbxproj")
+        try package.write(source, to: "App/B.swift")
+        let found = Auditor(paths: [package.path]).result().findings.filter { $0.pattern.id == Self.trap }
+        #expect(found.map { ($0.path as NSString).lastPathComponent } == ["B.swift"])
     }
 
     @Test("An isolated delegate that a system object calls on its own queue is found")

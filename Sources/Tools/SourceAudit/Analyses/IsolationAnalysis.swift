@@ -48,8 +48,21 @@ extension FileMatcher {
         case "requestAccess", "requestAuthorization", "evaluatePolicy", "performChanges": file[index - 1] == .dot
         case "open": label("configuration", index) != nil
         case "installTap": label("onBus", index) != nil
+        case "add": isOfNotificationCenter(index)
         default: true
         }
+    }
+
+    /// Whether a method is one of `UNUserNotificationCenter.current()`, or of a variable with this value or type.
+    private func isOfNotificationCenter(_ index: Int) -> Bool {
+        guard file[index - 1] == .dot, var start = typer.chainStart(before: index - 1) else { return false }
+        if let variable = declarations.local(file.word(start), at: index, in: file),
+            case .expression(let value) = variable.source
+        {
+            start = value
+        }
+        let type = typer.receiver(ofDot: index - 1)?.type.name ?? file.word(start)
+        return file.vocabulary[type] == "UNUserNotificationCenter"
     }
 
     /// The first token of the argument with a label.
@@ -193,6 +206,7 @@ extension FileMatcher {
 private enum Callbacks {
     static let functions: Set<String> = [
         "setEventHandler", "setCancelHandler", "setRegistrationHandler", "DispatchWorkItem", "notify", "register",
+        "add",
         "requestAuthorization", "getNotificationSettings", "getPendingNotificationRequests",
         "getDeliveredNotifications", "requestAccess", "openApplication", "open", "evaluatePolicy", "installTap",
         "performChanges", "recognitionTask", "AVAudioSourceNode", "AVAudioSinkNode", "HKObserverQuery", "HKSampleQuery",

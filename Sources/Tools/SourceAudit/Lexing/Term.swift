@@ -84,7 +84,7 @@ enum Term: String, CaseIterable {
     case addDependency, removeDependency, cancel, isCancelled, start, isExecuting, isFinished, isReady
     case isAsynchronous, isConcurrent, encodeWithCoder
     case willChangeValue, didChangeValue, completionBlock, dependencies, notify, barrier, label, value, target
-    case deadline, repeats, invalidate, invalidatePrevious = "cancelPreviousPerformRequests", `enter`, leave
+    case deadline, repeats, invalidate, `enter`, leave
     case maxConcurrentOperationCount, waitUntilFinished, operations, delegate, run, taskQueue, asyncAfter, execute
     case concurrent, flags, group, qos, error, errorType = "Error", sendableType = "Sendable"
     case globalActor = "MainActor"

@@ -179,17 +179,9 @@ extension FileMatcher {
             var method = scope.open - 1
             if file[method] == .closeParen { method = file.partner(method) - 1 }
             if file[method] == .openParen { method -= 1 }
-            if file[method] == .colon { method = callee(ofArgument: method) ?? method }
+            if file[method] == .colon { method = file.callee(ofArgument: method) ?? method }
             return file.isWord(method) ? method : nil
         }
-    }
-
-    /// The function that receives the argument behind a colon.
-    private func callee(ofArgument colon: Int) -> Int? {
-        for position in stride(from: colon, to: max(0, colon - 40), by: -1) where file[position] == .openParen {
-            if file.partner(position) > colon { return position - 1 }
-        }
-        return nil
     }
 
     /// Whether a token is in a closure that a queue executes, and the innermost such queue is not the main one.

@@ -302,7 +302,9 @@ struct FileMatcher {
         }
         // If the receiver has another class, the selector is not significant.
         if let own = receiver.type, type == nil, codeBase.declares(word, in: own.type.name) { return }
-        if type == nil, word != Word(.invalidatePrevious), let other = receiver.type, isForeign(other) { return }
+        // Every object has the methods of NSObject that perform selectors.
+        let isOfEachObject = messages.contains { $0.pattern.id.hasPrefix("perform-") }
+        if type == nil, !isOfEachObject, let other = receiver.type, isForeign(other) { return }
         for rule in messages where holds(rule.conditions, index) {
             return add(rule.pattern, index, type == nil ? .likely : .certain)
         }

@@ -87,6 +87,14 @@ final class SourceFile {
         return start - Int(lineStarts[line(at: start) - 1]) + 1
     }
 
+    /// The function that receives the argument behind a colon.
+    func callee(ofArgument colon: Int) -> Int? {
+        for position in stride(from: colon, to: max(0, colon - 40), by: -1) where self[position] == .openParen {
+            if partner(position) > colon { return position - 1 }
+        }
+        return nil
+    }
+
     /// Whether a token is the first on its line.
     func isFirstOnLine(_ index: Int) -> Bool {
         index == 0 || line(index) != line(index - 1)

@@ -31,9 +31,10 @@ struct Targets {
     }
 
     private mutating func read(_ folder: String) {
-        if let text = Self.text(folder + "/Package.swift") { read(manifest: text, folder) }
-        guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else { return }
-        for name in names where name.hasSuffix(".xcodeproj") {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let projects = names.filter { $0.hasSuffix(".xcodeproj") }
+        if let text = Self.text(folder + "/Package.swift") { read(manifest: text, folder, isAlone: projects.isEmpty) }
+        for name in projects {
             guard let text = Self.text("\(folder)/\(name)/project.pbxproj") else { continue }
             let versions = text.matches(of: #/SWIFT_VERSION = ([\d.]+);/#).map { $0.1 }
             let isChecked = !versions.isEmpty && versions.allSatisfy { $0.hasPrefix("6") }
@@ -41,20 +42,22 @@ struct Targets {
         }
     }
 
-    private mutating func read(manifest text: String, _ folder: String) {
+    /// - Parameter isAlone: Whether no project is beside the manifest. Otherwise, the manifest applies to the sources
+    ///   of its targets, and the project to all others.
+    private mutating func read(manifest text: String, _ folder: String, isAlone: Bool) {
         let major = text.firstMatch(of: #/swift-tools-version:\s*(\d+)/#).flatMap { Int($0.1) } ?? 5
         let isOld = text.contains(#/(?:swiftLanguageModes|swiftLanguageVersions):\s*\[\s*\.(?:v4|v5|version\("[45])/#)
         let isNew = text.contains(#/swiftLanguage(?:Modes|Versions):\s*\[\s*\.(?:v6|version\("6)/#)
         let isChecked = isNew || major >= 6 && !isOld
-        folders.append((folder, isChecked, false))
+        if isAlone { folders.append((folder, isChecked, false)) }
         // A target can override the setting.
         for part in text.split(separator: #/\.(?:target|executableTarget|testTarget|macro)\(/#).dropFirst() {
             guard let name = part.firstMatch(of: #/name:\s*"([^"]+)"/#)?.1 else { continue }
             let mode = part.firstMatch(of: #/swiftLanguageMode\(\s*\.v(\d)/#)?.1
             let isIsolated = part.contains("defaultIsolation(MainActor")
-            guard mode != nil || isIsolated else { continue }
+            guard mode != nil || isIsolated || !isAlone else { continue }
             let path = part.firstMatch(of: #/path:\s*"([^"]+)"/#).map { String($0.1) }
-            let isOwn = mode.map { $0 == "6" } ?? true
+            let isOwn = mode.map { $0 == "6" } ?? (isIsolated || isChecked)
             for place in path.map({ [$0] }) ?? ["Sources/\(name)", "Tests/\(name)"] {
                 folders.append(("\(folder)/\(place)", isOwn, isIsolated))
             }

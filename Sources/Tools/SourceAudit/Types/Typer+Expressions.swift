@@ -189,14 +189,20 @@ extension Typer {
         }
     }
 
-    /// The type of a closure's parameter, if the closure receives the elements of a collection.
+    /// The type of a closure's parameter, if the closure receives the elements of a collection, or a timer.
     private func element(ofClosure open: Int, isSecond: Bool, _ depth: Int) -> Result? {
         guard depth < Self.deepest else { return nil }
         var method = open - 1
         if file[method] == .openParen { method -= 1 }
         if file[method] == .closeParen { method = file.partner(method) - 1 }
+        if file[method] == .colon { method = file.callee(ofArgument: method) ?? method }
         if file[method] == .withTaskOperationQueue {
             return Result(type: TypeReference(name: codeBase.vocabulary[SystemType.taskQueue.rawValue]))
+        }
+        let isNamed = file[method] == .initializer || file.text(method) == "scheduledTimer"
+        let made = isNamed && file[method - 1] == .dot ? method - 2 : method
+        if !isSecond, codeBase.systemType(file.word(made)) == .timer {
+            return Result(type: TypeReference(name: file.word(made)))
         }
         guard file[method - 1] == .dot else { return nil }
         switch file[method] {
