@@ -585,7 +585,14 @@ struct PatternExample {
             has: ["class A { let c = NSCondition(); func f() { while next != n { c.wait() } } }"],
             hasNot: ["class A { let c = NSCondition(); func f() { while list.isEmpty { c.wait() } } }"]),
         PatternExample(
-            "lock-unfair", has: ["os_unfair_lock_lock(&l)", "let l = OSAllocatedUnfairLock(initialState: 0)"],
+            "lock-allocated",
+            has: [
+                "let l = OSAllocatedUnfairLock(initialState: 0)", "let l: OSAllocatedUnfairLock<Int>",
+                "func f(_ l: OSAllocatedUnfairLock<Void>) { l.lock() }",
+            ],
+            hasNot: ["let l = NSLock()", "let l = Mutex(0)"]),
+        PatternExample(
+            "lock-unfair", has: ["os_unfair_lock_lock(&l)", "let l = os_unfair_lock()"],
             hasNot: ["let l = Mutex(0)"]),
         PatternExample(
             "lock-pthread", has: ["pthread_mutex_lock(&m)", "var m = pthread_mutex_t()"], hasNot: ["mutex_lock(&m)"]),

@@ -99,12 +99,12 @@ struct RewriteSafetyTests {
     func platforms() throws {
         let own = "targets: [.target(name: \"App\")]"
         for (arguments, reason) in [
-            (own, "Package.swift allows iOS 0.0, which has no Mutex"),
+            (own, "Package.swift states no version of iOS, which may have no Mutex"),
             ("platforms: [.iOS(.v17), .macOS(.v15)], " + own, "Package.swift allows iOS 17.0, which has no Mutex"),
             ("platforms: [.iOS(\"17.4\"), .macOS(.v15)], " + own, "allows iOS 17.4"),
             ("platforms: [.macOS(.v10_15)], " + own, "allows macOS 10.15"),
             ("platforms: [.iOS(.v18)], " + own, "allows macOS 10.13"),
-            ("platforms: [mine], " + own, "which has no Mutex"),
+            ("platforms: [mine], " + own, "which may have no Mutex"),
             ("platforms: [.macOS(.v13), .iOS(.v16)], " + own, "no Mutex, and Linux has no OSAllocatedUnfairLock"),
         ] {
             let package = try Package(["A.swift": Self.lock], manifest: manifest(arguments))
@@ -116,6 +116,32 @@ struct RewriteSafetyTests {
         let kit = try Package(
             ["A.swift": "import UIKit\n" + Self.lock], manifest: manifest("platforms: [.iOS(.v18)], " + own))
         #expect(kit.fixes().files.count == 1)
+    }
+
+    @Test("The platforms of a package are raised with those of the packages that depend on it, or not at all")
+    func dependents() throws {
+        let app = try Package([:], manifest: manifest("dependencies: [.package(path: \"Mid\")], targets: []"))
+        let mid = "platforms: [.macOS(.v12)], dependencies: [.package(path: \"../Low\")], targets: []"
+        try app.write(manifest(mid), to: "Mid/Package.swift")
+        try app.write(manifest("targets: [.target(name: \"Low\")]"), to: "Low/Package.swift")
+        try app.write(manifest("targets: []"), to: "Other/Package.swift")
+        try app.write(Self.lock, to: "Low/Sources/Low/A.swift")
+        try app.write("", to: ".git/HEAD")
+        func fixes(_ folders: String...) -> Fixes {
+            var auditor = Auditor(paths: folders.map { app.path + $0 })
+            auditor.raisesPlatforms = true
+            return auditor.fixes()
+        }
+        let names = fixes("").files.map { String($0.path.dropFirst(app.path.count + 1)) }
+        #expect(names == ["Low/Package.swift", "Low/Sources/Low/A.swift", "Mid/Package.swift", "Package.swift"])
+        let low = fixes("/Low")
+        #expect(low.files.isEmpty && low.left.first?.reason.contains("/Mid/Package.swift depends on it") == true)
+        // The audit does not raise the deployment targets of an Xcode project.
+        let reference = "R = { isa = XCLocalSwiftPackageReference; relativePath = Low; }; P = {"
+        try app.write(
+            xcodeProject("IPHONEOS_DEPLOYMENT_TARGET = 17.0;").replacing(" P = {", with: reference),
+            to: "App.xcodeproj/project.pbxproj")
+        #expect(fixes("").left.first?.reason.contains("App.xcodeproj allows iOS 17.0") == true)
     }
 
     @Test("A podspec states platforms too, which are never raised")
@@ -238,6 +264,10 @@ struct RewriteSafetyTests {
             ))
         #expect(queue?.contains("let q: OSAllocatedUnfairLock<Void> = OSAllocatedUnfairLock()") == true)
         #expect(queue?.contains("return q.withLockUnchecked { 1 }") == true)
+        for rewritten in [rewritten, semaphore, queue] {
+            let left = Example.findings(inSource: rewritten ?? "").filter { $0.pattern.effort != .kept }
+            #expect(left.isEmpty, "\(left)")
+        }
         for body in [
             "lock.lock()\n        return 1", "lock.try()", "h(lock)",
             "lock.lock()\n        await h()\n        lock.unlock()",

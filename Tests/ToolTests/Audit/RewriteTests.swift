@@ -118,7 +118,10 @@ struct RewriteTests {
             "a protocol requires it",
             "protocol Locked { var lock: NSLock { get } }\n" + lockClass("", in: "class A: Locked")
         ),
-        ("may have no value yet", lockClass("let y: Int\nlock.lock()\ndefer { lock.unlock() }\ny = x\nprint(y)")),
+        ("y may have no value yet", lockClass("let y: Int\nlock.lock()\ndefer { lock.unlock() }\ny = x\nprint(y)")),
+        ("y may have no value yet", lockClass("let y: ((Int) -> Void)?\nlock.lock()\ny = z\nlock.unlock()\ny?(1)")),
+        ("y may have no value yet", lockClass("let y: (Int, [Int])\nlock.lock()\ny = z\nlock.unlock()\nprint(y)")),
+        ("may have no value yet", lockClass("let (y, z): (Int, Int)\nlock.lock()\n(y, z) = w\nlock.unlock()\ng(y)")),
         (
             "the code leaves the critical section",
             lockClass("for _ in 0..<2 {\nlock.lock()\ndefer { lock.unlock() }\nif x == 1 { break }\nx = 1\n}")

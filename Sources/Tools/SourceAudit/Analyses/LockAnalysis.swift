@@ -12,7 +12,7 @@ extension FileMatcher {
 
     mutating func analyzeLocks() {
         let sections = sites.filter { site in
-            let isLock = [.lock, .recursiveLock, .unfairLock, .condition].contains(site.type)
+            let isLock = [.lock, .recursiveLock, .condition].contains(site.type)
             return isLock && (site.member == Word(.lock) || site.member == Word(.withLock))
         }.map { site in
             Section(

@@ -158,7 +158,7 @@ struct CriticalSection {
 
     /// The kinds of statements that leave the section.
     private func exits(of executor: Int) throws(Refusal) -> Exits {
-        try checkUnsetConstants()
+        try checkUnsetVariables()
         var exits = Exits()
         for index in body where file[index - 1] != .dot {
             switch file[index] {
@@ -200,20 +200,32 @@ struct CriticalSection {
         }
     }
 
-    /// Throws if the statements initialise a constant, because a closure cannot capture an uninitialised constant.
-    private func checkUnsetConstants() throws(Refusal) {
-        for variable in rewriter.matcher.declarations.variables where variable.index < use && variable.index > 0 {
-            let isDeclared = file[variable.index - 1] == .let || file[variable.index - 1] == .var
-            let around = file.outline.scopes[variable.scope]
-            guard isDeclared, around.kind != .type, around.kind != .file, around.open < use, around.close > use,
-                file[variable.index + 1] == .colon, let end = file.type(at: variable.index + 2)?.end
-            else { continue }
-            var next = end
-            while file[next] == .question || file[next] == .closeSquare || file[next] == .greater { next += 1 }
-            if file[next] != .equal, file[next] != .openBrace, file.isFirstOnLine(next) {
-                throw Refusal("\(file.text(variable.index)) may have no value yet in line \(line)")
+    /// Throws if the statements may initialise a variable, because a closure cannot capture an uninitialised variable.
+    private func checkUnsetVariables() throws(Refusal) {
+        for place in file.outline.scopes(around: use) {
+            let around = file.outline.scopes[place]
+            guard around.kind != .type, around.kind != .file else { return }
+            for index in around.open..<use where file[index] == .let || file[index] == .var {
+                guard file.outline.scope(of: index) == place, isUnset(index) else { continue }
+                throw Refusal("\(file.text(index + 1)) may have no value yet in line \(line)")
             }
         }
+    }
+
+    /// Whether a declaration has a type and no value.
+    private func isUnset(_ declaration: Int) -> Bool {
+        let name = declaration + 1
+        var next = (file[name] == .openParen ? file.partner(name) : name) + 1
+        guard file[next] == .colon, file[declaration - 1] != .case else { return false }
+        repeat {
+            switch file[next] {
+            case .equal, .openBrace: return false
+            case .semicolon, .closeBrace: return true
+            case .openParen, .openSquare: next = max(file.partner(next), next) + 1
+            default: next += 1
+            }
+        } while next < use && !(file.isFirstOnLine(next) && file[next] != .arrow && file[next - 1] != .arrow)
+        return file[next] != .equal && file[next] != .openBrace
     }
 
     /// Throws if a `break` or `continue` leaves the statements.

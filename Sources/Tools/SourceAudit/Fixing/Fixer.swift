@@ -46,7 +46,7 @@ extension Auditor {
         guard let audited else { return (result, Fixes()) }
         var fixer = Fixer(
             facts: facts, codeBase: audited.codeBase, rules: audited.rules, paths: result.paths,
-            projects: Projects(roots: paths), raisesPlatforms: raisesPlatforms)
+            projects: Projects(roots: paths, paths: result.paths), raisesPlatforms: raisesPlatforms)
         fixer.run(candidates)
         return (result, fixer.fixes)
     }
@@ -96,6 +96,7 @@ struct Fixer {
                             _ = try manifest.edits(
                                 bridgeFor: need == .bridge ? [paths[number]] : [], raisesPlatforms: raisesPlatforms)
                         }
+                        _ = try dependents(of: project)
                     }
                     if need == .lock { try checkName(of: lock, in: matcher) }
                     let change = try change(finding, matcher, project, lock)
@@ -115,6 +116,9 @@ struct Fixer {
             guard !modules.isEmpty else { continue }
             changed[project.folder, default: (project.manifests, [])].bridge +=
                 modules.contains("TaskOperationsBridge") ? [paths[number]] : []
+            for (folder, manifests) in (try? dependents(of: project)) ?? [:] where changed[folder] == nil {
+                changed[folder] = (manifests, [])
+            }
         }
         for change in changed.values {
             for manifest in change.manifests { rewrite(manifest, change.bridge) }
@@ -288,6 +292,15 @@ struct Fixer {
     private func adding(_ module: String, to bytes: [UInt8], _ number: Int) -> [UInt8] {
         let file = SourceFile(path: paths[number], number: number, bytes: bytes, vocabulary: codeBase.vocabulary)
         return FileImports(file).adding(module).applied(to: bytes)
+    }
+
+    /// The manifests whose platforms have to be raised with those of a project; none if its platforms are not raised.
+    private mutating func dependents(of project: Project) throws(Refusal) -> [String: [Manifest]] {
+        guard raisesPlatforms else { return [:] }
+        for manifest in project.manifests where try !manifest.edits(bridgeFor: [], raisesPlatforms: true).isEmpty {
+            return try projects.dependents(of: project.folder)
+        }
+        return [:]
     }
 
     private mutating func rewrite(_ manifest: Manifest, _ paths: [String]) {

@@ -213,12 +213,11 @@ struct Manifest {
         }
     }
 
-    /// Whether the manifest names a folder as a dependency.
-    func dependsOn(_ folder: String) -> Bool {
-        file.tokens.indices.contains { index in
+    /// The folders of the packages that the manifest names by their paths. Targets have paths, too.
+    var packages: [String] {
+        file.tokens.indices.filter { index in
             file.text(index) == "path" && file[index + 1] == .colon && file.isString(index + 2)
-                && URL(filePath: "\(self.folder)/\(file.text(index + 2))").standardizedFileURL.path == folder
-        }
+        }.map { URL(filePath: "\(folder)/\(file.text($0 + 2))").standardizedFileURL.path }
     }
 
     /// The tokens at which the entries of the list of platforms begin; nil if the manifest computes the list.
@@ -239,9 +238,9 @@ struct Manifest {
         var platforms = Platforms()
         for entry in platformEntries ?? [] {
             let value = (entry + 3..<file.partner(entry + 2)).map { file.text($0) }.joined()
-            platforms.state(file.text(entry + 1), Platforms.Version(value) ?? Platforms.Version(0), in: name)
+            platforms.state(file.text(entry + 1), Platforms.Version(value) ?? .unknown, in: name)
         }
-        if platforms.systems.isEmpty { platforms.state("iOS", Platforms.Version(0), in: name) }
+        if platforms.systems.isEmpty { platforms.state("iOS", .unknown, in: name) }
         if !platforms.systems.contains("macOS") { platforms.state("macOS", Platforms.Version(10, 13), in: name) }
         return platforms
     }

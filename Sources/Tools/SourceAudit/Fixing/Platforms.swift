@@ -6,6 +6,9 @@ struct Platforms {
         let major: Int
         let minor: Int
 
+        /// The version of a system that a file does not state, or computes.
+        static let unknown = Version(0)
+
         init(_ major: Int, _ minor: Int = 0) { (self.major, self.minor) = (major, minor) }
 
         /// Reads `v10_15`, `16.4` or `9`; nil without a number.
@@ -67,7 +70,11 @@ struct Platforms {
         let tooOld = statements.first { statement in
             lock.floor(statement.system).map { statement.version < $0 } ?? false
         }
-        return tooOld.map { "\($0.source) allows \($0.system) \($0.version), which has no \(lock.name)" }
+        return tooOld.map { statement in
+            statement.version == .unknown
+                ? "\(statement.source) states no version of \(statement.system), which may have no \(lock.name)"
+                : "\(statement.source) allows \(statement.system) \(statement.version), which has no \(lock.name)"
+        }
     }
 }
 
@@ -92,7 +99,7 @@ extension Platforms {
                 platforms.state(system, version, in: name)
                 isRead = true
             }
-            if !isRead { platforms.state("iOS", Version(0), in: name) }
+            if !isRead { platforms.state("iOS", .unknown, in: name) }
         }
         return platforms
     }

@@ -19,8 +19,17 @@ struct Projects {
     private let roots: [String]
     private var packages: [String: Result<[Manifest], Refusal>] = [:]
     private var xcodeProjects: [String: [XcodeProject]] = [:]
+    private var dependents: [String: Result<[String: [Manifest]], Refusal>] = [:]
+    /// The audited manifests.
+    private let audited: Set<String>
+    /// The folders of the repositories with the given paths.
+    private lazy var folders = Self.folders(around: roots)
 
-    init(roots: [String]) { self.roots = roots.map(Self.absolute) }
+    /// - Parameter paths: The audited files.
+    init(roots: [String], paths: [String]) {
+        self.roots = roots.map(Self.absolute)
+        audited = Set(paths.lazy.filter { $0.hasSuffix("Package.swift") }.map(Self.absolute))
+    }
 
     private static func absolute(_ path: String) -> String {
         URL(filePath: path.isEmpty ? "." : path).standardizedFileURL.path
@@ -87,10 +96,74 @@ struct Projects {
             guard !manifests.isEmpty || FileManager.default.fileExists(atPath: outer + "/Package.swift") else {
                 continue
             }
-            guard manifests.contains(where: { $0.dependsOn(folder) }) else {
+            guard depends(manifests, on: folder) else {
                 throw Refusal("it is in a project of its own below a package: give the path of that project")
             }
         }
+    }
+
+    // MARK: Packages that depend on others
+
+    /// Whether a package depends on another by its path, directly or through others.
+    private mutating func depends(_ manifests: [Manifest], on folder: String) -> Bool {
+        var waiting = manifests.flatMap(\.packages)
+        var seen: Set<String> = []
+        while let package = waiting.popLast() {
+            if package == folder { return true }
+            guard seen.insert(package).inserted else { continue }
+            waiting += ((try? self.manifests(in: package)) ?? []).flatMap(\.packages)
+        }
+        return false
+    }
+
+    /// The manifests of the packages that depend on a package by its path, directly or through others, by their folders.
+    /// Throws if the platforms of one cannot be raised with those of the package.
+    mutating func dependents(of folder: String) throws(Refusal) -> [String: [Manifest]] {
+        if let known = dependents[folder] { return try known.get() }
+        do throws(Refusal) {
+            let found = try findDependents(of: folder)
+            dependents[folder] = .success(found)
+            return found
+        } catch {
+            dependents[folder] = .failure(error)
+            throw error
+        }
+    }
+
+    private mutating func findDependents(of folder: String) throws(Refusal) -> [String: [Manifest]] {
+        var found: [String: [Manifest]] = [:]
+        for other in folders where other != folder {
+            for project in xcodeProjects(in: other) {
+                let packages = project.packages.filter { FileManager.default.fileExists(atPath: $0 + "/Package.swift") }
+                let isDependent = packages.contains { package in
+                    package == folder || depends((try? manifests(in: package)) ?? [], on: folder)
+                }
+                guard isDependent, let obstacle = project.platforms().obstacle(to: .mutex) else { continue }
+                throw Refusal("a project depends on its package, and \(obstacle)")
+            }
+            guard let manifests = try? manifests(in: other), depends(manifests, on: folder) else { continue }
+            let isGiven = audited.contains(other + "/Package.swift") || roots.contains { $0.hasPrefix(other + "/") }
+            guard isGiven else {
+                throw Refusal("\(other)/Package.swift depends on its package: give the path of that folder, too")
+            }
+            for manifest in manifests { _ = try manifest.edits(bridgeFor: [], raisesPlatforms: true) }
+            found[other] = manifests
+        }
+        return found
+    }
+
+    /// The folders with sources in the repositories of some paths, and the folders around these.
+    private static func folders(around roots: [String]) -> [String] {
+        var repositories = RepositoryPaths()
+        let tops = Set(roots.map { repositories.root(of: $0 + "/") ?? $0 })
+        var folders = tops
+        for path in FileWalk(tops.sorted()).paths {
+            var folder = URL(filePath: absolute(path)).deletingLastPathComponent().path
+            while folder.count > 1, folders.insert(folder).inserted {
+                folder = URL(filePath: folder).deletingLastPathComponent().path
+            }
+        }
+        return folders.sorted()
     }
 
     private mutating func manifests(in folder: String) throws(Refusal) -> [Manifest] {

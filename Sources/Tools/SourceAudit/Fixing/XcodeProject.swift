@@ -15,6 +15,8 @@ struct XcodeProject {
     /// Folders whose files a target compiles, without the excluded files.
     private var folders: [(path: String, target: String, excluded: Set<String>)] = []
     private let settings: [String: [Settings]]
+    /// The paths that may be the folders of local packages.
+    let packages: Set<String>
 
     /// Reads `Name.xcodeproj` in a folder; nil if the project cannot be read.
     init?(folder: String, name: String) {
@@ -27,6 +29,10 @@ struct XcodeProject {
         hasBridge = objects.values.contains { $0["productName"] as? String == "TaskOperationsBridge" }
         let top = (project["projectDirPath"] as? String).map { Self.join(folder, $0) } ?? folder
         let paths = Self.paths(of: project["mainGroup"] as? String ?? "", at: top, top, objects)
+        let references = paths.filter { objects[$0.key]?["isa"] as? String == "PBXFileReference" }.map(\.value)
+        let packages = objects.values.filter { $0["isa"] as? String == "XCLocalSwiftPackageReference" }
+        self.packages = Set(
+            references + packages.compactMap { ($0["relativePath"] as? String).map { Self.join(folder, $0) } })
         var settings: [String: [Settings]] = [:]
         let base = Self.configurations(project, paths, objects)
         for target in project["targets"] as? [String] ?? [] {
@@ -144,17 +150,18 @@ struct XcodeProject {
         ("visionOS", "XROS_DEPLOYMENT_TARGET", "xr"),
     ]
 
-    /// The deployment targets of the targets that compile a file. A target that states none for its system allows every
-    /// version.
-    func platforms(of path: String) -> Platforms {
+    /// The deployment targets of the targets that compile a file, or of all targets. A target that states none for its
+    /// system allows every version.
+    func platforms(of path: String? = nil) -> Platforms {
         var platforms = Platforms()
-        for settings in targets(compiling: path).flatMap({ self.settings[$0] ?? [] }) {
+        let targets = path.map(targets) ?? Set(settings.keys)
+        for settings in targets.flatMap({ self.settings[$0] ?? [] }) {
             let kits = [settings["SDKROOT"], settings["SUPPORTED_PLATFORMS"]].compactMap(\.self).joined(separator: " ")
             let named = Self.keys.filter { kits.contains($0.kit) }
             let stated = Self.keys.filter { settings[$0.key] != nil }
             for (system, key, _) in !named.isEmpty ? named : !stated.isEmpty ? stated : [Self.keys[0]] {
                 let version = settings[key].flatMap { resolved($0, settings) }.flatMap { Platforms.Version($0) }
-                platforms.state(system, version ?? Platforms.Version(0), in: name)
+                platforms.state(system, version ?? .unknown, in: name)
             }
         }
         return platforms

@@ -41,8 +41,16 @@ extension Patterns {
             .function(["fcntl"], when: [.called, .mentions("F_SETLKW")]),
             .function(["lockf"], when: [.called, .free])),
         Pattern(
-            "lock-unfair", .locks, "os_unfair_lock, OSAllocatedUnfairLock, OSSpinLock", recipe: "Threads/NSLock",
-            .callers, .state, "A Mutex, or an actor.", .made([.unfairLock, .unfairLockStructure]),
+            "lock-allocated", .locks, "OSAllocatedUnfairLock", recipe: "Threads/NSLock", .kept, .state,
+            "Keep it until all systems have a Mutex.", .made([.unfairLock]),
+            .member(
+                [
+                    "lock", "unlock", "withLock", "withLockUnchecked", "withLockIfAvailable",
+                    "withLockIfAvailableUnchecked", "lockIfAvailable",
+                ], of: [.unfairLock]), .named([.unfairLock])),
+        Pattern(
+            "lock-unfair", .locks, "os_unfair_lock, OSSpinLock", recipe: "Threads/NSLock",
+            .callers, .state, "A Mutex, or an actor.", .made([.unfairLockStructure]),
             .member(["allocate"], of: [.unfairLockStructure]),
             .function([
                 "os_unfair_lock_lock", "os_unfair_lock_unlock", "os_unfair_lock_trylock", "OSSpinLockLock",
@@ -75,10 +83,7 @@ extension Patterns {
             "lock-used", .locks, "lock(), unlock(), withLock", recipe: "Threads/NSLock", .rote, .state,
             "Changes with the lock: withLock of a Mutex.",
             .member(
-                [
-                    "lock", "unlock", "try", "withLock", "tryLock", "withLockUnchecked", "withLockIfAvailable",
-                    "lockIfAvailable",
-                ], of: [.lock, .recursiveLock, .unfairLock])),
+                ["lock", "unlock", "try", "withLock", "tryLock"], of: [.lock, .recursiveLock])),
         Pattern(
             "lock-atomic", .locks, "OSAtomic, atomic_ functions of C", recipe: "Threads/NSLock", .callers, .state,
             "An Atomic of Synchronization, or a Mutex.", .function(atomicFunctions, when: [.called])),
@@ -97,7 +102,7 @@ extension Patterns {
             "lock-type", .locks, "Lock as a type", recipe: "Threads/NSLock", .rote, .state,
             "Changes with the lock: a Mutex that contains the guarded state.",
             .named([
-                .lock, .recursiveLock, .condition, .conditionLock, .unfairLock, .unfairLockStructure, .mutex,
+                .lock, .recursiveLock, .condition, .conditionLock, .unfairLockStructure, .mutex,
                 .readWriteLock, .conditionVariable,
             ])),
     ]
