@@ -48,6 +48,12 @@ struct GuideTests {
         for pattern in Patterns.all {
             guard let recipe = pattern.recipe else { continue }
             #expect(GuideText.sections([recipe])[recipe]?.isEmpty == false, "\(pattern.id): no \(recipe)")
+            // Reports name the page below one of these folders, without its extension.
+            let isThere = ["Sources/MigrationExamples/Recipes", "Sources/TaskOperations", "."].contains { folder in
+                let page = "\(folder)/\(recipe.prefix { $0 != "#" }).md"
+                return FileManager.default.fileExists(atPath: Guide.package.appending(path: page).path)
+            }
+            #expect(isThere, "\(pattern.id): no page \(recipe)")
         }
     }
 

@@ -118,6 +118,14 @@ struct RewriteSafetyTests {
         #expect(kit.fixes().files.count == 1)
     }
 
+    @Test("A file with more than 1,000 sites is left")
+    func manySites() throws {
+        let locks = (0...1000).map { "let l\($0) = NSLock(); " }.joined()
+        let fixes = try Package(["A.swift": "import Foundation\nclass A { \(locks) }\n"]).fixes()
+        #expect(fixes.files.isEmpty && fixes.left.count == 1001)
+        #expect(fixes.left.allSatisfy { $0.reason == "the file has more than 1000 sites" })
+    }
+
     @Test("The platforms of a package are raised with those of the packages that depend on it, or not at all")
     func dependents() throws {
         let app = try Package([:], manifest: manifest("dependencies: [.package(path: \"Mid\")], targets: []"))

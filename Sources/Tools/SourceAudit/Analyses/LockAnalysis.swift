@@ -153,8 +153,9 @@ extension FileMatcher {
 
     /// Tables of running operations, home-made queues, and shared managers.
     mutating func analyzeSystems() {
-        addHomeMadeQueues()
-        addTablesOfQueues()
+        let taken = takenLists()
+        addHomeMadeQueues(taken)
+        addTablesOfQueues(taken)
         for variable in declarations.variables where file.outline.scopes[variable.scope].kind == .type {
             guard case .declared(let type) = variable.source, type.layers > 0,
                 codeBase.systemType(type.name)?.isKind(of: .operation) == true, file[variable.index + 2] == .openSquare,
@@ -173,12 +174,12 @@ extension FileMatcher {
     }
 
     /// Dictionaries of queues and of lists of work.
-    private mutating func addTablesOfQueues() {
+    private mutating func addTablesOfQueues(_ taken: Set<Word>) {
         for variable in declarations.variables where file.outline.scopes[variable.scope].kind == .type {
             guard file[variable.index + 1] == .colon, file[variable.index + 2] == .openSquare,
                 let colon = file.dictionaryColon(variable.index + 3)
             else { continue }
-            if isListOfWork(variable, at: colon + 1) {
+            if taken.contains(variable.name), isListOfWork(variable, at: colon + 1) {
                 add("system-list-per-key", variable.index, .likely)
             } else if let type = Typer.declaredType(of: variable, in: file), type.layers == 1,
                 let system = codeBase.systemType(type.name), system.isKind(of: .operationQueue)
@@ -189,7 +190,7 @@ extension FileMatcher {
     }
 
     /// Types that keep a list of work, and a lock or a queue for it.
-    private mutating func addHomeMadeQueues() {
+    private mutating func addHomeMadeQueues(_ taken: Set<Word>) {
         let guards: Set<SystemType> = [
             .lock, .recursiveLock, .unfairLock, .unfairLockStructure, .condition, .mutex, .semaphore, .dispatchQueue,
         ]
@@ -201,23 +202,28 @@ extension FileMatcher {
                 Typer.declaredType(of: variable, in: file).flatMap { codeBase.systemType($0.name) }.map(guards.contains)
                     ?? false
             }
-            guard isGuarded, variables.contains(where: { isListOfWork($0, at: $0.index + 2) }) else { continue }
+            let hasWork = variables.contains { taken.contains($0.name) && isListOfWork($0, at: $0.index + 2) }
+            guard isGuarded, hasWork else { continue }
             add("system-home-made-queue", type.index, .likely)
         }
     }
 
-    /// Whether a variable keeps work in the list whose type is at an index: operations or functions, which code removes
-    /// one at a time. Functions that receive a result are handlers of other work.
-    private func isListOfWork(_ variable: Variable, at list: Int) -> Bool {
+    /// The names of the lists from which code removes elements one at a time.
+    private func takenLists() -> Set<Word> {
         let takes: Set = ["removeFirst", "popFirst", "popLast", "removeLast", "remove", "dropFirst"]
-        let isTaken = file.tokens.indices.contains { index in
-            guard file.word(index) == variable.name else { return false }
-            var next = index + 1
-            while file[next] == .openSquare { next = max(file.partner(next), next) + 1 }
-            while file[next] == .question || file[next] == .exclamation { next += 1 }
-            return file[next] == .dot && takes.contains(file.text(next + 1))
+        var names: Set<Word> = []
+        for index in file.tokens.indices where file[index - 1] == .dot && takes.contains(file.text(index)) {
+            var list = index - 2
+            while file[list] == .question || file[list] == .exclamation { list -= 1 }
+            while file[list] == .closeSquare, file.partner(list) < list { list = file.partner(list) - 1 }
+            names.insert(file.word(list))
         }
-        guard isTaken else { return false }
+        return names
+    }
+
+    /// Whether a variable keeps work in the list whose type is at an index: operations or functions. Functions that
+    /// receive a result are handlers of other work.
+    private func isListOfWork(_ variable: Variable, at list: Int) -> Bool {
         if file[list - 1] == .colon, file.isListOfFunctions(list) {
             var open = list + 1
             while file[open] == .at { open += 2 }

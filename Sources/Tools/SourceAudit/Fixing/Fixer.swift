@@ -61,6 +61,8 @@ struct Fixer {
     private(set) var fixes = Fixes()
     private var projects: Projects
     private let raisesPlatforms: Bool
+    /// The most sites of a file that are rewritten. Each rewrite reads the file again.
+    private static let mostSites = 1000
     /// The Swift files of the projects that were not audited. They may use names of the audited ones.
     private var others: [String] = []
     /// The names of locks that these files declare for other types.
@@ -84,11 +86,17 @@ struct Fixer {
         var contexts: [Int: (project: Project, lock: Platforms.LockType)] = [:]
         readOthers(candidates.keys)
         for (number, findings) in candidates.sorted(by: { $0.key < $1.key }) {
+            guard findings.count <= Self.mostSites else {
+                let reason = "the file has more than \(Self.mostSites) sites"
+                fixes.left += findings.map { Fixes.Left(finding: $0, reason: reason) }
+                continue
+            }
             guard let bytes = read(number) else { continue }
             let matcher = matcher(number, bytes)
+            let found = Result { () throws(Refusal) in try projects.project(of: paths[number]) }
             for finding in findings {
                 do throws(Refusal) {
-                    let project = try projects.project(of: paths[number])
+                    let project = try found.get()
                     let need = Self.rewrite(for: finding)!.need
                     let lock = try lock(for: matcher, project, need) ?? contexts[number]?.lock ?? .mutex
                     if need != .nothing {

@@ -3,20 +3,19 @@ import Foundation
 /// The pages of the recipes, if they exist beside the sources that the audit was built from.
 ///
 /// A recipe is named by its page, such as `Dispatch/concurrentPerform`, and by a heading if the page has several:
-/// `Documentation/Members#members-of-operation`.
+/// `TaskOperations.docc/Members#members-of-operation`.
 enum GuideText {
     /// The folder of the package that the audit was built from.
     static let package = URL(filePath: #filePath).appending(path: "../../../../..").standardizedFileURL
 
     private static let recipes = "Sources/MigrationExamples/Recipes"
-    private static let articles = "Sources/TaskOperations/TaskOperations.docc"
 
     /// The path of a recipe's page in the package, with `#` and the heading if the name has one.
     static func path(of recipe: String) -> String {
         let parts = recipe.split(separator: "#", maxSplits: 1)
         let file =
-            if recipe.hasPrefix("Documentation/") {
-                "\(articles)/\(parts[0].dropFirst("Documentation/".count)).md"
+            if recipe.hasPrefix("TaskOperations.docc/") {
+                "Sources/TaskOperations/\(parts[0]).md"
             } else if recipe.hasPrefix("Migration#") {
                 "Migration.md"
             } else {

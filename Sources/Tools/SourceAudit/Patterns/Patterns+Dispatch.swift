@@ -135,7 +135,7 @@ extension Patterns {
             .function(["dispatch_queue_set_specific", "dispatch_get_specific", "dispatch_queue_get_specific"])),
         Pattern(
             "dispatch-precondition", .dispatch, "dispatchPrecondition",
-            recipe: "Documentation/Members#calls-of-dispatch", .rote, .state,
+            recipe: "TaskOperations.docc/Members#calls-of-dispatch", .rote, .state,
             "@MainActor or an actor, which the compiler checks; assertIsolated().",
             .function(["dispatchPrecondition", "dispatch_assert_queue"])),
         Pattern(
@@ -143,11 +143,13 @@ extension Patterns {
             "Read in a body with a BlockingExecutor, or by DispatchSource.readEvents.", .made([.dispatchIO]),
             .member(["read", "write", "setLimit", "setInterval", "close", "barrier"], of: [.dispatchIO])),
         Pattern(
-            "dispatch-label", .dispatch, "label, qos of a queue", recipe: "Documentation/Members#calls-of-dispatch",
+            "dispatch-label", .dispatch, "label, qos of a queue",
+            recipe: "TaskOperations.docc/Members#calls-of-dispatch",
             .rote, .queues, "name: and priority:.", .member(["label", "qos", "setTarget"], of: [.dispatchQueue]),
             .function(["dispatch_set_target_queue", "dispatch_queue_get_label", "__dispatch_queue_get_label"])),
         Pattern(
-            "dispatch-type", .dispatch, "DispatchQueue as a type", recipe: "Documentation/Members#calls-of-dispatch",
+            "dispatch-type", .dispatch, "DispatchQueue as a type",
+            recipe: "TaskOperations.docc/Members#calls-of-dispatch",
             .callers, .queues, "Becomes the type of the queue's replacement.",
             .named([.dispatchQueue, .dispatchIO])),
     ]

@@ -30,7 +30,7 @@ extension Patterns {
             .thought, .state, "Dependencies, or after:.", .analysis),
         Pattern(
             "lock-distributed", .locks, "NSDistributedLock",
-            recipe: "Documentation/Members#threads-locks-timers-and-run-loops", .kept, .state,
+            recipe: "TaskOperations.docc/Members#threads-locks-timers-and-run-loops", .kept, .state,
             "It excludes other processes: keep it, and call it in a body. Within one process use .limit(_:).",
             .made([.distributedLock]),
             .member(["lock", "try", "unlock", "break", "tryLock"], of: [.distributedLock]),
@@ -153,7 +153,7 @@ extension Patterns {
             "Make it @Sendable, and its captures Sendable.", .analysis),
         Pattern(
             "checking-isolated-callback", .checking, "Code of the main actor that another queue calls",
-            recipe: "Documentation/CrashesAfterThePort#isolated-callbacks", .rote, .checking,
+            recipe: "TaskOperations.docc/CrashesAfterThePort#isolated-callbacks", .rote, .checking,
             "It compiles, and stops the process in the Swift 6 mode. Write @Sendable in the closure, or nonisolated before the method, and return to the actor by await.",
             .analysis),
         Pattern(
@@ -190,7 +190,7 @@ extension Patterns {
             .callers, .bridge, "It occupies a thread of the cooperative pool: use a BlockingExecutor.", .analysis),
         Pattern(
             "ported-blocking-pool", .ported, "Blocking wait that async code reaches",
-            recipe: "Documentation/CrashesAfterThePort#blocking-waits-in-the-pool", .callers, .bridge,
+            recipe: "TaskOperations.docc/CrashesAfterThePort#blocking-waits-in-the-pool", .callers, .bridge,
             "It holds a thread of the cooperative pool, or the main thread, until other code runs: await, or a BlockingExecutor.",
             .analysis),
         Pattern(

@@ -111,7 +111,8 @@ extension Patterns {
             .member(["addDependency", "removeDependency"], of: [.operation], when: [.called]),
             .message(["addDependency", "removeDependency"])),
         Pattern(
-            "operation-dependencies", .operations, "dependencies", recipe: "Documentation/Members#members-of-operation",
+            "operation-dependencies", .operations, "dependencies",
+            recipe: "TaskOperations.docc/Members#members-of-operation",
             .callers, .graphs, "The same, read-only; empty after the end.",
             .member(["dependencies"], of: [.operation])),
         Pattern(
@@ -151,7 +152,7 @@ extension Patterns {
             .message(["isCancelled"], when: [.inOperation])),
         Pattern(
             "operation-state", .operations, "isFinished, isExecuting, isReady, isCancelled asked",
-            recipe: "Documentation/Members#members-of-operation", .rote, .leaves, "The same, for reading.",
+            recipe: "TaskOperations.docc/Members#members-of-operation", .rote, .leaves, "The same, for reading.",
             .member(
                 ["isFinished", "isExecuting", "isReady", "isCancelled", "isAsynchronous", "isConcurrent"],
                 of: [.operation], when: [.not(.assigned)])),
@@ -159,11 +160,13 @@ extension Patterns {
             "operation-observed", .operations, "Key-value observing of states", recipe: "Operations/observeValue",
             .callers, .leaves, "await, or addCompletionHandler.", .analysis),
         Pattern(
-            "operation-type", .operations, "Operation as a type", recipe: "Documentation/Members#members-of-operation",
+            "operation-type", .operations, "Operation as a type",
+            recipe: "TaskOperations.docc/Members#members-of-operation",
             .callers, .leaves, "A TaskOperation with its result, or AnyTaskOperation.",
             .named([.operation, .blockOperation])),
         Pattern(
-            "operation-name", .operations, "name of an operation", recipe: "Documentation/Members#members-of-operation",
+            "operation-name", .operations, "name of an operation",
+            recipe: "TaskOperations.docc/Members#members-of-operation",
             .rote, .leaves, "name: where it is made.", .member(["name"], of: [.operation])),
     ]
 }

@@ -61,7 +61,7 @@ extension Patterns {
             "The same, with the bridge.", .member(["progress"], of: [.operationQueue])),
         Pattern(
             "queue-current", .queues, "OperationQueue.current",
-            recipe: "Documentation/Members#members-of-operationqueue", .rote, .callers,
+            recipe: "TaskOperations.docc/Members#members-of-operationqueue", .rote, .callers,
             "TaskOperationQueue.current; BridgedOperationQueue.current in old code.",
             .member(["current", "currentQueue"], of: [.operationQueue], when: [.last])),
         Pattern(
@@ -71,20 +71,21 @@ extension Patterns {
             .member(["main", "mainQueue"], of: [.operationQueue], when: [.last])),
         Pattern(
             "queue-operations", .queues, "operations, operationCount",
-            recipe: "Documentation/Members#members-of-operationqueue", .callers, .queues,
+            recipe: "TaskOperations.docc/Members#members-of-operationqueue", .callers, .queues,
             "The same; on Linux, a bridged queue returns stand-ins, so casts fail.",
             .member(["operations", "operationCount"], of: [.operationQueue])),
         Pattern(
-            "queue-underlying", .queues, "underlyingQueue", recipe: "Documentation/Members#members-of-operationqueue",
+            "queue-underlying", .queues, "underlyingQueue",
+            recipe: "TaskOperations.docc/Members#members-of-operationqueue",
             .callers, .queues, "TaskOperationQueue(underlyingQueue:), or an executor:.",
             .member(["underlyingQueue"], of: [.operationQueue])),
         Pattern(
             "queue-name", .queues, "name of an operation queue",
-            recipe: "Documentation/Members#members-of-operationqueue", .rote, .queues, "name: where it is made.",
+            recipe: "TaskOperations.docc/Members#members-of-operationqueue", .rote, .queues, "name: where it is made.",
             .member(["name"], of: [.operationQueue])),
         Pattern(
             "queue-type", .queues, "OperationQueue as a type",
-            recipe: "Documentation/Members#members-of-operationqueue", .rote, .queues,
+            recipe: "TaskOperations.docc/Members#members-of-operationqueue", .rote, .queues,
             "BridgedOperationQueue at first, a TaskOperationQueue when no old operation is added any more.",
             .named([.operationQueue])),
         Pattern(
@@ -94,7 +95,7 @@ extension Patterns {
             .analysis),
         Pattern(
             "queue-scheduler", .queues, "OperationQueue as a scheduler of Combine",
-            recipe: "Documentation/Members#members-of-operationqueue", .callers, .queues,
+            recipe: "TaskOperations.docc/Members#members-of-operationqueue", .callers, .queues,
             "Not needed: delays are addOperation(.delay(…)).",
             .member(["schedule", "now", "minimumTolerance"], of: [.operationQueue])),
     ]

@@ -121,7 +121,7 @@ extension Patterns {
             .function(["dispatch_source_set_timer"])),
         Pattern(
             "source-handler", .sources, "Handlers, activation and end of a source",
-            recipe: "Documentation/Members#calls-of-dispatch", .rote, .leaves,
+            recipe: "TaskOperations.docc/Members#calls-of-dispatch", .rote, .leaves,
             "The body of the loop over its events; the loop's end.",
             .member(
                 [
@@ -134,7 +134,8 @@ extension Patterns {
                 "dispatch_resume", "dispatch_activate",
             ])),
         Pattern(
-            "source-type", .sources, "Dispatch source as a type", recipe: "Documentation/Members#calls-of-dispatch",
+            "source-type", .sources, "Dispatch source as a type",
+            recipe: "TaskOperations.docc/Members#calls-of-dispatch",
             .rote, .leaves, "Changes with the source: the task that iterates over its events.", .named([.source])),
     ]
 }
