@@ -211,9 +211,17 @@ extension Admission {
     /// operation of the set is parked.
     mutating func holdParked(_ set: Int) -> Bool {
         guard let level = policies.limited.highestLevel(of: set),
-            let entry = policies.limited.unparkFirst(of: set, at: level)
+            let parked = policies.limited.firstParked(of: set, at: level)
         else { return false }
-        policies.limited.hold(set, for: entry, at: level)
+        // An earlier operation of the set may have been unparked before, while the queue was full.
+        if let first = ready.first(of: level), policies.limited.set(of: first.slot) == set,
+            ready.order.rank(ofArrival: first.arrival) < ready.order.rank(ofArrival: parked.arrival)
+        {
+            holdFirst(of: level, set)
+            return true
+        }
+        _ = policies.limited.unparkFirst(of: set, at: level)
+        policies.limited.hold(set, for: parked, at: level)
         return true
     }
 
