@@ -1,3 +1,4 @@
+internal import CTaskDump
 internal import Synchronization
 
 #if canImport(Runtime) && os(Linux)
@@ -49,37 +50,50 @@ package struct Symbols: Sendable {
         static func images() -> ImageMap { .capture(using: LocalMemoryReader()) }
 
         private static func lookUp(_ addresses: [UInt]) -> [UInt: Symbol] {
-            var symbols = resolve(addresses)
-            // The first instructions of a function that continues after an `await` often have no line.
-            let lacking = symbols.filter { $0.value.place == nil && $0.value.owner == .program }.map(\.key)
-            let offsets: [UInt] = [4, 8, 16, 24, 32, 48, 64]
-            let next = lacking.isEmpty ? [:] : resolve(lacking.flatMap { address in offsets.map { address + $0 } })
-            for address in lacking {
-                let function = symbols[address]?.function
-                let candidates = offsets.lazy.compactMap { next[address + $0] }.prefix { $0.function == function }
-                if let found = candidates.first(where: { $0.place != nil }) { symbols[address] = found }
+            let lines = lines(of: addresses)
+            // A line after the address counts only in the same function.
+            let (names, namesOfLines) = (names(of: addresses), names(of: lines.map(\.address)))
+            var symbols: [UInt: Symbol] = [:]
+            for (index, address) in addresses.enumerated() {
+                guard let name = names[index] else { continue }
+                let isSame = namesOfLines[index]?.rawName == name.rawName
+                symbols[address] = Symbol(
+                    function: shorten(name.name), place: isSame ? lines[index].place : nil,
+                    owner: owner(of: name.rawName, in: name.imageName))
             }
             return symbols
         }
 
-        private static func resolve(_ addresses: [UInt]) -> [UInt: Symbol] {
+        private static func names(of addresses: [UInt]) -> [SymbolicatedBacktrace.Symbol?] {
             let frames = addresses.map { RichFrame<UInt>.programCounter($0) }
             let backtrace = Backtrace(architecture: "", frames: frames, images: images())
-            let options: Backtrace.SymbolicationOptions = [.showSourceLocations, .useSymbolCache]
-            guard let resolved = backtrace.symbolicated(options: options) else { return [:] }
-            var symbols: [UInt: Symbol] = [:]
-            for (address, frame) in zip(addresses, resolved.frames) {
-                guard let symbol = frame.symbol else { continue }
-                let location = symbol.sourceLocation.flatMap { $0.line > 0 ? $0 : nil }
-                // Code that a macro has generated is in no file.
-                let file = location.flatMap { $0.path.split(separator: "/").last }
-                let isGenerated = file.map { $0.hasPrefix("@__swiftmacro") || $0.hasPrefix("<") } ?? true
-                let place = isGenerated ? nil : location.map { "\(file ?? ""):\($0.line)" }
-                symbols[address] = Symbol(
-                    function: shorten(symbol.name), place: place,
-                    owner: owner(of: symbol.rawName, in: symbol.imageName))
+            // The module's reader of lines takes seconds for a large program.
+            guard let resolved = backtrace.symbolicated(options: [.useSymbolCache]) else {
+                return addresses.map { _ in nil }
             }
-            return symbols
+            return resolved.frames.map(\.symbol)
+        }
+
+        /// The places of addresses. The first instructions of a function that continues after an `await` often have no
+        /// line. Their place is that of a later address.
+        private static func lines(of addresses: [UInt]) -> [(address: UInt, place: String?)] {
+            let offsets: [UInt] = [0, 4, 8, 16, 24, 32, 48]
+            var lines = addresses.flatMap { address in
+                offsets.map { offset in
+                    var line = TaskDumpLine()
+                    line.address = address + offset
+                    return line
+                }
+            }
+            lines.withUnsafeMutableBufferPointer { taskDumpFindLines($0.baseAddress!, $0.count) }
+            return addresses.indices.map { index in
+                let candidates = lines[index * offsets.count..<(index + 1) * offsets.count]
+                guard let found = candidates.first(where: { $0.line > 0 }) else { return (addresses[index], nil) }
+                let file = withUnsafeBytes(of: found.file) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+                // Code that a macro has generated is in no file.
+                let isGenerated = file.hasPrefix("@__swiftmacro") || file.hasPrefix("<")
+                return (found.address, isGenerated ? nil : "\(file):\(found.line)")
+            }
         }
 
         private static func owner(of symbol: String, in image: String) -> Symbol.Owner {

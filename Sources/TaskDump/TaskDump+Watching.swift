@@ -108,7 +108,9 @@ private final class HangWatch: Sendable {
                 let all = TaskDump.capture(explaining: explainer)
                 let probes = Set(all.tasks.filter { $0.name == Self.probe }.map(\.number))
                 let dump = all.filtered { !probes.contains($0) }
-                if isPoolStill || dump.culprits.contains(where: { dump.isHang($0) }) {
+                // A thread that has, or waits for, a processor lets a task continue.
+                let isStill = dump.threads.allSatisfy { $0.blockedIn != nil }
+                if isStill, isPoolStill || dump.culprits.contains(where: { dump.isHang($0) }) {
                     isReported = true
                     report(dump)
                 }

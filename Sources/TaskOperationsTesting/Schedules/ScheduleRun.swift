@@ -103,7 +103,13 @@ final class ScheduleRun: TaskExecutor {
         }
     }
 
-    private func noteBirth(of task: UInt64, _ birth: TaskBirth) { state.withLock { $0.births[task] = birth } }
+    private func noteBirth(of task: UInt64, _ birth: TaskBirth) {
+        state.withLock { state in
+            state.births[task] = birth
+            // The job of a task that is isolated to the current actor does not pass the run.
+            state.trace?.noteCreation(of: task)
+        }
+    }
 
     private func traceSwitch(_ task: UInt64, _ resume: UnsafeRawPointer, _ actor: UnsafeRawPointer?) {
         // The task that enters the actor retains the actor.

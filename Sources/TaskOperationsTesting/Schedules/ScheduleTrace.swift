@@ -58,9 +58,15 @@ struct ScheduleTrace: Sendable {
         if numbers[task] != nil {
             if new.switching == 0, task != new.caller, task != steps.last?.task { append(.resumes(task)) }
         } else {
-            numbers[task] = numbers.count + 1
-            append(.creates(task))
+            noteCreation(of: task)
         }
+    }
+
+    /// Notes a new task, unless it was noted before.
+    mutating func noteCreation(of task: UInt64) {
+        if numbers[task] != nil { return }
+        numbers[task] = numbers.count + 1
+        append(.creates(task))
     }
 
     mutating func noteSwitch(of task: UInt64, _ resume: UnsafeRawPointer, to actor: String?) {
