@@ -116,9 +116,10 @@ int taskDumpOnSignal(int number, void (*function)(void)) {
 // The layout of the runtime is not known here.
 int taskDumpBegin(void) { return 0; }
 size_t taskDumpList(TaskDumpBirth *births, size_t capacity) { return 0; }
+void taskDumpFreeNames(TaskDumpBirth *births, size_t count) {}
 int64_t taskDumpNow(void) { return 0; }
 int taskDumpRead(
-    const void *task, uint64_t number, TaskDumpState *state, const void **children, size_t *childCount, size_t capacity) {
+    const void *task, uint64_t number, TaskDumpState *state, TaskDumpChild *children, size_t *childCount, size_t capacity) {
     return *childCount = 0;
 }
 int taskDumpCopy(const void *address, void *bytes, size_t count) { return 0; }
@@ -131,17 +132,19 @@ int taskDumpProcessorCount(void) { return 1; }
 uint64_t taskDumpCurrentTask(void) { return 0; }
 void taskDumpReadCallers(void **frame, const void *callers[taskDumpCallerCount]) { callers[0] = 0; }
 #if !(defined(_WIN32) || defined(__wasi__))
-static void list(const void *task, void **frame) {}
+static int isListing;
+static char *copyName(const void *options) { return 0; }
+static void list(const void *task, char *name, void **frame) {}
 #endif
 #else
 #include <dirent.h>
 #include <dlfcn.h>
-#include <execinfo.h>
 #include <link.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <ucontext.h>
 
 // The functions and variables of the runtime: include/swift/Runtime/Concurrency.h and stdlib/public/Concurrency/Debug.h
 // of the Swift repository. A runtime that lacks one of them leaves its address null.
@@ -190,15 +193,18 @@ enum {
     hasDependency = 0x4000,
 };
 
+/// An asynchronous function sets this bit of the frame pointer that it stores.
+static const uintptr_t asyncFrame = (uintptr_t)1 << 60;
+
 typedef struct {
     uintptr_t flags;
     const void *parent;
-    /// The object of a dependency, the first child, or the name.
+    /// The object of a dependency, or the first child.
     const void *object;
     uintptr_t implementation;
     uint32_t dependency;
 } Record;
-enum { childRecord = 1, nameRecord = 6 };
+enum { childRecord = 1 };
 
 typedef struct {
     const void *parent, *nextChild, *group;
@@ -278,25 +284,30 @@ static int growIfNeeded(Shard *shard) {
 
 static void add(const TaskDumpBirth *birth) {
     Shard *shard = shardOf(birth->task);
+    int isAdded = 0;
     pthread_mutex_lock(&shard->lock);
     // A task that cannot be listed is left out.
     if (growIfNeeded(shard)) {
-        TaskDumpBirth *free = place(shard, birth->task);
-        if (!free->task) shard->used++;
-        if (!isTask(free->task)) shard->living++;
-        *free = *birth;
+        TaskDumpBirth *unused = place(shard, birth->task);
+        if (!unused->task) shard->used++;
+        if (!isTask(unused->task)) shard->living++;
+        *unused = *birth;
+        isAdded = 1;
     }
     pthread_mutex_unlock(&shard->lock);
+    if (!isAdded) free(birth->name);
 }
 
 static void removeTask(const void *task) {
     Shard *shard = shardOf(task);
+    char *name = 0;
     pthread_mutex_lock(&shard->lock);
     if (shard->capacity) {
         TaskDumpBirth *birth = place(shard, task);
-        if (birth && birth->task == task) birth->task = removed, shard->living--;
+        if (birth && birth->task == task) birth->task = removed, shard->living--, name = birth->name;
     }
     pthread_mutex_unlock(&shard->lock);
+    free(name);
 }
 
 static void setWakeTime(const void *task, int64_t time) {
@@ -316,7 +327,10 @@ size_t taskDumpList(TaskDumpBirth *births, size_t capacity) {
         pthread_mutex_lock(&shard->lock);
         for (size_t index = 0; index < shard->capacity; index++) {
             if (!isTask(shard->births[index].task)) continue;
-            if (count < capacity) births[count] = shard->births[index];
+            if (count < capacity) {
+                births[count] = shard->births[index];
+                if (births[count].name) births[count].name = strdup(births[count].name);
+            }
             count++;
         }
         pthread_mutex_unlock(&shard->lock);
@@ -324,11 +338,15 @@ size_t taskDumpList(TaskDumpBirth *births, size_t capacity) {
     return count;
 }
 
+void taskDumpFreeNames(TaskDumpBirth *births, size_t count) {
+    for (size_t index = 0; index < count; index++) free(births[index].name);
+}
+
 // MARK: - Births
 
-/// The next frame of a chain of frame pointers; null at its end. An asynchronous function sets a bit of the pointer.
+/// The next frame of a chain of frame pointers; null at its end.
 static void **nextFrame(void **frame) {
-    uintptr_t next = (uintptr_t)frame[0] & ~((uintptr_t)1 << 60);
+    uintptr_t next = (uintptr_t)frame[0] & ~asyncFrame;
     // A chain that continues elsewhere is that of code without frame pointers.
     return next > (uintptr_t)frame && next - (uintptr_t)frame < 1 << 20 && next % sizeof(void *) == 0 ? (void **)next : 0;
 }
@@ -345,10 +363,21 @@ static double testSeconds;
 /// The code of Testing.
 static uintptr_t testingStart, testingEnd;
 
-static void list(const void *task, void **frame) {
-    if (!__atomic_load_n(&isListing, __ATOMIC_ACQUIRE)) return;
+/// The name in the options of a new task: include/swift/ABI/TaskOptions.h. Null if there is none.
+static char *copyName(const void *options) {
+    const struct Option {
+        size_t kind;
+        const struct Option *parent;
+        const char *name;
+    } *option = options;
+    enum { taskName = 7 };
+    while (option && (option->kind & 0xFF) != taskName) option = option->parent;
+    return option && option->name ? strndup(option->name, taskDumpNameSize) : 0;
+}
+
+static void list(const void *task, char *name, void **frame) {
     // The task may already have ended. The caller has a reference to it.
-    TaskDumpBirth birth = {task, swift_task_getJobTaskId(task)};
+    TaskDumpBirth birth = {.task = task, .number = swift_task_getJobTaskId(task), .name = name};
     taskDumpReadCallers(frame, birth.callers);
     add(&birth);
     uintptr_t caller = (uintptr_t)birth.callers[0];
@@ -471,13 +500,14 @@ int taskDumpBegin(void) {
             previousEnqueueAfter = __atomic_exchange_n(&swift_task_enqueueGlobalWithDelay_hook, enqueueAfter, __ATOMIC_ACQ_REL);
         if (&swift_task_enqueueGlobalWithDeadline_hook && swift_get_time)
             previousEnqueueAt = __atomic_exchange_n(&swift_task_enqueueGlobalWithDeadline_hook, enqueueAt, __ATOMIC_ACQ_REL);
-        void *warm[2];
-        backtrace(warm, 2);  // Loads the unwinder, which a handler must not do.
+        // The first call of a function can take a lock of the loader, which a handler must not do.
+        (void)swift_task_getCurrentExecutor();
+        (void)taskDumpCopy(&isListing, &(int){0}, sizeof(int));
         __atomic_store_n(&isListing, 1, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&beginning);
     void *current = isFirst ? swift_task_getCurrent() : 0;
-    if (current) add(&(TaskDumpBirth){current, swift_task_getJobTaskId(current)});
+    if (current) add(&(TaskDumpBirth){.task = current, .number = swift_task_getJobTaskId(current)});
     return 1;
 }
 
@@ -496,22 +526,12 @@ static int isLivingTask(const Task *task) {
            !(task->flags & isComplete);
 }
 
-static void readName(const char *address, char name[taskDumpNameSize]) {
-    for (size_t count = taskDumpNameSize - 1; count > 0; count /= 2) {
-        if (!taskDumpCopy(address, name, count)) continue;
-        name[count] = 0;
-        return;
-    }
-    name[0] = 0;
-}
-
-/// Reads the records of a task: its name and its children that are no children of a group.
-static void readRecords(
-    const Task *task, const void *address, TaskDumpState *state, const void **children, size_t *childCount, size_t capacity) {
+/// Reads the children of a task that are no children of a group.
+static void readChildren(
+    const Task *task, const void *address, TaskDumpChild *children, size_t *childCount, size_t capacity) {
     Record record;
     const void *next = task->record;
     for (int index = 0; index < 1000 && next && COPY(next, record); index++, next = record.parent) {
-        if ((record.flags & kindMask) == nameRecord) readName(record.object, state->name);
         if ((record.flags & kindMask) != childRecord) continue;
         const void *child = record.object;
         while (child && *childCount < capacity) {
@@ -519,7 +539,7 @@ static void readRecords(
             Child links;
             if (!COPY(child, head) || !isLivingTask(&head)) break;
             if (!COPY((const char *)child + knownTaskSize, links) || links.parent != address) break;
-            children[(*childCount)++] = child;
+            children[(*childCount)++] = (TaskDumpChild){child, numberOf(&head)};
             child = links.nextChild;
         }
     }
@@ -531,6 +551,12 @@ static void readWait(const Task *task, TaskDumpState *state) {
     if (record.dependency < TaskDumpTask || record.dependency > TaskDumpExecutor) return;
     state->wait = record.dependency;
     state->object = record.object;
+    Task awaited;
+    Record again;
+    // The awaited task exists while this one waits for it.
+    if (state->wait == TaskDumpTask && COPY(record.object, awaited) && COPY(task->dependency, again) &&
+        again.object == record.object)
+        state->objectNumber = numberOf(&awaited);
     if (state->wait != TaskDumpExecutor || !record.object) return;
     // A default actor has no implementation, and its type is a Swift class.
     if (!record.implementation && !COPY(record.object, state->objectType)) state->objectType = 0;
@@ -590,7 +616,7 @@ static void readChain(const Task *task, TaskDumpState *state) {
 }
 
 int taskDumpRead(
-    const void *address, uint64_t number, TaskDumpState *state, const void **children, size_t *childCount, size_t capacity) {
+    const void *address, uint64_t number, TaskDumpState *state, TaskDumpChild *children, size_t *childCount, size_t capacity) {
     Task task, again;
     Child child = {0, 0, 0};
     for (int attempt = 0; attempt < 3; attempt++) {
@@ -604,10 +630,12 @@ int taskDumpRead(
         state->status =
             task.flags & isRunning ? TaskDumpRunning : task.flags & isEnqueued ? TaskDumpEnqueued : TaskDumpSuspended;
         if (task.jobFlags & isChild && COPY((const char *)address + knownTaskSize, child)) {
+            Task parent;
             state->parent = child.parent;
+            if (COPY(child.parent, parent)) state->parentNumber = numberOf(&parent);
             if (task.jobFlags & isGroupChild) state->group = child.group;
         }
-        readRecords(&task, address, state, children, childCount, capacity);
+        readChildren(&task, address, children, childCount, capacity);
         readWait(&task, state);
         readChain(&task, state);
         readStart(&task, state);
@@ -625,18 +653,39 @@ int taskDumpRead(
 // MARK: - Threads
 
 // The places are never freed, because an interrupted thread may write late.
-// The innermost frames of an interrupted thread are the handler's and the system's.
-enum { handlerFrames = 2 };
 enum { slotCount = 256, slotFree = 0, slotAsked = 1, slotWriting = 2, slotDone = 3 };
 typedef struct {
     int state;
     int thread;
     const void *task, *actor;
-    void *frames[taskDumpStackSize + handlerFrames];
+    uintptr_t frame;
+    const void *frames[taskDumpStackSize];
 } Slot;
 static Slot slots[slotCount];
 
-static void answer(int number) {
+/// Stores the stack of an interrupted thread. Its frame pointer can be any number, so each frame is copied. The unwinder of
+/// the C library would trust it, and stop the process.
+static void readFrames(Slot *slot, const ucontext_t *context) {
+#if defined(__x86_64__)
+    slot->frames[0] = (const void *)context->uc_mcontext.gregs[REG_RIP];
+    slot->frame = (uintptr_t)context->uc_mcontext.gregs[REG_RBP];
+#else
+    slot->frames[0] = (const void *)context->uc_mcontext.pc;
+    slot->frame = (uintptr_t)context->uc_mcontext.regs[29];
+#endif
+    uintptr_t frame = slot->frame;
+    struct {
+        uintptr_t next, caller;
+    } record;
+    for (int index = 1; index < taskDumpStackSize && frame % sizeof(void *) == 0 && COPY((void *)frame, record); index++) {
+        slot->frames[index] = (const void *)record.caller;
+        uintptr_t next = record.next & ~asyncFrame;
+        if (next <= frame || !record.caller) break;
+        frame = next;
+    }
+}
+
+static void answer(int number, siginfo_t *information, void *context) {
     int former = errno, thread = (int)syscall(SYS_gettid);
     for (int index = 0; index < slotCount; index++) {
         Slot *slot = &slots[index];
@@ -647,7 +696,7 @@ static void answer(int number) {
         slot->task = swift_task_getCurrent();
         slot->actor = slot->task ? swift_task_getCurrentExecutor().identity : 0;
         memset(slot->frames, 0, sizeof slot->frames);
-        backtrace(slot->frames, taskDumpStackSize + handlerFrames);
+        readFrames(slot, context);
         __atomic_store_n(&slot->state, slotDone, __ATOMIC_RELEASE);
         break;
     }
@@ -736,39 +785,97 @@ static int runsJob(const TaskDumpThread *thread) {
     return 0;
 }
 
-/// Finds the frames and the task of a thread that is not interrupted. The innermost functions, of the C library, have no
-/// frame pointers. The first two frame records that belong together begin the rest.
-static void searchStack(TaskDumpThread *thread, uintptr_t stack, uintptr_t counter, const void *const *running, size_t count) {
-    static uintptr_t words[16384];  // Protected by the lock of `taskDumpThreads`.
-    size_t size = 0;
-    while (size < sizeof words / sizeof *words) {
-        uintptr_t address = stack + size * sizeof(uintptr_t), page = 4096 - address % 4096;
-        if (page / sizeof(uintptr_t) > sizeof words / sizeof *words - size) break;
-        if (!taskDumpCopy((const void *)address, words + size, page)) break;
-        size += page / sizeof(uintptr_t);
+/// The memory of a stack, from its pointer on.
+typedef struct {
+    uintptr_t start;
+    size_t count;
+    uintptr_t words[16384];
+} Stack;
+
+static void readStack(Stack *stack, uintptr_t pointer) {
+    stack->start = pointer;
+    stack->count = 0;
+    while (1) {
+        uintptr_t address = pointer + stack->count * sizeof(uintptr_t), size = 4096 - address % 4096;
+        if (stack->count + size / sizeof(uintptr_t) > sizeof stack->words / sizeof(uintptr_t)) return;
+        if (!taskDumpCopy((const void *)address, stack->words + stack->count, size)) return;
+        stack->count += size / sizeof(uintptr_t);
     }
-    uintptr_t end = stack + size * sizeof(uintptr_t);
-    int depth = 0;
-    thread->frames[depth++] = (const void *)counter;
-    for (size_t index = 0; index + 1 < size && depth == 1; index++) {
-        uintptr_t frame = stack + index * sizeof(uintptr_t);
-        while (depth < taskDumpStackSize) {
-            size_t at = (frame - stack) / sizeof(uintptr_t);
-            uintptr_t next = words[at] & ~((uintptr_t)1 << 60);
-            if (!followsCall(words[at + 1])) break;
-            thread->frames[depth++] = (const void *)words[at + 1];
-            if (next <= frame || next + 16 > end || next % sizeof(uintptr_t)) break;
-            frame = next;
-        }
-        if (depth < 4) {
-            for (int at = 1; at < depth; at++) thread->frames[at] = 0;
-            depth = 1;
-        }
+}
+
+/// Stores the return addresses of a chain of frames. Returns their number, or 0 if the chain does not contain `anchor`.
+static int followFrames(const Stack *stack, uintptr_t frame, uintptr_t anchor, const void **frames, int capacity) {
+    uintptr_t end = stack->start + stack->count * sizeof(uintptr_t);
+    int depth = 0, isAnchored = anchor == 0;
+    while (depth < capacity && frame + 2 * sizeof(uintptr_t) <= end) {
+        size_t at = (frame - stack->start) / sizeof(uintptr_t);
+        uintptr_t next = stack->words[at] & ~asyncFrame;
+        if (!followsCall(stack->words[at + 1])) break;
+        frames[depth++] = (const void *)stack->words[at + 1];
+        if (frame == anchor || next == anchor) isAnchored = 1;
+        if (next <= frame || next % sizeof(uintptr_t)) break;
+        frame = next;
     }
+    return isAnchored ? depth : 0;
+}
+
+/// The target of the call that precedes a return address; 0 if an address in memory or a register named it.
+static uintptr_t calledFunction(uintptr_t address) {
+    int32_t offset;
+#if defined(__x86_64__)
+    unsigned char code[5];
+    if (!taskDumpCopy((const void *)(address - 5), code, 5) || code[0] != 0xE8) return 0;
+    memcpy(&offset, code + 1, sizeof offset);
+    return address + (intptr_t)offset;
+#else
+    if (!taskDumpCopy((const void *)(address - 4), &offset, 4) || (uint32_t)offset >> 26 != 0x25) return 0;
+    return address - 4 + ((intptr_t)(offset << 6) >> 4);
+#endif
+}
+
+/// The place in the function of a frame from which it called functions without frame pointers; 0 if it is not found.
+static uintptr_t placeInFunction(const Stack *stack, uintptr_t frame) {
+    size_t end = (frame - stack->start) / sizeof(uintptr_t);
+    if (end + 1 >= stack->count) return 0;
+    uintptr_t function = calledFunction(stack->words[end + 1]), last = 0;
+    for (size_t at = 0; at < end; at++) {
+        uintptr_t word = stack->words[at];
+        if (function ? word <= function || word - function > 1 << 16 : 0) continue;
+        if (!followsCall(word)) continue;
+        if (function) return word;
+        last = word;
+    }
+    return last;
+}
+
+/// Finds the frames of a thread that is in a function without frame pointers, as those of the C library. The first frames
+/// that belong together begin the rest.
+///
+/// - `anchor` is the frame pointer of the thread; 0 if it is not known.
+static void searchFrames(TaskDumpThread *thread, const Stack *stack, const void *counter, uintptr_t anchor) {
+    uintptr_t end = stack->start + stack->count * sizeof(uintptr_t);
+    if (anchor < stack->start || anchor >= end || anchor % sizeof(uintptr_t)) anchor = 0;
+    memset(thread->frames, 0, sizeof thread->frames);
+    thread->frames[0] = counter;
+    for (uintptr_t frame = stack->start; frame < end; frame += sizeof(uintptr_t)) {
+        int depth = followFrames(stack, frame, anchor, thread->frames + 1, taskDumpStackSize - 1);
+        uintptr_t place = depth >= 3 && frame == anchor ? placeInFunction(stack, frame) : 0;
+        if (place) {
+            memmove(thread->frames + 2, thread->frames + 1, sizeof thread->frames - 2 * sizeof counter);
+            thread->frames[1] = (const void *)place;
+        }
+        if (depth >= 3) return;
+        memset(thread->frames + 1, 0, sizeof thread->frames - sizeof counter);
+    }
+    if (anchor) searchFrames(thread, stack, counter, 0);
+}
+
+/// Finds the task of a thread that was not interrupted: the running task without a thread whose address is on the stack.
+static void searchTask(TaskDumpThread *thread, const Stack *stack, const void *const *running, size_t count) {
     if (!runsJob(thread)) return;
-    for (size_t index = 0; index < size && !thread->task; index++)
+    for (size_t index = 0; index < stack->count && !thread->task; index++)
         for (size_t other = 0; other < count; other++)
-            if (words[index] == (uintptr_t)running[other]) thread->task = running[other];
+            if (stack->words[index] == (uintptr_t)running[other]) thread->task = running[other];
 }
 
 static void takeAnswers(TaskDumpThread *threads, Slot **asked, size_t from, size_t to) {
@@ -789,7 +896,8 @@ static void takeAnswers(TaskDumpThread *threads, Slot **asked, size_t from, size
         if (state != slotDone) continue;
         threads[index].task = slot->task;
         threads[index].actor = slot->actor;
-        memcpy(threads[index].frames, slot->frames + handlerFrames, sizeof threads[index].frames);
+        memcpy(threads[index].frames, slot->frames, sizeof slot->frames);
+        threads[index].frame = slot->frame;
         __atomic_store_n(&slot->state, slotFree, __ATOMIC_RELEASE);
     }
 }
@@ -826,11 +934,12 @@ size_t taskDumpThreads(
     TaskDumpThread *threads, size_t capacity, const void *const *running, size_t runningCount) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_lock(&lock);
-    struct sigaction action = {.sa_handler = answer, .sa_flags = SA_RESTART}, former;
+    struct sigaction action = {.sa_sigaction = answer, .sa_flags = SA_RESTART | SA_SIGINFO}, former;
     int canAsk = __atomic_load_n(&isListing, __ATOMIC_ACQUIRE) && sigaction(SIGPROF, &action, &former) == 0;
     Slot **asked = calloc(capacity + 1, sizeof *asked);
+    Stack *stack = malloc(sizeof *stack);
     size_t count = 0, from = 0, next = 0;
-    DIR *folder = asked ? opendir("/proc/self/task") : 0;
+    DIR *folder = asked && stack ? opendir("/proc/self/task") : 0;
     for (struct dirent *entry; folder && count < capacity && (entry = readdir(folder));) {
         int number = atoi(entry->d_name);
         if (number <= 0 || number == (int)syscall(SYS_gettid)) continue;
@@ -838,13 +947,11 @@ size_t taskDumpThreads(
         memset(thread, 0, sizeof *thread);
         thread->thread = number;
         thread->call = -1;
-        uintptr_t stack, counter;
-        thread->isBlocked = (uint8_t)readCall(number, &thread->call, &stack, &counter);
+        uintptr_t pointer, counter;
+        thread->isBlocked = (uint8_t)readCall(number, &thread->call, &pointer, &counter);
         // The system restarts this call after an interruption. Others can end early: signal(7).
-        if (thread->isBlocked && thread->call != SYS_futex) {
-            thread->isSearched = 1;
-            searchStack(thread, stack, counter, running, runningCount);
-        } else if (canAsk) {
+        int isAsked = !thread->isBlocked || thread->call == SYS_futex;
+        if (canAsk && isAsked) {
             asked[count] = ask(number, &next);
             if (next == slotCount) {
                 takeAnswers(threads, asked, from, count + 1);
@@ -855,8 +962,17 @@ size_t taskDumpThreads(
     }
     if (folder) closedir(folder);
     if (asked) takeAnswers(threads, asked, from, count);
+    for (size_t index = 0; folder && index < count; index++) {
+        TaskDumpThread *thread = &threads[index];
+        uintptr_t pointer, counter;
+        if (!thread->isBlocked || !readCall(thread->thread, &thread->call, &pointer, &counter)) continue;
+        readStack(stack, pointer);
+        searchFrames(thread, stack, (const void *)counter, thread->frame);
+        if (!asked[index]) searchTask(thread, stack, running, runningCount);
+    }
+    free(stack);
     // A late signal must not end the process.
-    if (canAsk && (former.sa_flags & SA_SIGINFO || former.sa_handler != SIG_DFL)) sigaction(SIGPROF, &former, 0);
+    if (canAsk && former.sa_handler != SIG_DFL) sigaction(SIGPROF, &former, 0);
     free(asked);
     pthread_mutex_unlock(&lock);
     return count;
@@ -888,8 +1004,10 @@ TaskDumpNewTask taskDumpCreate(
         original = (__typeof__(swift_task_create) *)dlsym(RTLD_NEXT, "swift_task_create");
         __atomic_store_n(&stored, original, __ATOMIC_RELAXED);
     }
+    if (!__atomic_load_n(&isListing, __ATOMIC_ACQUIRE)) return original(flags, options, type, function, captured);
+    char *name = copyName(options);
     TaskDumpNewTask new = original(flags, options, type, function, captured);
-    list(new.task, frame);
+    list(new.task, name, frame);
     return new;
 }
 

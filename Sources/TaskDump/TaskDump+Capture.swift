@@ -39,13 +39,24 @@ private struct Reader {
     private var states: [TaskDumpState] = []
     /// The positions in `states`, by the address of the task.
     private var indices: [UInt: Int] = [:]
+    /// The numbers of the tasks in `states`.
+    private var numbers: Set<UInt64> = []
     private var births: [UInt64: TaskDumpBirth] = [:]
+    private var names: [UInt64: String] = [:]
     private var threads: [TaskDumpThread] = []
     /// The threads by the address of the task that they run.
     private var threadsOfTasks: [UInt: Int] = [:]
     private var symbols = Symbols([])
     private var explanations: [UInt: TaskDump.Explanation] = [:]
     private let caller = withUnsafeCurrentTask { $0.map { unsafeBitCast($0, to: UInt.self) } }
+
+    /// A group, and the task that created it: another group can have the same address later.
+    private struct Group: Hashable {
+        let owner: UInt64
+        let address: UInt
+
+        init(_ owner: UInt64, _ address: UInt) { (self.owner, self.address) = (owner, address) }
+    }
 
     // MARK: Tasks
 
@@ -60,8 +71,13 @@ private struct Reader {
                 initialized = min(count, capacity)
             }
             if count <= capacity { break }
+            taskDumpFreeNames(&list, list.count)
         }
-        for birth in list { births[birth.number] = birth }
+        for birth in list {
+            births[birth.number] = birth
+            names[birth.number] = birth.name.map { String(cString: $0) }
+        }
+        taskDumpFreeNames(&list, list.count)
         read(list.map { (address($0.task), $0.number) })
         if let caller { read([(caller, 0)]) }
     }
@@ -74,23 +90,24 @@ private struct Reader {
                 let (state, children) = Self.read(next.address, next.number)
             else { continue }
             indices[next.address] = states.count
+            numbers.insert(state.number)
             states.append(state)
-            if state.wait == .task { pending.append((address(state.object), 0)) }
-            pending += (children + [address(state.parent)]).map { ($0, 0) }
+            pending += children.map { (address($0.task), $0.number) }
+            if state.wait == .task { pending.append((address(state.object), state.objectNumber)) }
+            if state.parent != nil { pending.append((address(state.parent), state.parentNumber)) }
         }
     }
 
-    private static func read(_ task: UInt, _ number: UInt64) -> (TaskDumpState, children: [UInt])? {
+    private static func read(_ task: UInt, _ number: UInt64) -> (TaskDumpState, [TaskDumpChild])? {
         let capacity = 256
-        var (state, count) = (TaskDumpState(), 0)
-        let children = [UnsafeRawPointer?](unsafeUninitializedCapacity: capacity) { buffer, initialized in
-            guard
-                taskDumpRead(UnsafeRawPointer(bitPattern: task)!, number, &state, buffer.baseAddress!, &count, capacity)
-                    != 0
-            else { return }
-            initialized = count
+        var (state, count, isRead) = (TaskDumpState(), 0, false)
+        let children = [TaskDumpChild](unsafeUninitializedCapacity: capacity) { buffer, initialized in
+            isRead =
+                taskDumpRead(
+                    UnsafeRawPointer(bitPattern: task)!, number, &state, buffer.baseAddress!, &count, capacity) != 0
+            initialized = isRead ? count : 0
         }
-        return state.task == nil ? nil : (state, children.map { UInt(bitPattern: $0) })
+        return isRead ? (state, children) : nil
     }
 
     private func number(of task: UInt) -> UInt64? { indices[task].map { states[$0].number } }
@@ -163,26 +180,25 @@ private struct Reader {
     }
 
     var entries: [TaskDump.Entry] {
-        var children: [UInt: [UInt64]] = [:]
+        var children: [Group: [UInt64]] = [:]
         for state in states where state.group != nil {
-            children[address(state.group), default: []].append(state.number)
+            children[Group(state.parentNumber, address(state.group)), default: []].append(state.number)
         }
         let now = taskDumpNow()
         return states.map { entry(of: $0, children, now) }.sorted { $0.number < $1.number }
     }
 
-    private func entry(of state: TaskDumpState, _ children: [UInt: [UInt64]], _ now: Int64) -> TaskDump.Entry {
+    private func entry(of state: TaskDumpState, _ children: [Group: [UInt64]], _ now: Int64) -> TaskDump.Entry {
         let birth = births[state.number]
         let thread = threadsOfTasks[address(state.task)].map { threads[$0] }
         let isRunning = state.status == .running || state.status == .changing
         let starts = frames(words(of: state.starts))
         let chain = (starts.first { $0.owner == .program }.map { [$0] } ?? []) + frames(words(of: state.functions))
         let stack = isRunning ? thread.map { stackFrames(of: $0) } ?? chain : chain
-        let name = withUnsafeBytes(of: state.name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
         var entry = TaskDump.Entry(
-            number: state.number, name: name.isEmpty ? nil : name, priority: TaskPriority(rawValue: state.priority),
+            number: state.number, name: names[state.number], priority: TaskPriority(rawValue: state.priority),
             isCancelled: state.isCancelled != 0, creators: frames(birth.map { calls(words(of: $0.callers)) } ?? []),
-            frames: stack, wait: .nothing, parent: number(of: address(state.parent)),
+            frames: stack, wait: .nothing, parent: numbers.contains(state.parentNumber) ? state.parentNumber : nil,
             isCaller: caller == address(state.task))
         (entry.wait, entry.targets) =
             isRunning ? runningWait(stack, thread) : wait(of: state, chain, children, birth?.wakeTime ?? 0, now)
@@ -196,16 +212,17 @@ private struct Reader {
     }
 
     private func wait(
-        of state: TaskDumpState, _ frames: [TaskDump.Frame], _ children: [UInt: [UInt64]], _ wakeTime: Int64,
+        of state: TaskDumpState, _ frames: [TaskDump.Frame], _ children: [Group: [UInt64]], _ wakeTime: Int64,
         _ now: Int64
     ) -> (TaskDump.Wait, [TaskDump.Node]) {
         let object = address(state.object)
         switch state.wait {
         case .task:
-            guard let number = number(of: object) else { return (.executor, []) }
-            return (.task(number), [.task(number)])
+            // A task that ended meanwhile has made this one ready.
+            let number = state.objectNumber
+            return numbers.contains(number) ? (.task(number), [.task(number)]) : (.executor, [])
         case .group:
-            let numbers = (children[object] ?? []).sorted()
+            let numbers = (children[Group(state.number, object)] ?? []).sorted()
             return (.children(numbers), numbers.map { .task($0) })
         case .continuation: return continuationWait(of: state, frames, wakeTime, now)
         case .executor where object != 0: return actorWait(of: state)

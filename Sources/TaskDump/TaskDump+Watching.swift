@@ -126,12 +126,13 @@ private final class HangWatch: Sendable {
 
         static var current: Fingerprint {
             let capacity = taskDumpList(nil, 0) + 64
-            let births = [TaskDumpBirth](unsafeUninitializedCapacity: capacity) { buffer, count in
+            var births = [TaskDumpBirth](unsafeUninitializedCapacity: capacity) { buffer, count in
                 count = min(taskDumpList(buffer.baseAddress, capacity), capacity)
             }
+            defer { taskDumpFreeNames(&births, births.count) }
             var print = Fingerprint()
             var (state, count) = (TaskDumpState(), 0)
-            var child: UnsafeRawPointer?
+            var child = TaskDumpChild()
             for birth in births where taskDumpRead(birth.task!, birth.number, &state, &child, &count, 0) != 0 {
                 var hasher = Hasher()
                 hasher.combine(state.number)

@@ -24,10 +24,15 @@ typedef struct {
     /// The time at which the latest sleep of the task ends, in nanoseconds of the monotonic clock; 0 if the task has not
     /// slept.
     int64_t wakeTime;
+    /// The name; null if the task has none. A longer name is cut.
+    char *_Nullable name;
 } TaskDumpBirth;
 
 /// Copies at most `capacity` listed tasks. Returns the number of listed tasks, which can be larger.
 size_t taskDumpList(TaskDumpBirth *_Nullable births, size_t capacity);
+
+/// Frees the names of copied tasks.
+void taskDumpFreeNames(TaskDumpBirth *_Nullable births, size_t count);
 
 /// The number of the calling task; 0 outside of tasks, or if tasks are not listed.
 uint64_t taskDumpCurrentTask(void);
@@ -68,14 +73,15 @@ typedef struct {
     /// The object that the task waits for.
     TaskDumpWait wait;
     const void *_Nullable object;
+    /// The number of the task that the task waits for; otherwise 0. Another task can have the same address later.
+    uint64_t objectNumber;
     /// The type of the actor that the task waits for; null for a custom executor that is no actor.
     const void *_Nullable objectType;
     /// The task that has this one as a child; null if it is no child.
     const void *_Nullable parent;
+    uint64_t parentNumber;
     /// The group of which the task is a child; null if it is no child of a group.
     const void *_Nullable group;
-    /// The name; empty if the task has none. A longer name is cut.
-    char name[taskDumpNameSize];
     /// The functions with which the task and its callers continue, innermost first, up to a null, and their contexts.
     const void *_Nullable functions[taskDumpFrameCount];
     const void *_Nullable contexts[taskDumpFrameCount];
@@ -83,12 +89,18 @@ typedef struct {
     const void *_Nullable starts[taskDumpStartCount];
 } TaskDumpState;
 
+/// A child of a task.
+typedef struct {
+    const void *_Nullable task;
+    uint64_t number;
+} TaskDumpChild;
+
 /// Reads a task that may end at any moment. Returns 0 if it has ended, or if the address is not a task.
 ///
 /// - `number` is the number of the expected task; 0 for any.
 /// - `children` receives the children that are no children of a group (those of `async let`).
 int taskDumpRead(
-    const void *_Nonnull task, uint64_t number, TaskDumpState *_Nonnull state, const void *_Nullable *_Nonnull children,
+    const void *_Nonnull task, uint64_t number, TaskDumpState *_Nonnull state, TaskDumpChild *_Nonnull children,
     size_t *_Nonnull childCount, size_t childCapacity);
 
 /// Copies memory that may be gone, as a debugger does. Returns 0 if not all of it is there.
@@ -103,8 +115,6 @@ typedef struct {
     int thread;
     /// Whether the thread is in a system call, or otherwise without a processor.
     uint8_t isBlocked;
-    /// Whether the stack was found by a search of its memory, not by unwinding. Some frames can be missing.
-    uint8_t isSearched;
     /// The number of the system call; -1 if the thread is in none.
     int64_t call;
     const void *_Nullable task;
@@ -112,6 +122,8 @@ typedef struct {
     const void *_Nullable actor;
     /// The addresses of the stack, innermost first, up to a null.
     const void *_Nullable frames[taskDumpStackSize];
+    /// The frame pointer of an interrupted thread; otherwise 0.
+    uintptr_t frame;
 } TaskDumpThread;
 
 /// Reads at most `capacity` threads. Returns their number.
