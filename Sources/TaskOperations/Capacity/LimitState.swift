@@ -501,7 +501,7 @@ extension LimitState {
         rates!.value.watch(key)
     }
 
-    /// Reports a reading of the clock. See `QueueTime.advance(to:mayBeOld:)`.
+    /// Reports a reading of the clock. See `SteadyTime.advance(to:mayBeOld:)`.
     mutating func advance(to now: Duration, mayBeOld: Bool = false) {
         if rates == nil { return }
         rates!.value.advance(to: now, mayBeOld: mayBeOld)

@@ -99,14 +99,9 @@ extension QueuePace {
     }
 }
 
-/// The time of the user of a clock, such as a queue or a semaphore. It is the time since the creation of the clock's
-/// `QueueClock` or `ClockFace`, according to the reported readings.
-///
-/// If the clock is set back, the time does not decrease. If the clock jumps forward, the time jumps forward, too.
+/// The time of the user of a clock, such as a queue or a semaphore, and the wakes that it has planned.
 struct QueueTime: Hashable, Sendable {
-    private(set) var now = Duration.zero
-    /// The last reading of the clock.
-    private(set) var told = Duration.zero
+    private var time = SteadyTime()
     /// The planned wakes, in the order of planning. No wake makes a later one unnecessary.
     private(set) var wakes: [Wake] = []
 
@@ -117,20 +112,18 @@ struct QueueTime: Hashable, Sendable {
         let level: PriorityLevel
     }
 
-    /// Reports a reading of the clock.
-    ///
-    /// - Parameter mayBeOld: Whether another thread may have reported a later reading before this call.
-    mutating func advance(to time: Duration, mayBeOld: Bool = false) {
-        if mayBeOld, time < told { return }
-        now += max(.zero, time - told)
-        told = time
+    var now: Duration { time.now }
+
+    /// The last reading of the clock.
+    var told: Duration { time.told }
+
+    /// Reports a reading of the clock. See `SteadyTime.advance(to:mayBeOld:)`.
+    mutating func advance(to reading: Duration, mayBeOld: Bool = false) {
+        time.advance(to: reading, mayBeOld: mayBeOld)
     }
 
     /// The clock's reading at a time, unless the clock is set to another time.
-    func reading(at time: Duration) -> Duration { told + (time - now) }
-
-    /// The time at a reading of the clock, unless the clock is set to another time.
-    func time(ofReading reading: Duration) -> Duration { now + (reading - told) }
+    func reading(at time: Duration) -> Duration { self.time.reading(at: time) }
 
     /// Plans to wake the user at a time. Returns the wake; nil if a wake of this or a higher level is planned for that
     /// time or before.

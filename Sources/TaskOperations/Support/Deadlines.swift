@@ -122,6 +122,30 @@ struct ClockKey: Hashable, Sendable {
     }
 }
 
+/// The time since the creation of a clock's `ClockFace`, according to the reported readings.
+///
+/// If the clock is set back, the time does not decrease. If the clock jumps forward, the time jumps forward, too.
+struct SteadyTime: Hashable, Sendable {
+    private(set) var now = Duration.zero
+    /// The last reading of the clock.
+    private(set) var told = Duration.zero
+
+    /// Reports a reading of the clock.
+    ///
+    /// - Parameter mayBeOld: Whether another thread may have reported a later reading before this call.
+    mutating func advance(to reading: Duration, mayBeOld: Bool = false) {
+        if mayBeOld, reading < told { return }
+        now += max(.zero, reading - told)
+        told = reading
+    }
+
+    /// The clock's reading at a time, unless the clock is set to another time.
+    func reading(at time: Duration) -> Duration { told + (time - now) }
+
+    /// The time at a reading of the clock, unless the clock is set to another time.
+    func time(ofReading reading: Duration) -> Duration { now + (reading - told) }
+}
+
 /// A type-erased clock. It represents each instant by the duration since a fixed instant of the clock.
 ///
 /// If the clock is set back, no time passes. Without this rule, everything that waits for a moment would wait longer by
@@ -131,7 +155,7 @@ package final class ClockFace: Sendable {
     private let read: @Sendable () -> Duration
     /// Whether the clock is never set back. The next two properties are then not used.
     private let isSteady: Bool
-    private let time = Lock(QueueTime())
+    private let time = Lock(SteadyTime())
     /// The number of readings that were reported to `time`.
     private let toldCount = Atomic(0)
     /// Returns the moment that represents an instant of the clock.
