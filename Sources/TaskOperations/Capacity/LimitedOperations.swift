@@ -5,8 +5,9 @@
 /// same set of limits are parked together, and one claim waits at the semaphores for all of them. When the claim holds
 /// the limits, the first of these operations is unparked. After it has started, the next operation is unparked.
 ///
-/// The operations whose limits are held start before the others of their level, in the order in which the limits served
-/// them. In the order of arrival, an operation could keep permits unused while later served ones start again and again.
+/// Within a level, operations with limits start in the order in which the limits served them, and none starts before an
+/// operation without limits that precedes it. In the order of arrival alone, an operation could keep permits unused while
+/// operations that are served later start again and again.
 ///
 /// A claim holds all permits of an operation only while the queue could start the operation. Otherwise, the queue gives
 /// them back. A claim that waits for a limit keeps the permits of earlier limits, unless the queue is suspended or has a
@@ -245,10 +246,29 @@ extension LimitedOperations {
         return true
     }
 
+    /// Whether limits are held for an operation of a level.
+    func hasHeld(at level: PriorityLevel) -> Bool { held.first(of: level) != nil }
+
+    /// Whether an operation that has just taken the limits of its set must start after operations of its level whose
+    /// limits were served before. If not, it starts now: claims hold limits for no more operations than the queue could
+    /// start.
+    func isBehindHeld(_ slot: Int, _ level: PriorityLevel, _ set: Int, freePermits: Int) -> Bool {
+        guard let first = held.first(of: level), first.slot != slot else { return false }
+        return holder(of: set).map { $0.level == level } ?? (held.count < freePermits)
+    }
+
+    /// The operation of a level whose limits are held and were served first.
+    func firstHeld(of level: PriorityLevel) -> Holder? {
+        held.first(of: level).flatMap { set(of: $0.slot) }.flatMap { holder(of: $0) }
+    }
+
     /// The operation for which the claim of a set holds the limits.
     func holder(of set: Int) -> Holder? {
         if case .held(let holder) = sets[set].availability { holder } else { nil }
     }
+
+    /// The operations for which claims hold the limits, in the order of service.
+    var holders: [Holder] { sets.slots.compactMap { holder(of: $0) }.sorted { $0.service < $1.service } }
 
     /// Records that the claim of a set neither waits nor holds the limits, because an operation has received them.
     /// Returns the operation for which it held them, which is then in no list.

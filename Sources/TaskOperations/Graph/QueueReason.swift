@@ -125,9 +125,17 @@ extension SchedulerState {
         var firstWeight = 1
         /// The weight of the operation that takes its permits back next; nil if no operation can.
         var returningWeight: Int?
+        /// The places of the operations whose limits are held, among those of their levels. Such an operation starts in
+        /// the order of service, and after the operations without limits that precede it.
+        var heldPlaces: [Slot: (rank: UInt64, service: UInt64)] = [:]
 
         init(_ state: SchedulerState) {
             var isKnown = false
+            var ranks = PerLevel<UInt64>(0)
+            for holder in state.limited?.holders ?? [] {
+                ranks[holder.level] = max(ranks[holder.level], state.order.rank(ofArrival: holder.entry.arrival))
+                heldPlaces[holder.entry.slot] = (ranks[holder.level], holder.service)
+            }
             for (slot, level, _) in state.firstOfLevels {
                 let weight = state.records[slot].weight
                 if !state.permits.isOpen(level, for: weight) {
@@ -140,7 +148,7 @@ extension SchedulerState {
             let returning = state.records.slots.filter {
                 state.records[$0].status == .returning && !state.permits.isFull(state.records[$0].level)
             }
-            let next = returning.min { state.place($0) < state.place($1) }
+            let next = returning.min { state.place($0, self) < state.place($1, self) }
             returningWeight = next.map { state.records[$0].weight }
         }
     }
@@ -149,9 +157,9 @@ extension SchedulerState {
     private func countAhead(of slot: Slot, _ line: Line) -> Int {
         let status = records[slot].status
         if !isInLine(slot, status) { return 0 }
-        let (crowds, place) = (crowds(before: slot), place(slot))
+        let (crowds, place) = (crowds(before: slot), place(slot, line))
         return records.slots.count {
-            $0 != slot && isInLine($0, status) && self.place($0) < place && crowds.contains(crowd(of: $0, line))
+            $0 != slot && isInLine($0, status) && self.place($0, line) < place && crowds.contains(crowd(of: $0, line))
         }
     }
 
@@ -184,7 +192,7 @@ extension SchedulerState {
     private func placesInLine(_ slots: [Slot], _ line: Line) -> [Slot: Int] {
         var places: [Slot: Int] = [:]
         for status in [Status.ready, .returning] {
-            let inLine = slots.filter { isInLine($0, status) }.map { ($0, place($0)) }.sorted { $0.1 < $1.1 }
+            let inLine = slots.filter { isInLine($0, status) }.map { ($0, place($0, line)) }.sorted { $0.1 < $1.1 }
             var counts: [Crowd: Int] = [:]
             for (slot, _) in inLine {
                 places[slot] = crowds(before: slot).reduce(0) { $0 + (counts[$1] ?? 0) }
@@ -205,13 +213,11 @@ extension SchedulerState {
     }
 
     /// The key of an operation in the order of starts. Lower keys start first.
-    private func place(_ slot: Slot) -> (UInt8, UInt64, UInt64) {
+    private func place(_ slot: Slot, _ line: Line) -> (UInt8, UInt64, UInt64) {
         let record = records[slot]
-        if record.status != .ready { return (.max - record.level.rawValue, 0, record.arrival) }
+        if record.status != .ready { return (.max - record.level.rawValue, record.arrival, 0) }
         let level = pace.hasAgeing ? pace.orderLevel(of: slot, record.level) : record.level
-        // Operations whose limits are held start before the others of their level.
-        let holder = limited.flatMap { limited in limited.set(of: slot).flatMap { limited.holder(of: $0) } }
-        let service = holder?.entry.slot == slot ? holder!.service : .max
-        return (.max - level.rawValue, service, order.rank(ofArrival: record.arrival))
+        let place = line.heldPlaces[slot] ?? (order.rank(ofArrival: record.arrival), 0)
+        return (.max - level.rawValue, place.rank, place.service)
     }
 }

@@ -188,9 +188,14 @@ extension Admission {
 
     /// The first operation of a level that is ready and not parked, and the set of its limits.
     func first(of level: PriorityLevel) -> (slot: Int, set: Int?)? {
-        guard let entry = optionalPolicies?.value.limited.held.first(of: level) ?? ready.first(of: level)
-        else { return nil }
-        return (entry.slot, optionalPolicies?.value.limited.set(of: entry.slot))
+        var first = ready.first(of: level)
+        if let served = optionalPolicies?.value.limited.firstHeld(of: level)?.entry {
+            let order = ready.order
+            // An operation that has not tried its limits tries them at its place. See `isBehindHeld`.
+            let isNext = first.map { order.rank(ofArrival: served.arrival) < order.rank(ofArrival: $0.arrival) } ?? true
+            if isNext { first = served }
+        }
+        return first.map { ($0.slot, optionalPolicies?.value.limited.set(of: $0.slot)) }
     }
 
     /// Removes the first operation of a level, because the operation starts. If the operation has limits, records that
@@ -202,9 +207,16 @@ extension Admission {
         if let holder { ready.insert(holder.entry, at: holder.level) }
     }
 
-    /// Records that the claim of a set holds the limits for the first operation of a level in `ready`.
+    /// Records that the claim of a set holds the limits for the first operation of a level in `ready`. If the claim holds
+    /// them for an operation that precedes it, parks the operation.
     mutating func holdFirst(of level: PriorityLevel, _ set: Int) {
-        policies.limited.hold(set, for: ready.popFirst(of: level), at: level)
+        let entry = ready.popFirst(of: level)
+        if policies.limited.passHold(of: set, to: entry, at: level) { return }
+        if policies.limited.isHeld(set) {
+            policies.limited.park(entry, at: level)
+        } else {
+            policies.limited.hold(set, for: entry, at: level)
+        }
     }
 
     /// Records that the claim of a set holds the limits. Unparks the first operation of the set. Returns false if no

@@ -111,17 +111,19 @@ extension SchedulerState {
     /// The operation that starts next if the limits of a set are free; nil if that operation has other limits.
     private mutating func selection(withLimits set: Int) -> Selection? {
         let next = selection
-        if !admission.policies.limited.isClaimed(set) { return next?.set == set ? next : nil }
+        if !admission.policies.limited.isClaimed(set) {
+            return next.flatMap { $0.set == set && !admission.policies.limited.hasHeld(at: $0.level) ? $0 : nil }
+        }
         // The operations of the set are parked. With ageing, the first of several levels may be next.
         guard !hasAgeing, next != nil || admission.unparkedCount == 0,
             let level = admission.policies.limited.highestLevel(of: set),
             let parked = admission.policies.limited.firstParked(of: set, at: level),
+            !admission.policies.limited.hasHeld(at: level),
             permits.isOpen(level, for: records[parked.slot].weight)
         else { return nil }
         if let next, next.level >= level {
             let rank = order.rank(ofArrival: records[next.slot].arrival)
-            let isServed = next.set.map { admission.policies.limited.isHeld($0) } ?? false
-            if next.level > level || isServed || rank < order.rank(ofArrival: parked.arrival) { return nil }
+            if next.level > level || rank < order.rank(ofArrival: parked.arrival) { return nil }
         }
         return selected(parked.slot, level, set)
     }
@@ -139,7 +141,8 @@ extension SchedulerState {
     }
 
     /// Returns the first operation that has no limits, or whose limits `takeLimits` takes. Parks the operations before
-    /// it. Returns nil if there is no such operation, or if its task needs another level than that of `first`.
+    /// it, and moves those that have just taken their limits behind those that were served before. Returns nil if there
+    /// is no such operation, or if its task needs another level than that of `first`.
     ///
     /// Parks at most 64 operations, because the caller holds a lock. The next worker continues.
     ///
@@ -151,8 +154,14 @@ extension SchedulerState {
             let agedLevel = orderLevel(of: next.slot, next.level)
             let mayTry = admission.policies.limited.mayTry(set, at: agedLevel)
             let isOutdone = mayTry && hasAgeing && unparkFirst(of: set, before: (next.slot, next.level))
-            if mayTry, !isOutdone, take(set, at: agedLevel, takeLimits) { return next }
-            if !isOutdone { admission.parkFirst(of: next.level) }
+            if mayTry, !isOutdone, take(set, at: agedLevel, takeLimits) {
+                let isBehind = admission.policies.limited.isBehindHeld(
+                    next.slot, next.level, set, freePermits: width.available)
+                if !isBehind { return next }
+                admission.holdFirst(of: next.level, set)
+            } else if !isOutdone {
+                admission.parkFirst(of: next.level)
+            }
             guard let other = selection, other.taskLevel == first.taskLevel else { return nil }
             next = other
         }
@@ -185,13 +194,14 @@ extension SchedulerState {
                 let (entry, level) = admission.ready.first, let set = limitSet(of: entry.slot),
                 permits.isOpen(level, for: records[entry.slot].weight), width.admits(records[entry.slot].weight)
             else { return }
-            if let holder = admission.policies.limited.holder(of: set) {
-                if holder.level < level { return }
-            } else if admission.policies.limited.mayTry(set, at: level), take(set, at: level, takeLimits) {
+            let holder = admission.policies.limited.holder(of: set)
+            if let holder, holder.level < level { return }
+            let mayTry = holder == nil && admission.policies.limited.mayTry(set, at: level)
+            if holder?.level == level || mayTry && take(set, at: level, takeLimits) {
                 admission.holdFirst(of: level, set)
-                continue
+            } else {
+                admission.parkFirst(of: level)
             }
-            admission.parkFirst(of: level)
         }
     }
 

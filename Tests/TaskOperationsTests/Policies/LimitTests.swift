@@ -370,6 +370,37 @@ struct LimitTests {
         #expect(try await next.value == 8)
     }
 
+    @Test("An operation whose limit is held does not start before an earlier one without limits whose priority rises")
+    func heldLimitBesideRaisedOperation() async throws {
+        let executor = HoldingExecutor()
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: executor))
+        let (limit, starts) = (AsyncSemaphore(capacity: 1), Recorder<Int>())
+        let first = queue.addOperation(.priority(.low)) { starts.record(0) }
+        queue.addOperation(.limit(limit)) { starts.record(1) }
+        #expect(limit.available == 0)
+        first.priority = .medium
+        executor.letGo()
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(starts.events == [0, 1])
+    }
+
+    @Test(
+        "Served operations start in the order of service, and not before an earlier one without limits",
+        arguments: [false, true])
+    func servedOperationBesideEarlierOne(isFirstCancelled: Bool) async throws {
+        let executor = HoldingExecutor()
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: executor))
+        let (limit, starts) = (AsyncSemaphore(capacity: 0), Recorder<Int>())
+        let first = queue.addOperation(.limit(limit)) { starts.record(0) }
+        queue.addOperation { starts.record(1) }
+        queue.addOperation(.limit(limit)) { starts.record(2) }
+        if isFirstCancelled { first.cancel() }
+        limit.capacity = 1
+        executor.letGo()
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(starts.events == (isFirstCancelled ? [1, 2] : [0, 1, 2]))
+    }
+
     @Test("The cost of an operation does not depend on the number of limits in use", .computing)
     func manyLimits() throws {
         let ratio = try bestRatio(within: 2) { hasMany in

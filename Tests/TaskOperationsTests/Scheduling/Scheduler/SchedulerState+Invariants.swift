@@ -186,12 +186,17 @@ extension SchedulerState {
         let level = expected.map { max($0.level, floor(of: $0, inOrder)) }
         check(asked.peekedLevel == level, "\(asked.peekedLevel, default: "nothing") is the next level")
         // An operation whose limits are claimed at its level or above does not try them, and is parked at its turn.
-        // An operation that was parked and has aged tries before it.
+        // An operation that was parked and has aged tries before it. An operation that has just taken its limits starts
+        // after those whose limits were served before.
+        var heldCount = limitedOperations.held.count
         while let first = expected {
             if !mayTry(first) {
                 waiting.removeAll { $0.arrival == first.arrival }
             } else if let older = parkedPredecessor(of: first, inOrder) {
                 waiting.insert(older, at: waiting.firstIndex { $0.arrival > older.arrival } ?? waiting.count)
+            } else if isBehindHeld(first, heldCount) {
+                waiting.removeAll { $0.arrival == first.arrival }
+                heldCount += 1
             } else {
                 break
             }
@@ -203,16 +208,24 @@ extension SchedulerState {
     }
 
     /// The operation that starts first of those that are ready and not parked; nil if it lacks permits. In each level,
-    /// the operations whose limits are held come first, in the order of service.
+    /// the operation that was served first represents those whose limits are held.
     private func next(of waiting: [Record]) -> Record? {
         let heads = PriorityLevel.allCases.compactMap { level in
             let ofLevel = waiting.filter { $0.level == level }
-            let served = ofLevel.filter { service($0) != nil }.min { service($0)! < service($1)! }
-            return served ?? first(of: ofLevel, order)
+            let served = ofLevel.compactMap { service($0) }.min()
+            return first(of: ofLevel.filter { service($0) == nil || service($0) == served }, order)
         }
         .sorted { agedLevel($0) != agedLevel($1) ? agedLevel($0) < agedLevel($1) : $0.arrival > $1.arrival }
         let next = heads.last { permits.caps?[$0.level].admits($0.weight) ?? true }
         return next.flatMap { fits($0.weight, width) ? $0 : nil }
+    }
+
+    private func isBehindHeld(_ record: Record, _ heldCount: Int) -> Bool {
+        guard let set = limitedOperations.set(of: slot(record)), service(record) == nil,
+            let served = limitedOperations.firstHeld(of: record.level)
+        else { return false }
+        guard let holder = limitedOperations.holder(of: set) else { return heldCount < width.available }
+        return holder.level == record.level && holder != served
     }
 
     /// The number of the service for a record whose limits are held; nil for other records.
