@@ -72,7 +72,7 @@ let libraryTests: [Target] = [
         ] + (isSanitized ? [] : ["MigrationExamplesSupport", "TaskOperationsDeliveries", "tour"]),
         // These tests have one thread, or start child processes.
         exclude: ["Simulation/Corpus"]
-            + (isSanitized ? ["Deliveries", "Scheduling", "Simulation", "Tracing"] : []),
+            + (isSanitized ? ["Deliveries", "Scheduling", "Simulation", "TaskDump", "Tracing"] : []),
         swiftSettings: settings),
     .testTarget(
         name: "BridgeTests",

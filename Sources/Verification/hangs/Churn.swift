@@ -121,8 +121,7 @@ enum Churn {
     }
 
     private static func fail(_ message: String, _ dump: TaskDump) -> Never {
-        print(message)
-        print(dump.fullDescription)
+        FileHandle.standardOutput.write(Data((message + "\n" + dump.fullDescription).utf8))
         _exit(5)
     }
 }

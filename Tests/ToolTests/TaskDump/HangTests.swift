@@ -46,15 +46,6 @@
             }
         }
 
-        @Test("Dumps beside tasks that are created and end agree with a journal of these tasks")
-        func churn() async {
-            await #expect(processExitsWith: .success) {
-                let isDeep = ProcessInfo.processInfo.environment["TASK_OPERATIONS_DEEP"] != nil
-                let (output, status) = try Program.run("churn", isDeep ? "60" : "3")
-                #expect(status == 0, "\(output.suffix(4_000))")
-            }
-        }
-
         @Test("A signal prints a dump, and the program continues")
         func signal() async {
             await #expect(processExitsWith: .success) {
