@@ -240,10 +240,10 @@ private struct Reader {
         // The functions between the continuation and the program tell the kind of the wait.
         let own = frames.firstIndex { $0.owner == .program } ?? frames.count
         let inner = frames[..<own].map(\.function)
-        if inner.contains(where: { $0.contains("sleep") }) || wakeTime > now && inner.isEmpty {
+        if inner.contains(where: { $0.includes("sleep") }) || wakeTime > now && inner.isEmpty {
             return (.sleep(remaining: wakeTime > 0 ? .nanoseconds(max(wakeTime - now, 0)) : nil), [])
         }
-        let isSequence = inner.contains { $0.contains("Stream") || $0.contains("Sequence") || $0.contains(".next(") }
+        let isSequence = inner.contains { $0.includes("Stream") || $0.includes("Sequence") || $0.includes(".next(") }
         return (isSequence ? .element : .continuation, [])
     }
 
@@ -351,7 +351,7 @@ extension Symbol {
     /// Whether the compiler generated the function to call another one.
     fileprivate var isThunk: Bool {
         place == nil
-            && (function.contains("thunk") || function.hasPrefix("partial apply")
+            && (function.includes("thunk") || function.hasPrefix("partial apply")
                 || function.hasPrefix("dispatch thunk"))
     }
 }

@@ -158,6 +158,14 @@ public struct TaskDump: Sendable {
 }
 
 extension String {
+    /// Whether the text contains another one. The function of the standard library with this meaning is in a module that
+    /// is not imported on all platforms.
+    package func includes(_ text: String) -> Bool {
+        let (all, part) = (Array(utf8), Array(text.utf8))
+        return all.count >= part.count
+            && (0...all.count - part.count).contains { all[$0..<$0 + part.count].elementsEqual(part) }
+    }
+
     /// The text on one line: names can come from data.
     var escaped: String {
         if !unicodeScalars.contains(where: {

@@ -44,7 +44,7 @@ private struct OperationWaits {
         // A task that waits in a call of the program is explained by that call.
         let inner = candidate.innerFrames
         guard !inner.isEmpty else { return nil }
-        if inner.contains(where: { $0.function.contains("AsyncSemaphore") }), let semaphore = semaphore(in: inner) {
+        if inner.contains(where: { $0.function.includes("AsyncSemaphore") }), let semaphore = semaphore(in: inner) {
             return TaskDump.Explanation(
                 task: candidate.task, text: "for permits of an AsyncSemaphore", holders: holders(of: semaphore))
         }
@@ -112,7 +112,7 @@ private struct OperationWaits {
     private func holders(of semaphore: UInt) -> [UInt] {
         candidates.filter { candidate in
             let inner = candidate.innerFrames.count
-            let holding = candidate.frames.dropFirst(inner).filter { $0.function.contains("AsyncSemaphore.withPermit") }
+            let holding = candidate.frames.dropFirst(inner).filter { $0.function.includes("AsyncSemaphore.withPermit") }
             return !holding.isEmpty
                 && TaskDump.Candidate.reference(in: Array(holding)) { address, _ in address == semaphore } != nil
         }.map(\.task)

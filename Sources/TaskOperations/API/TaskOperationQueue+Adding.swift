@@ -1,3 +1,5 @@
+import Synchronization
+
 extension TaskOperationQueue {
     /// Adds an operation. The operation starts after its dependencies have finished, in the order of the queue.
     ///

@@ -1,7 +1,7 @@
 import Foundation
 import TaskDump
 
-/// Prints the figures of the article MyProgramHangs.
+/// Prints times of dumps and of tasks.
 enum Measure {
     static func dumps() async {
         let clock = ContinuousClock()
