@@ -292,8 +292,9 @@ private struct Reader {
         guard functions.contains(where: { symbols[$0]?.owner == .package }) else { return nil }
         let contexts = withUnsafeBytes(of: state.contexts) { Array($0.bindMemory(to: UInt.self)) }
         let frames = zip(functions, contexts).map { function, context in
-            let end = min(
-                contexts.filter { $0 > context }.min() ?? .max, context.addingReportingOverflow(512).partialValue)
+            // The address can be any number.
+            let limit = context > .max - 512 ? .max : context + 512
+            let end = min(contexts.filter { $0 > context }.min() ?? .max, limit)
             return TaskDump.Candidate.Frame(
                 function: symbols[function]?.function ?? "", owner: symbols[function]?.owner ?? .system, start: context,
                 end: end)

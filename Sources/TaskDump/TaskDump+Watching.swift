@@ -65,6 +65,7 @@ extension TaskDump {
 /// Runs a function on a thread of its own.
 package func startThread(_ work: @escaping @Sendable () -> Void) {
     let box = Unmanaged.passRetained(ThreadWork(work))
+    // The new thread takes over the reference; without a thread, this function releases it.
     let isStarted = taskDumpStartThread(
         { Unmanaged<ThreadWork>.fromOpaque($0!).takeRetainedValue().work() }, box.toOpaque())
     if isStarted == 0 { box.release() }
