@@ -1,5 +1,5 @@
 #if os(Linux)
-    import Synchronization
+    import TaskOperations
     import TaskOperationsTesting
     import TestSupport
     import Testing
@@ -10,7 +10,7 @@
     struct TaskDumpTests {
         /// Continuations that end the tasks of a test.
         private final class Pending: Sendable {
-            private let continuations = Mutex<[CheckedContinuation<Void, Never>]>([])
+            private let continuations = Lock<[CheckedContinuation<Void, Never>]>([])
 
             func wait() async {
                 await withCheckedContinuation { continuation in continuations.withLock { $0.append(continuation) } }
