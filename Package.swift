@@ -163,7 +163,7 @@ let tools: [Target] = [
         name: "benchmark",
         dependencies: [
             "TaskOperations", "TaskOperationsBridge", "TaskOperationsDiagnosis", "TaskOperationsExtras",
-            "Simulation", "SourceAudit", "CTools",
+            "Simulation", "SourceAudit", "TaskDump", "CTools",
         ],
         path: "Sources/Verification/benchmark",
         // The benchmark compiles it if the C++ libraries are installed.

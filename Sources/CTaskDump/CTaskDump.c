@@ -526,28 +526,55 @@ static int isLivingTask(const Task *task) {
            !(task->flags & isComplete);
 }
 
+/// A task and the memory after it, up to the end of a page. Most functions of a task have their contexts there, so one
+/// call of the system copies them all.
+typedef struct {
+    uintptr_t start;
+    size_t count;
+    _Alignas(16) char bytes[4096];
+} Window;
+
+static int readWindow(Window *window, const void *address) {
+    window->start = (uintptr_t)address;
+    window->count = 4096 - window->start % 4096;
+    if (window->count < knownTaskSize + sizeof(Child)) window->count = knownTaskSize + sizeof(Child);
+    if (taskDumpCopy(address, window->bytes, window->count)) return 1;
+    // The task is at the end of the memory.
+    window->count = knownTaskSize;
+    return taskDumpCopy(address, window->bytes, window->count);
+}
+
+static int copyNear(const Window *window, const void *address, void *bytes, size_t count) {
+    uintptr_t from = (uintptr_t)address - window->start;
+    if (from > window->count || window->count - from < count) return taskDumpCopy(address, bytes, count);
+    memcpy(bytes, window->bytes + from, count);
+    return 1;
+}
+
+#define COPY_NEAR(window, address, value) copyNear(window, address, &(value), sizeof(value))
+
 /// Reads the children of a task that are no children of a group.
 static void readChildren(
-    const Task *task, const void *address, TaskDumpChild *children, size_t *childCount, size_t capacity) {
+    const Task *task, const Window *window, TaskDumpChild *children, size_t *childCount, size_t capacity) {
     Record record;
     const void *next = task->record;
-    for (int index = 0; index < 1000 && next && COPY(next, record); index++, next = record.parent) {
+    for (int index = 0; index < 1000 && next && COPY_NEAR(window, next, record); index++, next = record.parent) {
         if ((record.flags & kindMask) != childRecord) continue;
         const void *child = record.object;
         while (child && *childCount < capacity) {
             Task head;
             Child links;
             if (!COPY(child, head) || !isLivingTask(&head)) break;
-            if (!COPY((const char *)child + knownTaskSize, links) || links.parent != address) break;
+            if (!COPY((const char *)child + knownTaskSize, links) || (uintptr_t)links.parent != window->start) break;
             children[(*childCount)++] = (TaskDumpChild){child, numberOf(&head)};
             child = links.nextChild;
         }
     }
 }
 
-static void readWait(const Task *task, TaskDumpState *state) {
+static void readWait(const Task *task, const Window *window, TaskDumpState *state) {
     Record record;
-    if (!(task->flags & hasDependency) || !task->dependency || !COPY(task->dependency, record)) return;
+    if (!(task->flags & hasDependency) || !task->dependency || !COPY_NEAR(window, task->dependency, record)) return;
     if (record.dependency < TaskDumpTask || record.dependency > TaskDumpExecutor) return;
     state->wait = record.dependency;
     state->object = record.object;
@@ -587,27 +614,27 @@ static void readClosure(const void *closure, int depth, const void **functions, 
 
 /// Reads the functions with which a task will begin. An adapter calls them: AsyncContextPrefix and FutureAsyncContextPrefix
 /// in include/swift/ABI/Task.h end with the same three fields.
-static void readStart(const Task *task, TaskDumpState *state) {
+static void readStart(const Task *task, const Window *window, TaskDumpState *state) {
     struct {
         const void *function, *closure, *error;
     } prefix;
     if (task->resume != _swift_concurrency_debug_future_adapter &&
         task->resume != _swift_concurrency_debug_non_future_adapter)
         return;
-    if (!COPY((const char *)task->context - sizeof prefix, prefix)) return;
+    if (!COPY_NEAR(window, (const char *)task->context - sizeof prefix, prefix)) return;
     int count = 0;
     state->starts[count++] = prefix.function;
     readClosure(prefix.closure, 0, state->starts, &count);
 }
 
-static void readChain(const Task *task, TaskDumpState *state) {
+static void readChain(const Task *task, const Window *window, TaskDumpState *state) {
     state->functions[0] = task->resume;
     state->contexts[0] = task->context;
     struct {
         const void *parent, *resume;
     } context;
     const void *next = task->context;
-    for (int index = 1; index < taskDumpFrameCount && next && COPY(next, context); index++) {
+    for (int index = 1; index < taskDumpFrameCount && next && COPY_NEAR(window, next, context); index++) {
         state->functions[index] = context.resume;
         state->contexts[index] = context.parent;
         next = context.parent;
@@ -617,28 +644,29 @@ static void readChain(const Task *task, TaskDumpState *state) {
 
 int taskDumpRead(
     const void *address, uint64_t number, TaskDumpState *state, TaskDumpChild *children, size_t *childCount, size_t capacity) {
+    Window window;
     Task task, again;
     Child child = {0, 0, 0};
     for (int attempt = 0; attempt < 3; attempt++) {
         memset(state, 0, sizeof *state);
         *childCount = 0;
-        if (!COPY(address, task) || !isLivingTask(&task) || (number && numberOf(&task) != number)) return 0;
+        if (!readWindow(&window, address) || !COPY_NEAR(&window, address, task) || !isLivingTask(&task) || (number && numberOf(&task) != number)) return 0;
         state->task = address;
         state->number = numberOf(&task);
         state->priority = task.flags & priorityMask;
         state->isCancelled = (task.flags & isCancelled) != 0;
         state->status =
             task.flags & isRunning ? TaskDumpRunning : task.flags & isEnqueued ? TaskDumpEnqueued : TaskDumpSuspended;
-        if (task.jobFlags & isChild && COPY((const char *)address + knownTaskSize, child)) {
+        if (task.jobFlags & isChild && COPY_NEAR(&window, (const char *)address + knownTaskSize, child)) {
             Task parent;
             state->parent = child.parent;
             if (COPY(child.parent, parent)) state->parentNumber = numberOf(&parent);
             if (task.jobFlags & isGroupChild) state->group = child.group;
         }
-        readChildren(&task, address, children, childCount, capacity);
-        readWait(&task, state);
-        readChain(&task, state);
-        readStart(&task, state);
+        readChildren(&task, &window, children, childCount, capacity);
+        readWait(&task, &window, state);
+        readChain(&task, &window, state);
+        readStart(&task, &window, state);
         if (!COPY(address, again) || !isLivingTask(&again) || numberOf(&again) != state->number) return 0;
         if (isSame(&task, &again)) return 1;
     }

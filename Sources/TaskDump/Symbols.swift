@@ -5,35 +5,20 @@ internal import Synchronization
     @_spi(Internal) @_spi(MemoryReaders) internal import Runtime
 #endif
 
-/// A function and the line in it to which an address of code belongs.
-package struct Symbol: Sendable, CustomStringConvertible {
-    /// The function, without the parts of its name that do not help.
-    package let function: String
-    /// The file and the line; nil if the compiler generated the code, or without debug information.
-    package let place: String?
-    /// The code to which the function belongs.
-    package let owner: Owner
-
-    package enum Owner: Sendable {
-        case program
-        /// TaskOperations and its sisters.
-        case package
-        /// The Swift toolchain or the system.
-        case system
-    }
-
-    package var description: String { function + (place.map { " (\($0))" } ?? "") }
-}
-
 /// The functions and lines of addresses of code. They are known on Linux, lines for code with debug information. The
 /// first look-up reads the debug information of the program, which can take seconds.
 package struct Symbols: Sendable {
     // A `Mutex` is unknown to the thread sanitizer, but no test with the sanitizer looks up symbols.
-    private static let known = Mutex<[UInt: Symbol]>([:])
+    private static let known = Mutex<[UInt: TaskDump.Frame?]>([:])
 
-    private let symbols: [UInt: Symbol]
+    private let symbols: [UInt: TaskDump.Frame?]
 
-    package subscript(address: UInt) -> Symbol? { symbols[address] }
+    package subscript(address: UInt) -> TaskDump.Frame? { symbols[address] ?? nil }
+
+    /// The functions, without those that the compiler generated to call others.
+    func frames(_ addresses: [UInt]) -> [TaskDump.Frame] {
+        addresses.compactMap { self[$0] }.filter { !$0.isThunk }
+    }
 
     package init(_ addresses: Set<UInt>) {
         let new = Self.known.withLock { known in addresses.filter { known[$0] == nil } }
@@ -49,19 +34,18 @@ package struct Symbols: Sendable {
         /// meanwhile, and a read of its memory would stop the process.
         static func images() -> ImageMap { .capture(using: LocalMemoryReader()) }
 
-        private static func lookUp(_ addresses: [UInt]) -> [UInt: Symbol] {
+        private static func lookUp(_ addresses: [UInt]) -> [UInt: TaskDump.Frame?] {
             let lines = lines(of: addresses)
             // A line after the address counts only in the same function.
             let (names, namesOfLines) = (names(of: addresses), names(of: lines.map(\.address)))
-            var symbols: [UInt: Symbol] = [:]
-            for (index, address) in addresses.enumerated() {
-                guard let name = names[index] else { continue }
+            let frames = names.indices.map { index -> TaskDump.Frame? in
+                guard let name = names[index] else { return nil }
                 let isSame = namesOfLines[index]?.rawName == name.rawName
-                symbols[address] = Symbol(
-                    function: shorten(name.name), place: isSame ? lines[index].place : nil,
+                return TaskDump.Frame(
+                    function: shorten(name.name).onOneLine, place: isSame ? lines[index].place?.onOneLine : nil,
                     owner: owner(of: name.rawName, in: name.imageName))
             }
-            return symbols
+            return Dictionary(uniqueKeysWithValues: zip(addresses, frames))
         }
 
         private static func names(of addresses: [UInt]) -> [SymbolicatedBacktrace.Symbol?] {
@@ -96,7 +80,7 @@ package struct Symbols: Sendable {
             }
         }
 
-        private static func owner(of symbol: String, in image: String) -> Symbol.Owner {
+        private static func owner(of symbol: String, in image: String) -> TaskDump.Frame.Owner {
             if image.hasPrefix("lib") && image.contains(".so") { return .system }
             guard symbol.hasPrefix("$s") || symbol.hasPrefix("$S") else {
                 return symbol.hasPrefix("swift_") ? .system : .program
@@ -146,6 +130,25 @@ package struct Symbols: Sendable {
             return name.isEmpty ? "a closure" : String(name.prefix { $0 != "@" })
         }
     #else
-        private static func lookUp(_ addresses: [UInt]) -> [UInt: Symbol] { [:] }
+        private static func lookUp(_ addresses: [UInt]) -> [UInt: TaskDump.Frame?] { [:] }
     #endif
+}
+
+extension TaskDump.Frame {
+    /// Whether the compiler generated the function to call another one.
+    fileprivate var isThunk: Bool {
+        place == nil
+            && (function.includes("thunk") || function.hasPrefix("partial apply")
+                || function.hasPrefix("dispatch thunk"))
+    }
+}
+
+extension String {
+    /// Whether the text contains another one. The function of the standard library with this meaning is in a module that
+    /// is not imported on all platforms.
+    package func includes(_ text: String) -> Bool {
+        let (all, part) = (Array(utf8), Array(text.utf8))
+        return all.count >= part.count
+            && (0...all.count - part.count).contains { all[$0..<$0 + part.count].elementsEqual(part) }
+    }
 }

@@ -1,14 +1,17 @@
 extension TaskDump {
     /// The graph of waits: an edge leads from a task to each task or thread that must continue first.
     struct Graph {
-        private let entries: [UInt64: Entry]
+        private let tasks: [Entry]
+        /// The positions in `tasks`, by the numbers of the tasks.
+        private let indices: [UInt64: Int]
         private let threads: [Int: ThreadEntry]
         private let nodes: [Node]
         /// The waiting tasks, by the node that they wait for.
         private var waiters: [Node: [Node]] = [:]
 
         init(_ tasks: [Entry], _ threads: [ThreadEntry]) {
-            entries = Dictionary(tasks.map { ($0.number, $0) }) { first, _ in first }
+            self.tasks = tasks
+            indices = Dictionary(tasks.enumerated().map { ($1.number, $0) }) { first, _ in first }
             self.threads = Dictionary(threads.map { ($0.number, $0) }) { first, _ in first }
             let targets = tasks.flatMap(\.targets)
             let blocking = Set(targets.filter { if case .thread = $0 { true } else { false } })
@@ -58,14 +61,16 @@ extension TaskDump {
 
         // MARK: Nodes
 
-        private func targets(_ node: Node) -> [Node] { node.task.flatMap { entries[$0]?.targets } ?? [] }
+        private func entry(_ node: Node) -> Entry? { node.task.flatMap { indices[$0] }.map { tasks[$0] } }
 
-        private func isCaller(_ node: Node) -> Bool { node.task.flatMap { entries[$0]?.isCaller } ?? false }
+        private func targets(_ node: Node) -> [Node] { entry(node)?.targets ?? [] }
+
+        private func isCaller(_ node: Node) -> Bool { entry(node)?.isCaller ?? false }
 
         /// The line of a task or thread that ends a chain of waits.
         private func text(_ node: Node) -> String {
             switch node {
-            case .task(let number): entries[number]?.waitDescription ?? ""
+            case .task: entry(node)?.waitDescription ?? ""
             case .thread(let number):
                 threads[number].map {
                     "\(Self.place($0.frames)) blocks the main thread in \($0.blockedIn ?? "a computation")"
@@ -85,13 +90,13 @@ extension TaskDump {
                 walk.append(node)
                 next = targets(node).first { members.contains($0) && !walk.contains($0) }
             }
-            return walk.compactMap(\.task).compactMap { entries[$0] }.map { "\($0.place) (task \($0.number))" }
+            return walk.compactMap(entry).map { "\($0.place) (task \($0.number))" }
                 .joined(separator: " → ") + " → the first"
         }
 
         /// The order of culprits that hold up equally many tasks.
         private func rank(_ node: Node) -> Int {
-            guard let entry = node.task.flatMap({ entries[$0] }) else { return 0 }
+            guard let entry = entry(node) else { return 0 }
             return switch entry.wait {
             case .thread: 0
             case .task, .children, .actor, .operation: 1

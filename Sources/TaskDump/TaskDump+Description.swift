@@ -9,7 +9,7 @@ extension TaskDump: CustomStringConvertible {
         }
         let stacks = threads.map { thread in
             let role = thread.task.map { ", which runs task \($0)" } ?? ""
-            let state = thread.blockedIn.map { ": blocked in \($0.escaped)" } ?? ""
+            let state = thread.blockedIn.map { ": blocked in \($0.onOneLine)" } ?? ""
             return (["thread \(thread.number)\(role)\(state)"] + thread.frames.map { "    \($0)" }).joined(
                 separator: "\n")
         }
@@ -96,7 +96,7 @@ extension TaskDump.Entry {
 
     /// The number, the name, and the code that created the task.
     var heading: String {
-        let name = name.map { " “\($0.escaped)”" } ?? ""
+        let name = name.map { " “\($0.onOneLine)”" } ?? ""
         let isMain = creators.first?.function == "main" || frames.contains { $0.function.hasPrefix("async_Main") }
         let creator =
             isMain
@@ -125,14 +125,14 @@ extension TaskDump.Entry {
         case .children(let numbers):
             numbers.isEmpty ? "waits for a group without living tasks" : "waits for \(numbers.count) tasks of its group"
         case .actor(let type, _, let holder):
-            "waits for the actor \(type.escaped)"
+            "waits for the actor \(type.onOneLine)"
                 + (holder.map { ", on which task \($0) runs" } ?? ", on which no task runs")
         case .continuation: "waits for a continuation that no code has resumed"
         case .sleep(let remaining): "sleeps" + (remaining.map { ", for \($0.inSeconds) s more" } ?? "")
         case .element: "waits for the next element of a sequence"
-        case .operation(let text): "waits \(text.escaped)"
+        case .operation(let text): "waits \(text.onOneLine)"
         case .executor: "can continue, and waits for a thread"
-        case .thread(let call): "blocks its thread in \(call.escaped)"
+        case .thread(let call): "blocks its thread in \(call.onOneLine)"
         case .nothing: "computes"
         }
     }

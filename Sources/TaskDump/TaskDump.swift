@@ -25,9 +25,18 @@ public struct TaskDump: Sendable {
         public let function: String
         /// The file and the line, such as `"Upload.swift:52"`; nil without debug information.
         public let place: String?
-        let owner: Symbol.Owner
+        /// The code to which the function belongs.
+        package let owner: Owner
 
-        public var description: String { function.escaped + (place.map { " (\($0.escaped))" } ?? "") }
+        package enum Owner: Sendable {
+            case program
+            /// TaskOperations and its sisters.
+            case package
+            /// The Swift toolchain or the system.
+            case system
+        }
+
+        public var description: String { function + (place.map { " (\($0))" } ?? "") }
     }
 
     /// What a task waits for.
@@ -129,7 +138,7 @@ public struct TaskDump: Sendable {
         /// A function of the chain, with its memory.
         package struct Frame: Sendable {
             package let function: String
-            let owner: Symbol.Owner
+            let owner: TaskDump.Frame.Owner
             let (start, end): (UInt, UInt)
         }
 
@@ -154,31 +163,5 @@ public struct TaskDump: Sendable {
         package init(task: UInt, text: String, holders: [UInt]) {
             (self.task, self.text, self.holders) = (task, text, holders)
         }
-    }
-}
-
-extension String {
-    /// Whether the text contains another one. The function of the standard library with this meaning is in a module that
-    /// is not imported on all platforms.
-    package func includes(_ text: String) -> Bool {
-        let (all, part) = (Array(utf8), Array(text.utf8))
-        return all.count >= part.count
-            && (0...all.count - part.count).contains { all[$0..<$0 + part.count].elementsEqual(part) }
-    }
-
-    /// The text on one line: names can come from data.
-    var escaped: String {
-        if !unicodeScalars.contains(where: {
-            $0.properties.generalCategory == .control || $0 == "\u{2028}" || $0 == "\u{2029}"
-        }) {
-            return self
-        }
-        return String(
-            String.UnicodeScalarView(
-                unicodeScalars.flatMap { scalar -> [Unicode.Scalar] in
-                    let isPlain =
-                        scalar.properties.generalCategory != .control && scalar != "\u{2028}" && scalar != "\u{2029}"
-                    return isPlain ? [scalar] : Array(scalar.escaped(asASCII: true).unicodeScalars)
-                }))
     }
 }

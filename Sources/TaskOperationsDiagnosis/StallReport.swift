@@ -1,3 +1,4 @@
+import TaskDump
 public import TaskOperations
 
 /// A report on the stall of a queue. A queue stalls if it has operations, but no operation has ended for some time. A

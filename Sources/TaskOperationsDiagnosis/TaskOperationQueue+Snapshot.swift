@@ -1,3 +1,4 @@
+import TaskDump
 public import TaskOperations
 
 extension TaskOperationQueue {

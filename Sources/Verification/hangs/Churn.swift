@@ -8,32 +8,25 @@ enum Churn {
         let name: String
         /// The name of the task that this one awaits; nil if it awaits none.
         var awaits: String?
-        var end: Int?
+        /// Whether another task has received the value. The runtime then has marked the task as ended.
+        var isOver = false
     }
 
     private struct Journal {
         var lives: [String: Life] = [:]
-        var clock = 0
+        /// The number of dumps that are taken or checked now. The journal keeps what they may contain.
+        var checks = 0
     }
 
     private static let journal = Mutex(Journal())
     private static let isOver = Atomic(false)
     private static let created = Atomic(0)
 
-    private static func begin(_ name: String) {
-        journal.withLock { $0.lives[name] = Life(name: name) }
+    private static func note(_ name: String, awaits: String? = nil) {
+        journal.withLock { $0.lives[name] = Life(name: name, awaits: awaits) }
     }
 
-    private static func awaits(_ name: String, _ other: String) {
-        journal.withLock { $0.lives[name]?.awaits = other }
-    }
-
-    private static func end(_ name: String) {
-        journal.withLock { journal in
-            journal.clock += 1
-            journal.lives[name]?.end = journal.clock
-        }
-    }
+    private static func end(_ name: String) { journal.withLock { $0.lives[name]?.isOver = true } }
 
     private actor Counter {
         var value = 0
@@ -44,17 +37,15 @@ enum Churn {
     private static func pair(_ counter: Counter) async {
         let number = created.add(1, ordering: .relaxed).newValue
         let (inner, outer) = ("inner \(number)", "outer \(number)")
-        begin(inner)
-        begin(outer)
-        awaits(outer, inner)
+        note(inner)
+        note(outer, awaits: inner)
         let first = Task.detached(name: inner) {
             for _ in 0..<Int.random(in: 0...3) { await Task.yield() }
             await counter.add()
-            end(inner)
         }
         let second = Task.detached(name: outer) {
             await first.value
-            end(outer)
+            end(inner)
         }
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<3 { group.addTask { await counter.add() } }
@@ -62,10 +53,7 @@ enum Churn {
         async let one: Void = counter.add()
         async let two: Void = second.value
         _ = await (one, two)
-        // Both tasks have ended. Their names return with other tasks.
-        journal.withLock { journal in
-            if journal.lives.count > 100_000 { journal.lives = journal.lives.filter { $0.value.end == nil } }
-        }
+        end(outer)
     }
 
     static func run(seconds: Double) -> Never {
@@ -101,22 +89,25 @@ enum Churn {
     }
 
     private static func check() {
-        let before = journal.withLock { $0.clock }
+        let ended = journal.withLock { journal in
+            journal.checks += 1
+            return Set(journal.lives.values.filter(\.isOver).map(\.name))
+        }
         let dump = TaskDump.capture()
+        let lives = journal.withLock { $0.lives }
         let names = Dictionary(dump.tasks.map { ($0.number, $0.name) }) { first, _ in first }
         for task in dump.tasks {
             guard let name = task.name else { continue }
-            guard let life = journal.withLock({ $0.lives[name] }) else {
-                // The journal forgets lives that ended.
-                if name.hasPrefix("inner ") || name.hasPrefix("outer ") { continue }
-                fail("no task has the name \(name)", dump)
-            }
-            // A task has ended for the journal a moment before it ends for the runtime, and keeps its name until then.
-            if let end = life.end, end + 1_000 < before { fail("\(name) had ended", dump) }
+            if ended.contains(name) { fail("\(name) had ended", dump) }
+            guard let life = lives[name] else { fail("no task has the name \(name)", dump) }
             if case .task(let number) = task.wait, let target = names[number], let target, target != life.awaits {
                 fail("\(name) awaits \(life.awaits ?? "nothing"), not \(target)", dump)
             }
             if name.hasPrefix("inner "), case .children = task.wait { fail("\(name) has no group", dump) }
+        }
+        journal.withLock { journal in
+            journal.checks -= 1
+            if journal.checks == 0 { journal.lives = journal.lives.filter { !$0.value.isOver } }
         }
     }
 

@@ -20,10 +20,9 @@ enum Measure {
         }
     }
 
-    /// Measures alternately with and without the list. The list cannot end, so each measurement is a process.
-    static func tasks(isListing: Bool) async {
+    /// Measures tasks with or without the list. The list cannot end, so each measurement is a process.
+    static func tasks(_ count: Int, isListing: Bool) async {
         if isListing { _ = TaskDump.capture() }
-        let count = 300_000
         let time = await Task.detached {
             await ContinuousClock().measure {
                 for _ in 0..<count { await Task.detached {}.value }

@@ -35,7 +35,8 @@ let hangs: [(name: String, run: @Sendable () async throws -> Void)] = [
 if arguments.count > 2, arguments[1] == "churn" { Churn.run(seconds: Double(arguments[2]) ?? 1) }
 if arguments.count > 1, arguments[1] == "measure" {
     if arguments.contains("tasks") {
-        await Measure.tasks(isListing: arguments.contains("listed"))
+        let count = arguments.lazy.compactMap { Int($0) }.first ?? 300_000
+        await Measure.tasks(count, isListing: arguments.contains("listed"))
     } else {
         await Measure.dumps()
     }

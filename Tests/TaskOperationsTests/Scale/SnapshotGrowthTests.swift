@@ -1,3 +1,4 @@
+import TaskDump
 import TaskOperationsTesting
 import TestSupport
 import Testing

@@ -20,7 +20,9 @@ extension String {
     /// The text on one line, for lists and drawings. Control characters and line separators are replaced by spaces.
     /// U+FFFE and U+FFFF, which no XML document may contain, are removed.
     package var onOneLine: String {
-        replacingScalars { scalar in
+        // Most names are like this, and a dump has many.
+        if utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) { return self }
+        return replacingScalars { scalar in
             switch scalar.value {
             case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029: " "
             case 0xFFFE, 0xFFFF: ""
