@@ -162,10 +162,13 @@ __attribute__((weak)) extern const void *const _swift_concurrency_debug_future_a
 __attribute__((weak)) extern const void *const _swift_concurrency_debug_non_future_adapter;
 __attribute__((weak)) extern const size_t _swift_concurrency_debug_asyncTaskSize;
 __attribute__((weak)) extern const uint32_t _swift_concurrency_debug_internal_layout_version;
+// Swift 6.5 has its own list: stdlib/public/Concurrency/TaskRegistry.h.
+RUNTIME void _swift_concurrency_debug_task_registryWalk(void (*visit)(void *task, void *list), void *list);
 
 // The layouts of include/swift/ABI/Task.h, include/swift/ABI/TaskStatus.h and stdlib/public/Concurrency/TaskPrivate.h in
-// Swift 6.2 to 6.4, which the layout version 1 stands for.
+// Swift 6.2 to 6.4, which the layout version 1 stands for. The fields of the list of Swift 6.5 follow those of `Task`.
 enum { knownVersion = 1, knownTaskSize = 208 };
+#define taskSize _swift_concurrency_debug_asyncTaskSize
 
 typedef struct {
     const void *isa;
@@ -282,20 +285,24 @@ static int growIfNeeded(Shard *shard) {
     return 1;
 }
 
+/// Lists a task, unless it is listed.
 static void add(const TaskDumpBirth *birth) {
     Shard *shard = shardOf(birth->task);
-    int isAdded = 0;
+    char *unneeded = birth->name;
     pthread_mutex_lock(&shard->lock);
     // A task that cannot be listed is left out.
     if (growIfNeeded(shard)) {
-        TaskDumpBirth *unused = place(shard, birth->task);
-        if (!unused->task) shard->used++;
-        if (!isTask(unused->task)) shard->living++;
-        *unused = *birth;
-        isAdded = 1;
+        TaskDumpBirth *found = place(shard, birth->task);
+        // The memory of a child of `async let` can belong to another task without a call of `destroy`.
+        if (found->task != birth->task || found->number != birth->number) {
+            unneeded = found->task == birth->task ? found->name : 0;
+            if (!found->task) shard->used++;
+            if (!isTask(found->task)) shard->living++;
+            *found = *birth;
+        }
     }
     pthread_mutex_unlock(&shard->lock);
-    if (!isAdded) free(birth->name);
+    free(unneeded);
 }
 
 static void removeTask(const void *task) {
@@ -320,6 +327,20 @@ static void setWakeTime(const void *task, int64_t time) {
     pthread_mutex_unlock(&shard->lock);
 }
 
+/// A part of the list of births.
+typedef struct {
+    TaskDumpBirth *births;
+    size_t count, capacity;
+} Copies;
+
+/// Copies a task of the runtime's list. The runtime holds locks meanwhile.
+static void copyRegistered(void *task, void *list) {
+    Copies *copies = list;
+    if (copies->count < copies->capacity)
+        copies->births[copies->count] = (TaskDumpBirth){.task = task, .number = swift_task_getJobTaskId(task)};
+    copies->count++;
+}
+
 size_t taskDumpList(TaskDumpBirth *births, size_t capacity) {
     size_t count = 0;
     for (int number = 0; number < shardCount; number++) {
@@ -335,7 +356,10 @@ size_t taskDumpList(TaskDumpBirth *births, size_t capacity) {
         }
         pthread_mutex_unlock(&shard->lock);
     }
-    return count;
+    if (!_swift_concurrency_debug_task_registryWalk) return count;
+    Copies copies = {births, count, capacity};
+    _swift_concurrency_debug_task_registryWalk(copyRegistered, &copies);
+    return copies.count;
 }
 
 void taskDumpFreeNames(TaskDumpBirth *births, size_t count) {
@@ -475,19 +499,19 @@ static __attribute__((swiftcall)) void enqueueAt(
 
 // MARK: - Beginning
 
-int taskDumpBegin(void) {
+/// Begins, unless that is done.
+static int begin(void) {
     static pthread_mutex_t beginning = PTHREAD_MUTEX_INITIALIZER;
     if (__atomic_load_n(&isListing, __ATOMIC_ACQUIRE)) return 1;
     if (!&_swift_concurrency_debug_asyncTaskMetadata || !&_swift_concurrency_debug_asyncTaskSize ||
         !&_swift_concurrency_debug_internal_layout_version || !&_swift_concurrency_debug_future_adapter ||
         !&_swift_concurrency_debug_non_future_adapter || !swift_task_getJobTaskId || !swift_task_getCurrent ||
         !swift_task_getCurrentExecutor || _swift_concurrency_debug_internal_layout_version != knownVersion ||
-        _swift_concurrency_debug_asyncTaskSize != knownTaskSize ||
+        (taskSize != knownTaskSize && !_swift_concurrency_debug_task_registryWalk) ||
         !taskDumpTakesTasks())
         return 0;
     pthread_mutex_lock(&beginning);
-    int isFirst = !isListing;
-    if (isFirst) {
+    if (!isListing) {
         Destroy **slot = (Destroy **)_swift_concurrency_debug_asyncTaskMetadata - 2;
         uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE), page = (uintptr_t)slot & ~(size - 1);
         if (mprotect((void *)page, size, PROT_READ | PROT_WRITE)) {
@@ -506,7 +530,13 @@ int taskDumpBegin(void) {
         __atomic_store_n(&isListing, 1, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&beginning);
-    void *current = isFirst ? swift_task_getCurrent() : 0;
+    return 1;
+}
+
+int taskDumpBegin(void) {
+    if (!begin()) return 0;
+    // The task may be older than the list.
+    const void *current = swift_task_getCurrent();
     if (current) add(&(TaskDumpBirth){.task = current, .number = swift_task_getJobTaskId(current)});
     return 1;
 }
@@ -537,10 +567,10 @@ typedef struct {
 static int readWindow(Window *window, const void *address) {
     window->start = (uintptr_t)address;
     window->count = 4096 - window->start % 4096;
-    if (window->count < knownTaskSize + sizeof(Child)) window->count = knownTaskSize + sizeof(Child);
+    if (window->count < taskSize + sizeof(Child)) window->count = taskSize + sizeof(Child);
     if (taskDumpCopy(address, window->bytes, window->count)) return 1;
     // The task is at the end of the memory.
-    window->count = knownTaskSize;
+    window->count = taskSize;
     return taskDumpCopy(address, window->bytes, window->count);
 }
 
@@ -565,7 +595,7 @@ static void readChildren(
             Task head;
             Child links;
             if (!COPY(child, head) || !isLivingTask(&head)) break;
-            if (!COPY((const char *)child + knownTaskSize, links) || (uintptr_t)links.parent != window->start) break;
+            if (!COPY((const char *)child + taskSize, links) || (uintptr_t)links.parent != window->start) break;
             children[(*childCount)++] = (TaskDumpChild){child, numberOf(&head)};
             child = links.nextChild;
         }
@@ -657,7 +687,7 @@ int taskDumpRead(
         state->isCancelled = (task.flags & isCancelled) != 0;
         state->status =
             task.flags & isRunning ? TaskDumpRunning : task.flags & isEnqueued ? TaskDumpEnqueued : TaskDumpSuspended;
-        if (task.jobFlags & isChild && COPY_NEAR(&window, (const char *)address + knownTaskSize, child)) {
+        if (task.jobFlags & isChild && COPY_NEAR(&window, (const char *)address + taskSize, child)) {
             Task parent;
             state->parent = child.parent;
             if (COPY(child.parent, parent)) state->parentNumber = numberOf(&parent);

@@ -49,7 +49,8 @@ struct Snapshot {
             taskDumpFreeNames(&list, list.count)
         }
         births.reserveCapacity(list.count)
-        for birth in list {
+        // A task of the runtime's list may have been listed before.
+        for birth in list where births[birth.number] == nil {
             births[birth.number] = Birth(
                 name: birth.name.map { String(cString: $0) }, callers: calls(words(of: birth.callers)),
                 wakeTime: birth.wakeTime)

@@ -9,7 +9,7 @@ enum { taskDumpCallerCount = 8, taskDumpFrameCount = 48, taskDumpNameSize = 128,
 
 // MARK: The list of living tasks
 
-/// Begins to list the tasks that are created from now on, and the calling task. Later calls change nothing.
+/// Begins to list the tasks that are created from now on. Each call also lists the calling task.
 ///
 /// Returns 1 if tasks are listed; 0 if the layout of the runtime is not a known one.
 int taskDumpBegin(void);
@@ -29,6 +29,8 @@ typedef struct {
 } TaskDumpBirth;
 
 /// Copies at most `capacity` listed tasks. Returns the number of listed tasks, which can be larger.
+///
+/// With Swift 6.5, the tasks of the runtime's list follow, also those that were created before. They have no callers.
 size_t taskDumpList(TaskDumpBirth *_Nullable births, size_t capacity);
 
 /// Frees the names of copied tasks.

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TaskDump
 
 /// Programs for the watch and for signals: they end by themselves.
@@ -38,6 +39,12 @@ enum Watched {
                 try? await Task.sleep(for: .milliseconds(1_000))
             }
         },
+        "registered": {
+            // The task is older than the dump's list.
+            let task = Task { await lostContinuation() }
+            registered.withLock { $0 = unsafeBitCast(task, to: UInt.self) }
+            print(TaskDump.capture())
+        },
     ]
 
     /// Suspends the main task while a thread sleeps, so that no task sleeps.
@@ -55,6 +62,18 @@ enum Watched {
         await withCheckedContinuation { forgotten.add($0) }
         print("not reached")
     }
+}
+
+/// The address of the only task in the list of the runtime.
+private let registered = Mutex<UInt>(0)
+
+/// Stands for the list of the runtime of Swift 6.5, which older ones do not have.
+@_cdecl("_swift_concurrency_debug_task_registryWalk")
+func walkRegistry(
+    _ visit: @convention(c) (UnsafeMutableRawPointer, UnsafeMutableRawPointer?) -> Void,
+    _ list: UnsafeMutableRawPointer?
+) {
+    if let task = UnsafeMutableRawPointer(bitPattern: registered.withLock(\.self)) { visit(task, list) }
 }
 
 private func blockThread(_ seconds: Double) { Thread.sleep(forTimeInterval: seconds) }

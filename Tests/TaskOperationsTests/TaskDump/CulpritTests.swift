@@ -84,7 +84,7 @@ struct CulpritTests {
 
     @Test("Names from data stay on one line")
     func escaping() {
-        #expect("a\nb\u{1B}[31m\u{2028}c".escaped == #"a\nb\u{1B}[31m\u{2028}c"#)
-        #expect("plain “ä” name".escaped == "plain “ä” name")
+        #expect("a\nb\u{1B}[31m\u{2028}c".onOneLine == "a b [31m c")
+        #expect("plain “ä” name".onOneLine == "plain “ä” name")
     }
 }

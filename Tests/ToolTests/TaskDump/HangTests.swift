@@ -46,6 +46,23 @@
             }
         }
 
+        @Test("A task of the runtime's own list is in a dump, even if it is older than the dump's list")
+        func registered() async {
+            await #expect(processExitsWith: .success) {
+                let (output, status) = try Program.run("registered")
+                #expect(status == 0)
+                #expect(output.contains("lostContinuation"), "\(output)")
+            }
+        }
+
+        @Test("Dumps beside tasks that are created and end at full speed agree with a journal")
+        func churn() async {
+            await #expect(processExitsWith: .success) {
+                let (output, status) = try Program.run("churn", "10")
+                #expect(status == 0, "\(output)")
+            }
+        }
+
         @Test("A signal prints a dump, and the program continues")
         func signal() async {
             await #expect(processExitsWith: .success) {
