@@ -140,6 +140,7 @@ static void list(const void *task, char *name, void **frame) {}
 #include <dirent.h>
 #include <dlfcn.h>
 #include <link.h>
+#include <linux/futex.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -796,8 +797,14 @@ const char *taskDumpCallName(int64_t call) {
     }
 }
 
-/// Reads the number of the system call, the stack pointer and the program counter of a blocked thread: proc(5).
-static int readCall(int thread, int64_t *call, uintptr_t *stack, uintptr_t *counter) {
+/// The system call of a blocked thread.
+typedef struct {
+    int64_t number;
+    uintptr_t arguments[6], stack, counter;
+} Call;
+
+/// Reads the system call, the stack pointer and the program counter of a blocked thread: proc(5).
+static int readCall(int thread, Call *call) {
     char path[64], text[256];
     snprintf(path, sizeof path, "/proc/self/task/%d/syscall", thread);
     int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -812,11 +819,35 @@ static int readCall(int thread, int64_t *call, uintptr_t *stack, uintptr_t *coun
         text, "%lld %llx %llx %llx %llx %llx %llx %llx %llx", &number, &values[0], &values[1], &values[2], &values[3],
         &values[4], &values[5], &values[6], &values[7]);
     // The text of a thread that computes is “running”.
-    if (found == 9) *stack = values[6], *counter = values[7];
-    else if (found == 3) *stack = values[0], *counter = values[1];
-    else return 0;
-    *call = number;
+    if (found != 9 && found != 3) return 0;
+    *call = (Call){.number = number, .stack = values[found - 3], .counter = values[found - 2]};
+    for (int index = 0; found == 9 && index < 6; index++) call->arguments[index] = values[index];
     return 1;
+}
+
+/// The thread that has the lock for which a thread waits; 0 if it is not known.
+static int readHolder(int thread, const Call *call) {
+    uint32_t words[3];
+    const void *address = (const void *)call->arguments[0];
+    if (call->number != SYS_futex) return 0;
+    switch (call->arguments[1] & FUTEX_CMD_MASK) {
+    case FUTEX_LOCK_PI:
+    case 13:  // FUTEX_LOCK_PI2, which older headers lack.
+        // A `Mutex` of Synchronization, or a lock with inheritance of priorities: futex(2).
+        if (!COPY(address, words[0])) return 0;
+        words[2] = words[0] & FUTEX_TID_MASK;
+        break;
+    case FUTEX_WAIT:
+        // A `pthread_mutex_t` of glibc begins with the lock, a count and the owner. The lock of one with waiters is 2.
+        if (call->arguments[2] != 2 || !COPY(address, words) || words[0] != 2) return 0;
+        break;
+    default: return 0;
+    }
+    // The thread may have continued meanwhile.
+    Call later;
+    int isSame = readCall(thread, &later) && later.number == SYS_futex && later.stack == call->stack &&
+                 later.arguments[0] == call->arguments[0];
+    return isSame ? (int)words[2] : 0;
 }
 
 /// Whether an instruction that calls precedes an address of code.
@@ -1004,9 +1035,9 @@ size_t taskDumpThreads(
         TaskDumpThread *thread = &threads[count];
         memset(thread, 0, sizeof *thread);
         thread->thread = number;
-        thread->call = -1;
-        uintptr_t pointer, counter;
-        thread->isBlocked = (uint8_t)readCall(number, &thread->call, &pointer, &counter);
+        Call call = {.number = -1};
+        thread->isBlocked = (uint8_t)readCall(number, &call);
+        thread->call = call.number;
         // The system restarts this call after an interruption. Others can end early: signal(7).
         int isAsked = !thread->isBlocked || thread->call == SYS_futex;
         if (canAsk && isAsked) {
@@ -1022,10 +1053,12 @@ size_t taskDumpThreads(
     if (asked) takeAnswers(threads, asked, from, count);
     for (size_t index = 0; folder && index < count; index++) {
         TaskDumpThread *thread = &threads[index];
-        uintptr_t pointer, counter;
-        if (!thread->isBlocked || !readCall(thread->thread, &thread->call, &pointer, &counter)) continue;
-        readStack(stack, pointer);
-        searchFrames(thread, stack, (const void *)counter, thread->frame);
+        Call call;
+        if (!thread->isBlocked || !readCall(thread->thread, &call)) continue;
+        thread->call = call.number;
+        thread->holder = readHolder(thread->thread, &call);
+        readStack(stack, call.stack);
+        searchFrames(thread, stack, (const void *)call.counter, thread->frame);
         if (!asked[index]) searchTask(thread, stack, running, runningCount);
     }
     free(stack);

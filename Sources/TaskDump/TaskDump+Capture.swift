@@ -64,6 +64,8 @@ private struct Translation {
     private var creators: [[UInt]: [TaskDump.Frame]] = [:]
     private var children: [Group: [UInt64]] = [:]
     private let now = taskDumpNow()
+    /// The tasks that run in the pool or block its threads, if they leave no thread for others.
+    private let fullPool: [TaskDump.Node]
 
     init(_ snapshot: Snapshot, _ explainer: TaskDump.Explainer?) {
         var addresses: Set<UInt> = []
@@ -76,6 +78,10 @@ private struct Translation {
         stacks = snapshot.threads.map { symbols.frames($0.stack) }
         let explained = explainer.map { $0.explain(snapshot.states.compactMap { Self.candidate($0, symbols) }) } ?? []
         explanations = Dictionary(explained.map { ($0.task, $0) }) { first, _ in first }
+        let busy = snapshot.threads.filter { $0.task != nil && $0.thread != taskDumpProcess() }
+        fullPool =
+            busy.count < Int(taskDumpProcessorCount())
+            ? [] : busy.compactMap { snapshot.number(of: address($0.task)) }.map { .task($0) }
         for state in snapshot.states where state.group != nil {
             let group = Group(owner: state.parentNumber, address: address(state.group))
             children[group, default: []].append(state.number)
@@ -104,14 +110,33 @@ private struct Translation {
         zip(snapshot.threads, stacks).map { thread, stack in
             TaskDump.ThreadEntry(
                 number: Int(thread.thread), task: snapshot.number(of: address(thread.task)),
-                blockedIn: thread.isBlocked == 0 ? nil : blockingCall(stack, thread.call), frames: stack)
+                blockedIn: thread.isBlocked == 0 ? nil : blockingCall(stack, thread), frames: stack,
+                targets: holder(of: thread).map { [$0] } ?? [])
+        }
+    }
+
+    /// The task or the thread that has the lock for which a thread waits.
+    private func holder(of thread: TaskDumpThread) -> TaskDump.Node? {
+        guard thread.holder > 0, let holder = snapshot.threads.first(where: { $0.thread == thread.holder }) else {
+            return nil
+        }
+        return snapshot.number(of: address(holder.task)).map { .task($0) } ?? .thread(Int(holder.thread))
+    }
+
+    private func kind(of thread: TaskDumpThread) -> String? {
+        if thread.holder == thread.thread { return "a lock that the same thread has" }
+        switch holder(of: thread) {
+        case .task(let number): return "a lock that the thread of task \(number) has"
+        case .thread(let number): return "a lock that thread \(number) has"
+        case nil: return taskDumpCallName(thread.call).map { String(cString: $0) }
         }
     }
 
     /// The function of a library that the program called, and the kind of the system call.
-    private func blockingCall(_ frames: [TaskDump.Frame], _ call: Int64) -> String {
-        let kind = taskDumpCallName(call).map { String(cString: $0) }
-        let library = frames.prefix { $0.owner != .program }.last?.function.drop { $0 == "_" }
+    private func blockingCall(_ frames: [TaskDump.Frame], _ thread: TaskDumpThread) -> String {
+        let kind = kind(of: thread)
+        let own = frames.firstIndex { $0.owner == .program } ?? 0
+        let library = frames[..<own].last?.function.drop { $0 == "_" }
         switch (library, kind) {
         case (let function?, let kind?): return "\(function) (\(kind))"
         case (let function?, nil): return String(function)
@@ -161,7 +186,8 @@ private struct Translation {
 
     private func runningWait(_ index: Int?) -> (TaskDump.Wait, [TaskDump.Node]) {
         guard let index, snapshot.threads[index].isBlocked != 0 else { return (.nothing, []) }
-        return (.thread(blockingCall(stacks[index], snapshot.threads[index].call)), [])
+        let thread = snapshot.threads[index]
+        return (.thread(blockingCall(stacks[index], thread)), holder(of: thread).map { [$0] } ?? [])
     }
 
     private func wait(of state: TaskDumpState, _ chain: Chain, _ wakeTime: Int64) -> (TaskDump.Wait, [TaskDump.Node]) {
@@ -176,7 +202,7 @@ private struct Translation {
             return (.children(numbers), numbers.map { .task($0) })
         case .continuation: return continuationWait(of: state, chain, wakeTime)
         case .executor where object != 0: return actorWait(of: state)
-        default: return (.executor, blockedPool)
+        default: return (.executor, fullPool)
         }
     }
 
@@ -211,20 +237,13 @@ private struct Translation {
         {
             return (wait, [.thread(Int(taskDumpProcess()))])
         }
-        return (wait, blockedPool)
+        return (wait, fullPool)
     }
 
     /// The type of an actor, by its metadata, which is never freed.
     private func typeName(_ metadata: UnsafeRawPointer?) -> String {
         guard let metadata else { return "an executor" }
         return String(reflecting: unsafeBitCast(metadata, to: Any.Type.self))
-    }
-
-    /// The tasks that block threads of the pool, if they leave no thread for others.
-    private var blockedPool: [TaskDump.Node] {
-        let blocked = snapshot.threads.filter { $0.isBlocked != 0 && $0.task != nil }
-        guard blocked.count >= Int(taskDumpProcessorCount()) else { return [] }
-        return blocked.compactMap { snapshot.number(of: address($0.task)) }.map { .task($0) }
     }
 }
 

@@ -1,11 +1,13 @@
+internal import CTaskDump
+
 extension TaskDump {
-    /// The graph of waits: an edge leads from a task to each task or thread that must continue first.
+    /// The graph of waits: an edge leads from a task or thread to each task or thread that must continue first.
     struct Graph {
         private let tasks: [Entry]
         /// The positions in `tasks`, by the numbers of the tasks.
         private let indices: [UInt64: Int]
         private let threads: [Int: ThreadEntry]
-        private let nodes: [Node]
+        private var nodes: [Node] = []
         /// The waiting tasks, by the node that they wait for.
         private var waiters: [Node: [Node]] = [:]
 
@@ -13,10 +15,17 @@ extension TaskDump {
             self.tasks = tasks
             indices = Dictionary(tasks.enumerated().map { ($1.number, $0) }) { first, _ in first }
             self.threads = Dictionary(threads.map { ($0.number, $0) }) { first, _ in first }
-            let targets = tasks.flatMap(\.targets)
-            let blocking = Set(targets.filter { if case .thread = $0 { true } else { false } })
-            nodes = tasks.map { .task($0.number) } + blocking.sorted { "\($0)" < "\($1)" }
-            for task in tasks { for target in task.targets { waiters[target, default: []].append(.task(task.number)) } }
+            var nodes: [Node] = tasks.map { .task($0.number) }
+            var (known, next) = (Set(nodes), 0)
+            // A thread without a task counts if a task waits for it, also through others.
+            while next < nodes.count {
+                for target in targets(nodes[next]) {
+                    waiters[target, default: []].append(nodes[next])
+                    if case .thread = target, known.insert(target).inserted { nodes.append(target) }
+                }
+                next += 1
+            }
+            self.nodes = nodes
         }
 
         /// The tasks and threads that wait for no other ones, and the cycles. Equal ones are one culprit.
@@ -48,10 +57,11 @@ extension TaskDump {
         private func culprit(_ members: [Node], _ held: [UInt64], _ isCycle: Bool, _ text: String) -> Culprit {
             let numbers = members.compactMap(\.task).sorted()
             let count = members.count
-            let subject = numbers.isEmpty ? "1 thread" : count == 1 ? "1 task" : "\(count) tasks"
-            let others =
-                held.isEmpty
-                ? "" : " \(count == 1 ? "holds" : "hold") up \(held.count) other\(held.count == 1 ? "" : "s")"
+            let threads = members.count - numbers.count
+            let subject = [(numbers.count, "task"), (threads, "thread")].filter { $0.0 > 0 }
+                .map { "\($0.0) \($0.1)\($0.0 == 1 ? "" : "s")" }.joined(separator: " and ")
+            let noun = (numbers.isEmpty ? "task" : "other") + (held.count == 1 ? "" : "s")
+            let others = held.isEmpty ? "" : " \(count == 1 ? "holds" : "hold") up \(held.count) \(noun)"
             let line =
                 isCycle
                 ? "\(subject) wait for each other\(held.isEmpty ? "" : " and\(others)"): \(text)"
@@ -63,7 +73,12 @@ extension TaskDump {
 
         private func entry(_ node: Node) -> Entry? { node.task.flatMap { indices[$0] }.map { tasks[$0] } }
 
-        private func targets(_ node: Node) -> [Node] { entry(node)?.targets ?? [] }
+        private func targets(_ node: Node) -> [Node] {
+            switch node {
+            case .task: entry(node)?.targets ?? []
+            case .thread(let number): threads[number]?.targets ?? []
+            }
+        }
 
         private func isCaller(_ node: Node) -> Bool { entry(node)?.isCaller ?? false }
 
@@ -72,8 +87,10 @@ extension TaskDump {
             switch node {
             case .task: entry(node)?.waitDescription ?? ""
             case .thread(let number):
-                threads[number].map {
-                    "\(Self.place($0.frames)) blocks the main thread in \($0.blockedIn ?? "a computation")"
+                threads[number].map { thread in
+                    let name = number == Int(taskDumpProcess()) ? "the main thread" : "thread \(number)"
+                    return "\(Self.place(thread.frames)) "
+                        + (thread.blockedIn.map { "blocks \(name) in \($0.onOneLine)" } ?? "computes on \(name)")
                 } ?? ""
             }
         }
@@ -83,15 +100,20 @@ extension TaskDump {
         }
 
         private func cycleText(_ component: [Node]) -> String {
-            // A walk from the task with the lowest number. Each task of a cycle has a target in it.
+            // A walk from the task with the lowest number. Each member of a cycle has a target in it.
             let members = Set(component)
-            var (walk, next) = ([Node](), component.min { ($0.task ?? 0) < ($1.task ?? 0) })
+            var (walk, next) = ([Node](), component.min { ($0.task ?? .max) < ($1.task ?? .max) })
             while let node = next, !walk.contains(node), walk.count < 20 {
                 walk.append(node)
                 next = targets(node).first { members.contains($0) && !walk.contains($0) }
             }
-            return walk.compactMap(entry).map { "\($0.place) (task \($0.number))" }
-                .joined(separator: " → ") + " → the first"
+            let texts = walk.map { node in
+                switch node {
+                case .task(let number): "\(entry(node)?.place ?? "") (task \(number))"
+                case .thread(let number): "\(Self.place(threads[number]?.frames ?? [])) (thread \(number))"
+                }
+            }
+            return texts.joined(separator: " → ") + " → the first"
         }
 
         /// The order of culprits that hold up equally many tasks.

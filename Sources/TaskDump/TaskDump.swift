@@ -98,11 +98,13 @@ public struct TaskDump: Sendable {
         public let blockedIn: String?
         /// The functions of the stack, innermost first.
         public let frames: [Frame]
+        /// The task or thread that has the lock for which the thread waits.
+        var targets: [Node] = []
     }
 
     /// A task that others wait for, and that waits for no task itself.
     public struct Culprit: Sendable, CustomStringConvertible {
-        /// The numbers of the tasks: equal ones, or those of a cycle. Empty if a thread without a task is the culprit.
+        /// The numbers of the tasks: equal ones, or those of a cycle. Threads without tasks are not in it.
         public let tasks: [UInt64]
         /// The numbers of the tasks that wait for them, also through others.
         public let heldUp: [UInt64]

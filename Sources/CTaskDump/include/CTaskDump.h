@@ -119,6 +119,8 @@ typedef struct {
     uint8_t isBlocked;
     /// The number of the system call; -1 if the thread is in none.
     int64_t call;
+    /// The thread that has the lock for which the thread waits; 0 if it is not known.
+    int holder;
     const void *_Nullable task;
     /// The actor whose code the thread runs; null if it is none.
     const void *_Nullable actor;

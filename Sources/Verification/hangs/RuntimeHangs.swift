@@ -57,6 +57,46 @@ func blockOnLock() {
 }
 
 @inline(never)
+func holdLockOnThread() async {
+    let lock = NSLock()
+    await withCheckedContinuation { continuation in
+        Thread.detachNewThread {
+            lock.lock()
+            continuation.resume()
+            if !isMended { sleepWithLock() }
+            lock.unlock()
+        }
+    }
+    await inPool { lock.withLock { print("locked") } }
+}
+
+@inline(never)
+func sleepWithLock() {
+    Thread.sleep(forTimeInterval: 3_600)  // culprit lockOfThread
+    print("woken")
+}
+
+@inline(never)
+func lockBoth(_ first: NSLock, _ second: NSLock, _ isLocked: DispatchSemaphore, _ isOtherLocked: DispatchSemaphore) {
+    first.lock()
+    isLocked.signal()
+    isOtherLocked.wait()
+    if isMended { first.unlock() }
+    second.lock()  // culprit twoLocks
+    second.unlock()
+    if !isMended { first.unlock() }
+}
+
+/// A task and a thread lock two locks in different orders.
+@inline(never)
+func twoLocks() async {
+    let (one, other) = (NSLock(), NSLock())
+    let (isOneLocked, isOtherLocked) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    Thread.detachNewThread { lockBoth(one, other, isOneLocked, isOtherLocked) }
+    await inPool { lockBoth(other, one, isOtherLocked, isOneLocked) }
+}
+
+@inline(never)
 func blockInSleep() {
     let duration: TimeInterval = isMended ? 0.01 : 3_600
     Thread.sleep(forTimeInterval: duration)  // culprit threadSleep

@@ -13,6 +13,8 @@ let hangs: [(name: String, run: @Sendable () async throws -> Void)] = [
     ("lostContinuation", { await lost() }),
     ("semaphore", { await inPool { blockOnSemaphore() } }),
     ("lock", { await inPool { blockOnLock() } }),
+    ("lockOfThread", { await holdLockOnThread() }),
+    ("twoLocks", { await twoLocks() }),
     ("threadSleep", { await inPool { blockInSleep() } }),
     ("readLine", { await inPool { blockInRead() } }),
     ("cycle", { await cycle() }),

@@ -47,6 +47,24 @@ struct CulpritTests {
         #expect(all.map(\.heldUp) == [[1]])
     }
 
+    @Test("A thread that has the lock for which a task waits is the cause, and other threads are none")
+    func lockOfThread() {
+        func thread(_ number: Int, waitsFor targets: [TaskDump.Node] = []) -> TaskDump.ThreadEntry {
+            let frame = TaskDump.Frame(function: "t", place: "File.swift:\(number)", owner: .program)
+            return TaskDump.ThreadEntry(
+                number: number, task: nil, blockedIn: "lock", frames: [frame], targets: targets)
+        }
+        var waiter = task(1, "a", .thread("lock"))
+        waiter.targets = [.thread(7)]
+        let chain = TaskDump.Graph([waiter], [thread(7, waitsFor: [.thread(8)]), thread(8), thread(9)]).culprits
+        #expect(chain.map(\.description) == ["1 thread holds up 1 task: t (File.swift:8) blocks thread 8 in lock"])
+        let cycle = TaskDump.Graph([waiter], [thread(7, waitsFor: [.task(1)])]).culprits
+        #expect(
+            cycle.map(\.description) == [
+                "1 task and 1 thread wait for each other: a (File.swift:1) (task 1) → t (File.swift:7) (thread 7) → the first"
+            ])
+    }
+
     @Test("A task that waits for itself is a cause")
     func itself() {
         let all = culprits([task(1, "a", waitsFor: [1]), task(2, "b", waitsFor: [1])])

@@ -9,7 +9,7 @@
         static let names = [
             "lostContinuation", "semaphore", "lock", "threadSleep", "readLine", "cycle", "actor", "group", "stream",
             "fullQueue", "width", "suspended", "limit", "key", "barrier", "asyncLet", "mainActor", "freed", "detached",
-            "thousand",
+            "thousand", "lockOfThread", "twoLocks",
         ]
 
         @Test("The first three lines of a dump name the function and the line that hang")
