@@ -117,7 +117,8 @@ package struct Symbols: Sendable {
         /// Removes the parts of a demangled name that do not help: `(1) await resume partial function for closure #1 in
         /// Module.A.f() async -> ()` becomes `A.f()`.
         private static func shorten(_ name: String) -> String {
-            var name = name[...]
+            // The main function continues in parts, whose names the demangler does not know.
+            var name = name.hasPrefix("async_Main") ? "async_Main" : name[...]
             for start in [" partial function for ", "closure #"] {
                 while let range = name.firstRange(of: start) {
                     name = name[range.upperBound...]
