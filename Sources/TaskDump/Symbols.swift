@@ -48,14 +48,37 @@ package struct Symbols: Sendable {
             return Dictionary(uniqueKeysWithValues: zip(addresses, frames))
         }
 
+        /// The programs and libraries at earlier look-ups. A later list lacks libraries: a look-up maps the files with the
+        /// symbols, and the module takes the memory of a file for the library.
+        private static let earlierImages = Mutex<[ImageMap]>([])
+
         private static func names(of addresses: [UInt]) -> [SymbolicatedBacktrace.Symbol?] {
-            let frames = addresses.map { RichFrame<UInt>.programCounter($0) }
-            let backtrace = Backtrace(architecture: "", frames: frames, images: images())
-            // The module's reader of lines takes seconds for a large program.
-            guard let resolved = backtrace.symbolicated(options: [.useSymbolCache]) else {
-                return addresses.map { _ in nil }
+            var names = [SymbolicatedBacktrace.Symbol?](repeating: nil, count: addresses.count)
+            var rest = Array(addresses.indices)
+            for images in earlierImages.withLock(\.self) { look(in: images, &rest, &names, addresses) }
+            guard !rest.isEmpty else { return names }
+            let (images, count) = (images(), rest.count)
+            look(in: images, &rest, &names, addresses)
+            if rest.count < count { earlierImages.withLock { $0.append(images) } }
+            return names
+        }
+
+        /// Finds the names of the addresses that are in some images, and removes these from `rest`.
+        private static func look(
+            in images: ImageMap, _ rest: inout [Int], _ names: inout [SymbolicatedBacktrace.Symbol?],
+            _ addresses: [UInt]
+        ) {
+            let isFound = { (index: Int) in
+                Backtrace.Address(addresses[index]).map { images.indexOfImage(at: $0) != nil } ?? false
             }
-            return resolved.frames.map(\.symbol)
+            let found = rest.filter(isFound)
+            guard !found.isEmpty else { return }
+            rest.removeAll(where: isFound)
+            let frames = found.map { RichFrame<UInt>.programCounter(addresses[$0]) }
+            let backtrace = Backtrace(architecture: "", frames: frames, images: images)
+            // The module's reader of lines takes seconds for a large program.
+            guard let resolved = backtrace.symbolicated(options: [.useSymbolCache]) else { return }
+            for (index, frame) in zip(found, resolved.frames) { names[index] = frame.symbol }
         }
 
         /// The places of addresses. The first instructions of a function that continues after an `await` often have no

@@ -134,6 +134,14 @@
             await task.value
         }
 
+        @Test("The functions of a library have names in each look-up")
+        func laterNames() throws {
+            for name in ["swift_task_switch", "swift_continuation_await", "swift_continuation_init"] {
+                let address = UInt(bitPattern: try #require(dlsym(nil, name)))
+                for place in address..<address + 3 { #expect(Symbols([place])[place]?.function == name) }
+            }
+        }
+
         @Test("Tasks that have ended leave the list")
         func ended() async throws {
             TaskDump.begin()
