@@ -1,4 +1,5 @@
 #if os(Linux)
+    import Glibc
     import TaskOperations
     import TaskOperationsTesting
     import TestSupport
