@@ -127,6 +127,7 @@ size_t taskDumpThreads(
     TaskDumpThread *threads, size_t capacity, const void *const *running, size_t runningCount) { return 0; }
 const char *taskDumpCallName(int64_t call) { return 0; }
 const void *taskDumpMainExecutor(void) { return 0; }
+const void *taskDumpCurrentActor(void) { return 0; }
 int taskDumpProcess(void) { return 0; }
 int taskDumpProcessorCount(void) { return 1; }
 uint64_t taskDumpCurrentTask(void) { return 0; }
@@ -440,20 +441,6 @@ static __attribute__((swiftcall)) void destroy(__attribute__((swift_context)) vo
 
 // MARK: - Sleeps
 
-typedef __attribute__((swiftcall)) void EnqueueAfter(unsigned long long delay, void *job);
-typedef __attribute__((swiftcall)) void EnqueueAfterHook(unsigned long long delay, void *job, EnqueueAfter *original);
-__attribute__((weak)) extern EnqueueAfterHook *swift_task_enqueueGlobalWithDelay_hook;
-typedef __attribute__((swiftcall)) void EnqueueAt(
-    long long seconds, long long nanoseconds, long long tolerance, long long toleranceNanoseconds, int clock, void *job);
-typedef __attribute__((swiftcall)) void EnqueueAtHook(
-    long long seconds, long long nanoseconds, long long tolerance, long long toleranceNanoseconds, int clock, void *job,
-    EnqueueAt *original);
-__attribute__((weak)) extern EnqueueAtHook *swift_task_enqueueGlobalWithDeadline_hook;
-static EnqueueAfterHook *previousEnqueueAfter;
-static EnqueueAtHook *previousEnqueueAt;
-
-RUNTIME void swift_get_time(long long *seconds, long long *nanoseconds, int clock);
-
 int64_t taskDumpNow(void) {
     // Not `clock_gettime`, which can be that of an exploration of schedules.
     struct timespec now = {0, 0};
@@ -461,41 +448,37 @@ int64_t taskDumpNow(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/// Notes the end of a sleep. The job resumes a continuation: NullaryContinuationJob in include/swift/ABI/Task.h.
-static void noteSleep(const void *job, int64_t delay) {
+/// Notes the end of a sleep, if a job that resumes a continuation ends it: NullaryContinuationJob in
+/// include/swift/ABI/Task.h. Other memory may look like that, but then names no listed task.
+static void noteSleep(uint64_t when, const void *job) {
     struct {
         uintptr_t words[4];
         uint32_t flags;
+        uintptr_t others[4];
+        const void *task;
     } head;
-    enum { continuationJob = 195, continuationOffset = 9 * sizeof(void *) };
-    memcpy(&head, job, sizeof head);
-    const void *task = job;
-    if ((head.flags & kindMask) == continuationJob) memcpy(&task, (const char *)job + continuationOffset, sizeof task);
-    else if ((head.flags & kindMask) != 0) return;
+    enum { continuationJob = 195 };
+    // The time is that of a clock which pauses while the system sleeps, or of one which does not. Others have both bits.
+    const uint64_t isContinuous = (uint64_t)1 << 63, isOther = (uint64_t)1 << 62;
+    if (when & isOther || !COPY(job, head) || (head.flags & kindMask) != continuationJob) return;
+    struct timespec now = {0, 0};
+    syscall(SYS_clock_gettime, when & isContinuous ? CLOCK_BOOTTIME : CLOCK_MONOTONIC, &now);
+    int64_t delay = (int64_t)(when & ~isContinuous) - ((int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
     int64_t time;
     if (__builtin_add_overflow(taskDumpNow(), delay, &time)) time = INT64_MAX;
-    setWakeTime(task, time);
+    setWakeTime(head.task, time);
 }
 
-static __attribute__((swiftcall)) void enqueueAfter(unsigned long long delay, void *job, EnqueueAfter *original) {
-    noteSleep(job, delay > INT64_MAX ? INT64_MAX : (int64_t)delay);
-    if (previousEnqueueAfter) previousEnqueueAfter(delay, job, original);
-    else original(delay, job);
-}
-
-static __attribute__((swiftcall)) void enqueueAt(
-    long long seconds, long long nanoseconds, long long tolerance, long long toleranceNanoseconds, int clock, void *job,
-    EnqueueAt *original) {
-    long long now, nowNanoseconds;
-    swift_get_time(&now, &nowNanoseconds, clock);
-    int64_t delay;
-    if (__builtin_sub_overflow(seconds, now, &delay) || __builtin_mul_overflow(delay, 1000000000, &delay) ||
-        __builtin_add_overflow(delay, nanoseconds - nowNanoseconds, &delay))
-        delay = INT64_MAX;
-    noteSleep(job, delay);
-    if (previousEnqueueAt)
-        previousEnqueueAt(seconds, nanoseconds, tolerance, toleranceNanoseconds, clock, job, original);
-    else original(seconds, nanoseconds, tolerance, toleranceNanoseconds, clock, job);
+/// The runtime calls this function of Dispatch at the start of a sleep. The definition precedes that of Dispatch.
+__attribute__((weak)) void dispatch_after_f(uint64_t when, void *queue, void *context, void (*work)(void *)) {
+    static __typeof__(dispatch_after_f) *stored;
+    __typeof__(dispatch_after_f) *original = __atomic_load_n(&stored, __ATOMIC_RELAXED);
+    if (!original) {
+        original = (__typeof__(dispatch_after_f) *)dlsym(RTLD_NEXT, "dispatch_after_f");
+        __atomic_store_n(&stored, original, __ATOMIC_RELAXED);
+    }
+    if (__atomic_load_n(&isListing, __ATOMIC_ACQUIRE)) noteSleep(when, context);
+    original(when, queue, context, work);
 }
 
 // MARK: - Beginning
@@ -521,10 +504,6 @@ static int begin(void) {
         }
         destroyOriginal = *slot;
         __atomic_store_n(slot, destroy, __ATOMIC_RELEASE);
-        if (&swift_task_enqueueGlobalWithDelay_hook)
-            previousEnqueueAfter = __atomic_exchange_n(&swift_task_enqueueGlobalWithDelay_hook, enqueueAfter, __ATOMIC_ACQ_REL);
-        if (&swift_task_enqueueGlobalWithDeadline_hook && swift_get_time)
-            previousEnqueueAt = __atomic_exchange_n(&swift_task_enqueueGlobalWithDeadline_hook, enqueueAt, __ATOMIC_ACQ_REL);
         // The first call of a function can take a lock of the loader, which a handler must not do.
         (void)swift_task_getCurrentExecutor();
         (void)taskDumpCopy(&isListing, &(int){0}, sizeof(int));
@@ -1013,6 +992,10 @@ const void *taskDumpMainExecutor(void) {
 uint64_t taskDumpCurrentTask(void) {
     const void *task = swift_task_getCurrent && swift_task_getJobTaskId ? swift_task_getCurrent() : 0;
     return task ? swift_task_getJobTaskId(task) : 0;
+}
+
+const void *taskDumpCurrentActor(void) {
+    return swift_task_getCurrentExecutor ? swift_task_getCurrentExecutor().identity : 0;
 }
 
 int taskDumpProcess(void) { return (int)getpid(); }

@@ -16,6 +16,8 @@ struct Snapshot {
     private(set) var threads: [TaskDumpThread] = []
     /// The address of the task that takes the dump; nil outside of tasks.
     let caller = withUnsafeCurrentTask { $0.map { unsafeBitCast($0, to: UInt.self) } }
+    /// The address of the actor whose code takes the dump; 0 if it is none.
+    let callersActor = address(taskDumpCurrentActor())
     /// The positions in `states`, by the address of the task.
     private var indices: [UInt: Int] = [:]
     /// The numbers of the tasks in `states`.

@@ -225,8 +225,10 @@ private struct Translation {
         let actor = address(state.object)
         let isMain = state.object == taskDumpMainExecutor()
         let type = isMain ? "MainActor" : typeName(state.objectType)
-        if let thread = snapshot.threads.first(where: { address($0.actor) == actor }) {
-            let holder = snapshot.number(of: address(thread.task))
+        let thread = snapshot.threads.first { address($0.actor) == actor }
+        let owner = actor == snapshot.callersActor ? snapshot.caller : thread.map { address($0.task) }
+        if let owner {
+            let holder = snapshot.number(of: owner)
             return (.actor(type: type, address: actor, holder: holder), holder.map { [.task($0)] } ?? [])
         }
         let wait = TaskDump.Wait.actor(type: type, address: actor, holder: nil)

@@ -141,6 +141,9 @@ size_t taskDumpThreads(
 /// The executor of the main actor, which identifies it; null if it is not known.
 const void *_Nullable taskDumpMainExecutor(void);
 
+/// The actor whose code the calling thread runs; null if it is none.
+const void *_Nullable taskDumpCurrentActor(void);
+
 /// The number of the process, which is that of its main thread.
 int taskDumpProcess(void);
 

@@ -109,11 +109,17 @@
             await task.value
         }
 
-        @Test("A sleep of nanoseconds shows the rest of its duration")
-        func sleep() async throws {
+        @Test("A sleep shows the rest of its duration", arguments: [true, false])
+        func sleep(isInNanoseconds: Bool) async throws {
             TaskDump.begin()
             let name = unique()
-            let task = Task(name: name) { try? await Task.sleep(nanoseconds: 1_000_000_000_000) }
+            let task = Task(name: name) {
+                if isInNanoseconds {
+                    try? await Task.sleep(nanoseconds: 1_000_000_000_000)
+                } else {
+                    try? await Task.sleep(for: .seconds(1_000))
+                }
+            }
             let entry = try await entry(name) { if case .sleep = $0.wait { true } else { false } }
             guard case .sleep(let remaining?) = entry.wait else {
                 Issue.record("\(entry.wait)")
@@ -188,18 +194,40 @@
 
         @Test("A test that has not ended in time has one issue with the task that holds it up, and continues")
         func trait() async throws {
-            let (pending, ends) = (Pending(), Recorder<String>())
+            TaskDump.begin()
+            let (pending, name, ends) = (Pending(), unique(), Recorder<String>())
             let (test, testCase) = (try #require(Test.current), Test.Case.current)
+            let task = Task(name: name) { await pending.wait() }
+            _ = try await entry(name) { $0.wait == .continuation }
             try await withKnownIssue {
-                try await DumpsTasksTrait(duration: .milliseconds(200)).provideScope(for: test, testCase: testCase) {
-                    await Task { await pending.wait() }.value
+                try await DumpsTasksTrait(duration: .milliseconds(500)).provideScope(for: test, testCase: testCase) {
+                    await task.value
                     ends.record("end")
                 }
             } matching: { issue in
                 pending.resumeAll()
-                return "\(issue)".contains("has not ended after 0.2 seconds") && "\(issue)".contains("Pending.wait")
+                return "\(issue)".contains("has not ended after 0.5 seconds") && "\(issue)".contains("Pending.wait")
             }
             #expect(ends.events == ["end"])
+        }
+
+        @Test("A task that waits for the actor of the dump names the task that takes the dump")
+        func callersActor() async throws {
+            TaskDump.begin()
+            let name = unique()
+            let task = Task { @MainActor in
+                let waiting = Task(name: name) {}
+                let dump = TaskDump.capture()
+                return (dump, waiting)
+            }
+            let (dump, waiting) = await task.value
+            await waiting.value
+            let entry = try #require(dump.tasks.first { $0.name == name })
+            guard case .actor("MainActor", _, let holder?) = entry.wait else {
+                Issue.record("\(entry.wait)")
+                return
+            }
+            #expect(dump.tasks.first { $0.number == holder }?.isCaller == true)
         }
 
         @Test("A test that ends in time has no issue")
