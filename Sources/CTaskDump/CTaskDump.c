@@ -448,25 +448,24 @@ int64_t taskDumpNow(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/// Notes the end of a sleep, if a job that resumes a continuation ends it: NullaryContinuationJob in
-/// include/swift/ABI/Task.h. Other memory may look like that, but then names no listed task.
+/// Notes the end of a sleep of the calling task, which ends with a job.
 static void noteSleep(uint64_t when, const void *job) {
     struct {
         uintptr_t words[4];
         uint32_t flags;
-        uintptr_t others[4];
-        const void *task;
     } head;
-    enum { continuationJob = 195 };
+    enum { asyncTask = 0, continuationJob = 195 };
     // The time is that of a clock which pauses while the system sleeps, or of one which does not. Others have both bits.
     const uint64_t isContinuous = (uint64_t)1 << 63, isOther = (uint64_t)1 << 62;
-    if (when & isOther || !COPY(job, head) || (head.flags & kindMask) != continuationJob) return;
+    const void *task = swift_task_getCurrent();
+    if (!task || when & isOther || !COPY(job, head)) return;
+    if ((head.flags & kindMask) != asyncTask && (head.flags & kindMask) != continuationJob) return;
     struct timespec now = {0, 0};
     syscall(SYS_clock_gettime, when & isContinuous ? CLOCK_BOOTTIME : CLOCK_MONOTONIC, &now);
     int64_t delay = (int64_t)(when & ~isContinuous) - ((int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
     int64_t time;
     if (__builtin_add_overflow(taskDumpNow(), delay, &time)) time = INT64_MAX;
-    setWakeTime(head.task, time);
+    setWakeTime(task, time);
 }
 
 /// The runtime calls this function of Dispatch at the start of a sleep. The definition precedes that of Dispatch.

@@ -34,15 +34,13 @@ private struct Translation {
     /// The functions with which a suspended task continues. Most tasks of a process share them with others.
     private struct Chain {
         let frames: [TaskDump.Frame]
-        /// The functions that the innermost function of the program has called.
-        let inner: ArraySlice<TaskDump.Frame>
+        /// Whether the innermost function of the program has called a function that sleeps, or one of a sequence.
         let sleeps: Bool
         let awaitsElement: Bool
 
         init(_ frames: [TaskDump.Frame]) {
             self.frames = frames
-            inner = frames.prefix { $0.owner != .program }
-            let names = inner.map(\.function)
+            let names = frames.prefix { $0.owner != .program }.map(\.function)
             sleeps = names.contains { $0.includes("sleep") }
             awaitsElement = names.contains {
                 $0.includes("Stream") || $0.includes("Sequence") || $0.includes(".next(")
@@ -213,7 +211,7 @@ private struct Translation {
             let targets = explanation.holders.compactMap { snapshot.number(of: $0) }.filter { $0 != state.number }
             return (.operation(explanation.text), targets.map { .task($0) })
         }
-        if chain.sleeps || wakeTime > now && chain.inner.isEmpty {
+        if chain.sleeps {
             return (.sleep(remaining: wakeTime > 0 ? .nanoseconds(max(wakeTime - now, 0)) : nil), [])
         }
         return (chain.awaitsElement ? .element : .continuation, [])
