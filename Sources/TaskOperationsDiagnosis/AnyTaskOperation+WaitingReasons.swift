@@ -5,7 +5,8 @@ extension AnyTaskOperation {
     /// never empty.
     ///
     /// The call takes linear time in the number of operations of the queue. The queue is locked only while the
-    /// operations are read.
+    /// operations are read. A snapshot of the queue finds the reasons of all its operations together in about linear
+    /// time.
     public var waitingReasons: [WaitingReason] {
         while true {
             let detail = OperationDetail(self)

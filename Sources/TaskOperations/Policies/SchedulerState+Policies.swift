@@ -342,7 +342,7 @@ extension SchedulerState {
 
     /// Whether operations are raised as they wait. Reading `pace` would copy it.
     @inline(__always)
-    private var hasAgeing: Bool { admission.optionalPolicies?.value.pace.hasAgeing ?? false }
+    var hasAgeing: Bool { admission.optionalPolicies?.value.pace.hasAgeing ?? false }
 
     /// Whether the rate prevents every start now.
     var isRateReached: Bool { admission.optionalPolicies.map { $0.value.pace.startableCount(atMost: 1) == 0 } ?? false }
