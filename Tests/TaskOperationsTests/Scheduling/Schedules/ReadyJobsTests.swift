@@ -52,6 +52,18 @@ struct ReadyJobsTests {
         }
     }
 
+    @Test("Any of ten times as many jobs is found and removed in about the same time")
+    func growth() {
+        let ratio = bestRatio(within: 30) { isLarge in
+            var (random, ready) = (SeededGenerator(seed: 1), ReadyJobs())
+            return processorTime {
+                for task in 0..<(isLarge ? 10_000 : 1_000) { ready.add(job(UInt64(task))) }
+                while ready.count > 0 { _ = ready.remove(at: random.number(below: ready.count)) }
+            }
+        }
+        #expect(ratio < 30, "a search through all jobs for each would make it 100")
+    }
+
     @Test("follow their deadlines, and jobs of one deadline keep their order")
     func timers() {
         var timers = Timers()
