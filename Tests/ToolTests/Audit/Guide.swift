@@ -70,6 +70,7 @@ extension Finding {
     func at(_ path: String) -> Finding {
         Finding(
             pattern: pattern, path: path, line: line, column: column, certainty: certainty, condition: condition,
-            source: source, context: context, allowance: allowance, file: file, token: token)
+            source: source, context: context, allowance: allowance, file: file, token: token,
+            declaration: declaration)
     }
 }

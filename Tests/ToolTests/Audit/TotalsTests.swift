@@ -40,13 +40,24 @@ struct TotalsTests {
         #expect(mixed.summary.checkingSites == 2 && mixed.summary.checkingHours == 0.5)
     }
 
-    @Test("A lock with its sections is one change")
+    @Test("A lock with its sections and the conformance that it justifies is one change")
     func locks() throws {
-        let section = "func f() { lock.lock(); defer { lock.unlock() } }\n"
-        let lock = "class A {\nprivate let lock = NSLock()\n%}\n"
+        let section = "func f() {\n    lock.lock()\n    defer { lock.unlock() }\n}\n"
+        let lock = "class A: @unchecked Sendable {\nprivate let lock = NSLock()\n%}\n"
         #expect(try hours(lock.replacing("%", with: section)) == 0.5)
         let six = try #require(try hours(lock.replacing("%", with: String(repeating: section, count: 6))))
         #expect(six > 0.5 && six <= 1.25)
+    }
+
+    @Test("Findings of several families in a type are one change, also in an extension of the file")
+    func families() throws {
+        let body = "func f(_ q: DispatchQueue) {\n    q.async {}\n    lock.lock()\n}\n"
+        let extended = "extension A {\nstatic var x = 1\n}\n"
+        #expect(try hours("final class A {\nlet lock = NSLock()\n" + body + "}\n\n" + extended) == 0.5)
+        // The head of an extension belongs to the extension.
+        #expect(try hours("extension DispatchQueue {\nfunc f() {\nasync {}\n}\n\n\n}\n") == 0.5)
+        let other = body.replacing("lock.lock()", with: "")
+        #expect(try hours("final class A {\n" + body + "}\nfinal class B {\n" + other + "}\n") == 1)
     }
 
     @Test("123 static variables are a few hours")
@@ -57,12 +68,18 @@ struct TotalsTests {
         #expect(try hours(types) == 10.25)
     }
 
-    @Test("A subclass has the time of its body, its callers and its tests")
+    @Test("A subclass has the time of its body, its callers and its tests, and at most an hour for 20 lines")
     func subclasses() throws {
-        let own = "class A: Operation { override func main() {} }\n"
+        func subclass(_ name: String, of base: String, lines: Int) -> String {
+            "class \(name): \(base) {" + String(repeating: "\n", count: lines - 2) + "override func main() {}\n}\n"
+        }
+        let own = subclass("A", of: "Operation", lines: 40)
         #expect(try hours(own) == 2)
         // The two subclasses are two changes.
-        #expect(try hours(own + "class B: A { override func main() {} }\n") == 7)
+        #expect(try hours(own + subclass("B", of: "A", lines: 100)) == 7)
+        #expect(try hours(own + subclass("B", of: "A", lines: 20)) == 3)
+        #expect(try hours("class A: Operation {}\n") == 0.25)
+        #expect(try hours(subclass("A", of: "Operation", lines: 400)) == 2)
     }
 
     @Test("The table is a screen, and --list prints the sites and waves")

@@ -405,7 +405,7 @@ struct FileMatcher {
             Finding(
                 pattern: pattern, path: file.path, line: line, column: file.column(index), certainty: certainty,
                 condition: conditionText(index), source: trimmed(file.contents(ofLine: line)), context: context(index),
-                allowance: nil, file: file.number, token: index))
+                allowance: nil, file: file.number, token: index, declaration: declaration(index)))
     }
 
     /// The findings at a token so far.
@@ -435,6 +435,15 @@ struct FileMatcher {
         }
         return scopes.reversed().map { file.vocabulary[file.outline.scopes[$0].name] }.filter { !$0.isEmpty }
             .joined(separator: ".")
+    }
+
+    private func declaration(_ index: Int) -> Finding.Declaration? {
+        let outline = file.outline
+        let outermost = outline.scopes(around: index).last { outline.scopes[$0].kind == .type }
+        guard let number = outermost ?? outline.declaration(withHeadAt: index) else { return nil }
+        let scope = outline.scopes[number]
+        let (first, last) = (file.line(scope.head), file.line(min(scope.close, file.tokens.count - 1)))
+        return Finding.Declaration(name: file.vocabulary[scope.name], lines: first...max(first, last))
     }
 
     private func trimmed(_ line: String) -> String {

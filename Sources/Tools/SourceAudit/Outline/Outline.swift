@@ -41,6 +41,17 @@ struct Outline {
         return result
     }
 
+    /// The type or extension whose head contains a token, or nil.
+    func declaration(withHeadAt index: Int) -> Int? {
+        // The scopes have the order of their opening braces.
+        var (low, high) = (0, scopes.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if scopes[middle].open <= index { low = middle + 1 } else { high = middle }
+        }
+        return low < scopes.count && scopes[low].kind == .type && scopes[low].head <= index ? low : nil
+    }
+
     /// The innermost scope of a kind around a token, or nil.
     func enclosing(_ kind: Scope.Kind, of index: Int) -> Int? {
         var scope = self.scope(of: index)

@@ -132,33 +132,41 @@ enum Place {
     }
 }
 
-/// Findings that are one change: those of one family in one type.
+/// Findings that are one change: those in one type of a file, or outside all types of the file.
 private struct Change: Hashable {
     let file: Int
-    let owner: String
-    let family: Pattern.Family
+    let type: String?
 }
 
 extension [Finding] {
-    /// The findings with their estimated times. The findings of one family in one type are one change: its hardest
-    /// finding has the time of the declaration, and every fifth further site has a quarter of an hour. So all totals
-    /// are sums over findings.
+    /// The findings with their estimated times. The findings in one type are one change, whatever their families: its
+    /// hardest finding has the time of the declaration, and every fifth further site has a quarter of an hour. So all
+    /// totals are sums over findings.
     func weighed() -> [Finding] {
         let places = indices.filter { self[$0].pattern.effort != .kept }
-        let changes = Dictionary(grouping: places) { place in
-            let finding = self[place]
-            let owner = finding.declaredClass ?? String(finding.context.prefix { $0 != "." })
-            return Change(file: finding.file, owner: owner, family: finding.pattern.family)
-        }
+        let changes = Dictionary(grouping: places) { Change(file: self[$0].file, type: self[$0].declaration?.name) }
         var result = self
         for places in changes.values {
-            let hardest = places.max { self[$0].pattern.weight < self[$1].pattern.weight }!
-            result[hardest].weight = self[hardest].pattern.weight
-            for (number, place) in places.lazy.filter({ $0 != hardest }).enumerated() where number % 5 == 4 {
+            let hardest = places.max { self[$0].difficulty < self[$1].difficulty }!
+            var left = longestTime(places)
+            result[hardest].weight = Swift.min(self[hardest].pattern.weight, left)
+            left -= result[hardest].weight
+            for (number, place) in places.lazy.filter({ $0 != hardest }).enumerated() where number % 5 == 4 && left > 0
+            {
                 result[place].weight = 1
+                left -= 1
             }
         }
         return result
+    }
+
+    /// The time to remove and write each line of the declarations that contain findings, at 40 lines an hour, in
+    /// quarters of an hour.
+    private func longestTime(_ places: [Int]) -> Int {
+        let declarations = Set(places.map { self[$0].declaration })
+        if declarations.contains(nil) { return .max }
+        let lines = declarations.reduce(0) { $0 + $1!.lines.count }
+        return (2 * lines + 9) / 10
     }
 
     /// The sum of the estimated times, in quarters of an hour.
@@ -170,6 +178,12 @@ extension [Finding] {
 extension Pattern.Effort {
     /// The basis of the hours, for reports.
     static let measure =
-        "estimates for each declaration: 0.25 h by rote, 0.5 h if callers change, 2 h if it needs thought or is a subclass "
-        + "with main(), 5 h for other subclasses, and 0.25 h for every five further sites in it"
+        "estimates for each declaration: 0.25 h by rote, 0.5 h if callers change, 1 h if it needs thought, 2 h for a "
+        + "subclass with main(), 5 h for other subclasses, 0.25 h for every five further sites in it, and at most 1 h for "
+        + "20 lines of it"
+}
+
+extension Finding {
+    /// The rank of the finding in its change. The work for strict checking often ends with the other work.
+    fileprivate var difficulty: (Int, Int) { (pattern.weight, pattern.step == .checking ? 0 : 1) }
 }

@@ -28,4 +28,13 @@ public struct Finding: Sendable {
     /// The number of the file. `token` is the index of the token in the file.
     let file: Int
     let token: Int
+    /// The outermost type or extension that contains the finding or that it is the head of; nil at the top of a file.
+    let declaration: Declaration?
+
+    /// The declaration of a type, or an extension.
+    struct Declaration: Hashable, Sendable {
+        let name: String
+        /// The lines from the keyword to the closing brace.
+        let lines: ClosedRange<Int>
+    }
 }

@@ -19,7 +19,7 @@ public struct Pattern: Sendable {
             case .kept: 0
             case .rote: 1
             case .callers, .translation: 2
-            case .thought: 8
+            case .thought: 4
             }
         }
     }
