@@ -1,7 +1,6 @@
 // What the snippets of README.md and of the articles use without saying so. See .ci/docs.
 
 import Foundation
-import TaskDump
 import TaskOperations
 import TaskOperationsBridge
 import TaskOperationsDeliveries
