@@ -4,7 +4,8 @@
 
 #if defined(_WIN32) || defined(__wasi__)
 // No thread of these platforms explores.
-void schedulesPrepare(SchedulesThread *thread) {}
+void schedulesPrepare(SchedulesThread *thread, const char *test) {}
+void schedulesEnd(SchedulesThread *thread) {}
 void schedulesEnter(SchedulesThread *thread) {}
 SchedulesThread *schedulesCurrent(void) { return 0; }
 uint64_t schedulesTaskNumber(const void *job) { return 0; }
@@ -18,9 +19,13 @@ void schedulesAllowEscape(void) {}
 void schedulesSleep(int64_t nanoseconds) {}
 #else
 #include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/time.h>
 #include <time.h>
+#include <unistd.h>
 
 static _Thread_local SchedulesThread *current;
 
@@ -220,7 +225,80 @@ int schedulesTakesTasks(void) {
            taskDumpTakesTasks();
 }
 
-void schedulesPrepare(SchedulesThread *thread) {
+// MARK: - Crashes
+
+// A failed precondition of the tested code ends the process. The handler may call few functions.
+static const struct {
+    int number;
+    const char *name;
+} crashes[] = {{SIGILL, "SIGILL"}, {SIGTRAP, "SIGTRAP"}, {SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"}, {SIGABRT, "SIGABRT"}};
+enum { crashCount = sizeof crashes / sizeof *crashes, signalStackSize = 1 << 16 };
+static struct sigaction formerActions[crashCount];
+
+static void append(char *line, size_t size, const char *text) { strncat(line, text, size - strlen(line) - 1); }
+
+static void appendNumber(char *line, size_t size, int64_t number) {
+    char digits[24], *first = digits + sizeof digits - 1;
+    *first = 0;
+    do *--first = (char)('0' + number % 10);
+    while (number /= 10);
+    append(line, size, first);
+}
+
+static void noteCrash(int number, siginfo_t *information, void *context) {
+    int former = errno, index = 0;
+    while (index < crashCount - 1 && crashes[index].number != number) index++;
+    SchedulesThread *thread = current;
+    if (thread) {
+        char line[1024] = "";
+        append(line, sizeof line, "\n");
+        append(line, sizeof line, crashes[index].name);
+        append(line, sizeof line, " ends the process in schedule ");
+        appendNumber(line, sizeof line, thread->number);
+        if (*thread->test) append(line, sizeof line, " of the test "), append(line, sizeof line, thread->test);
+        append(line, sizeof line, " · repeat it with TASK_OPERATIONS_SCHEDULE='#");
+        appendNumber(line, sizeof line, thread->number);
+        append(line, sizeof line, "'");
+        if (*thread->test) {
+            append(line, sizeof line, " TASK_OPERATIONS_TEST='");
+            append(line, sizeof line, thread->test);
+            append(line, sizeof line, "'");
+        }
+        append(line, sizeof line, "\n");
+        if (write(2, line, strlen(line)) < 0) { /* Nobody reads it. */ }
+    }
+    // The cause appears again after the return, and has its former effect. A signal that was sent must be sent again.
+    sigaction(number, &formerActions[index], 0);
+    if (information->si_code <= 0) raise(number);
+    errno = former;
+}
+
+static void nameCrashes(SchedulesThread *thread) {
+    for (int index = 0; index < crashCount; index++) {
+        struct sigaction action = {.sa_sigaction = noteCrash, .sa_flags = SA_SIGINFO | SA_ONSTACK}, present;
+        if (sigaction(crashes[index].number, 0, &present) || present.sa_sigaction == noteCrash) continue;
+        formerActions[index] = present;
+        sigaction(crashes[index].number, &action, 0);
+    }
+    // An overflow of the stack leaves no room for a handler.
+    stack_t present;
+    if (sigaltstack(0, &present) || !(present.ss_flags & SS_DISABLE)) return;
+    thread->signalStack = malloc(signalStackSize);
+    if (!thread->signalStack) return;
+    stack_t stack = {.ss_sp = thread->signalStack, .ss_size = signalStackSize};
+    sigaltstack(&stack, 0);
+}
+
+void schedulesEnd(SchedulesThread *thread) {
+    if (!thread->signalStack) return;
+    stack_t none = {.ss_flags = SS_DISABLE};
+    sigaltstack(&none, 0);
+    free(thread->signalStack);
+}
+
+void schedulesPrepare(SchedulesThread *thread, const char *test) {
+    if (test) strncpy(thread->test, test, sizeof thread->test - 1);
+    nameCrashes(thread);
     INSTALL(swift_task_enqueueGlobal_hook, enqueue, previousEnqueue)
     INSTALL(swift_task_enqueueGlobalWithDelay_hook, enqueueAfter, previousEnqueueAfter)
     INSTALL(swift_task_enqueueGlobalWithDeadline_hook, enqueueAt, previousEnqueueAt)

@@ -58,10 +58,21 @@ typedef struct SchedulesThread {
     int64_t origins[8];
     /// The number of times that the code read a clock.
     int64_t clockReads;
+    /// The number of the schedule, from 1.
+    int64_t number;
+    /// The name of the test; empty if it is not known. A longer name is cut.
+    char test[200];
+    /// The memory for signals of the thread; null if the thread had such memory.
+    void *_Nullable signalStack;
 } SchedulesThread;
 
 /// Prepares an exploration on the calling thread: installs the hooks of the runtime, and sets the origins of the clocks.
-void schedulesPrepare(SchedulesThread *_Nonnull thread);
+///
+/// If a signal ends the process during a schedule, a line on standard error names the test and the schedule.
+void schedulesPrepare(SchedulesThread *_Nonnull thread, const char *_Nullable test);
+
+/// Ends the exploration of the calling thread.
+void schedulesEnd(SchedulesThread *_Nonnull thread);
 
 /// Begins a run of an exploration on the calling thread; null ends the run.
 void schedulesEnter(SchedulesThread *_Nullable thread);

@@ -49,19 +49,22 @@
                     let issues = ScheduleIssues()
                     let collecting = IssueHandlingTrait.compactMapIssues { issues.take($0) }
                     try await collecting.provideScope(for: test, testCase: testCase) {
-                        let outcome = await explore(schedules, function, issues)
-                        if case .failure(let failure) = outcome { issues.report(failure) }
+                        switch await explore(schedules, test.name, function, issues) {
+                        case .failure(let failure): issues.report(failure)
+                        case .success(let summary): issues.report(summary)
+                        }
                     }
                 }
             #endif
         }
 
         private func explore(
-            _ schedules: Schedules, _ function: @concurrent @Sendable () async throws -> Void, _ issues: ScheduleIssues
+            _ schedules: Schedules, _ test: String, _ function: @concurrent @Sendable () async throws -> Void,
+            _ issues: ScheduleIssues
         ) async -> Exploration.Outcome {
             await withoutActuallyEscaping(function) { function in
                 let exploration = Exploration(
-                    schedules, takeFailures: { issues.takeTexts() }, announce: { issues.announce($0) },
+                    schedules, test: test, takeFailures: { issues.takeFailures() }, announce: { issues.announce($0) },
                     { try await function() })
                 exploration.start()
                 var looks = 0
@@ -91,15 +94,34 @@
         /// - Parameters:
         ///   - count: The largest number of schedules. The environment variable `TASK_OPERATIONS_SCHEDULES` overrules it.
         ///   - strategy: The choice of the jobs.
-        public static func schedules(_ count: Int = 1_000, _ strategy: ScheduleStrategy = .mixed) -> Self {
-            Self(Schedules(count, strategy))
+        ///   - also: Schedules of earlier failures, which run first. A failure names its schedule, for example `1:1,4:2`.
+        public static func schedules(
+            _ count: Int = 1_000, _ strategy: ScheduleStrategy = .mixed, also: [String] = []
+        ) -> Self {
+            var schedules = Schedules(count, strategy)
+            schedules.also = also
+            return Self(schedules)
         }
+
+        /// Runs a test under as many schedules as a time allows, until one fails.
+        ///
+        /// - Parameters:
+        ///   - duration: The real time after which no further schedule begins.
+        ///   - strategy: The choice of the jobs.
+        public static func schedules(within duration: Duration, _ strategy: ScheduleStrategy = .mixed) -> Self {
+            var schedules = Schedules(.max, strategy)
+            schedules.duration = duration
+            return Self(schedules)
+        }
+
+        /// Runs a test once, in the usual order of its tasks, in virtual time. Sleeps take no time.
+        public static var virtualTime: Self { Self(Schedules(1)) }
     }
 
     /// The issues that a test records while its schedules are explored.
     private final class ScheduleIssues: Sendable {
         private struct State: Sendable {
-            var texts: [String] = []
+            var failures: [RecordedFailure] = []
             /// The steps of a failing schedule, which runs once more for its issues.
             var report: String?
             var hasReported = false
@@ -116,21 +138,35 @@
                     state.hasReported = true
                     return issue
                 }
-                if issue.isFailure { state.texts.append("\(issue)") }
+                if issue.isFailure {
+                    let place = issue.sourceLocation.map { "\($0)" } ?? "\(issue.kind)"
+                    state.failures.append(RecordedFailure(text: "\(issue)", place: place))
+                }
                 return nil
             }
         }
 
-        func takeTexts() -> [String] {
+        func takeFailures() -> [RecordedFailure] {
             state.withLock { state in
-                defer { state.texts = [] }
-                return state.texts
+                defer { state.failures = [] }
+                return state.failures
             }
         }
 
         func announce(_ failure: ScheduleFailure) {
             let report = failure.report
             state.withLock { $0.report = report }
+        }
+
+        /// Reports that a schedule passes which the environment named.
+        func report(_ summary: ScheduleSummary) {
+            guard let note = summary.repetition else { return }
+            state.withLock { $0.report = "" }
+            #if compiler(>=6.3)
+                Issue.record(Comment(rawValue: note), severity: .warning)
+            #else
+                print(note)
+            #endif
         }
 
         /// Reports a failure whose last run recorded no issue, and attaches its steps.

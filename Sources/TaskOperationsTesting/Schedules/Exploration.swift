@@ -22,19 +22,22 @@ package final class Exploration: Sendable {
     }
 
     let settings: Schedules
-    let takeFailures: @Sendable () -> [String]
+    let test: String?
+    let takeFailures: @Sendable () -> [RecordedFailure]
     let announce: @Sendable (ScheduleFailure) -> Void
     private let state: Lock<State>
 
     /// - Parameters:
-    ///   - takeFailures: Returns the texts of the failures that the test library recorded since the last call.
+    ///   - test: The name of the test; nil if the test library does not tell it.
+    ///   - takeFailures: Returns the failures that the test library recorded since the last call.
     ///   - announce: Called with the failure before a last run of its schedule.
     package init(
-        _ settings: Schedules, takeFailures: @escaping @Sendable () -> [String] = { [] },
+        _ settings: Schedules, test: String? = nil, takeFailures: @escaping @Sendable () -> [RecordedFailure] = { [] },
         announce: @escaping @Sendable (ScheduleFailure) -> Void = { _ in },
         _ body: @escaping @Sendable () async throws -> Void
     ) {
-        self.settings = settings.withEnvironment
+        self.settings = settings.withEnvironment(test)
+        self.test = test
         self.takeFailures = takeFailures
         self.announce = announce
         state = Lock(State(body: body))
@@ -52,9 +55,12 @@ package final class Exploration: Sendable {
     private func explore() -> Outcome {
         let body = state.withLock { $0.body.take()! }
         let thread = UnsafeMutablePointer<SchedulesThread>.allocate(capacity: 1)
-        defer { thread.deallocate() }
+        defer {
+            schedulesEnd(thread)
+            thread.deallocate()
+        }
         thread.initialize(to: SchedulesThread())
-        schedulesPrepare(thread)
+        schedulesPrepare(thread, test)
         var explorer = Explorer(self, body, on: thread)
         return explorer.explore()
     }
@@ -116,13 +122,35 @@ package final class Exploration: Sendable {
     }
 }
 
+/// A failure that the test library recorded.
+package struct RecordedFailure: Sendable {
+    let text: String
+    /// The file and line; failures of one place are equal.
+    let place: String
+}
+
 extension Schedules {
     /// The settings, with those of the environment.
-    fileprivate var withEnvironment: Self {
+    fileprivate func withEnvironment(_ test: String?) -> Self {
         func value(_ name: String) -> String? { schedulesEnvironment(name).map { String(cString: $0) } }
         var settings = self
-        if let count = value("TASK_OPERATIONS_SCHEDULES").flatMap({ Int($0) }) { settings.count = max(count, 1) }
-        if let only = value("TASK_OPERATIONS_SCHEDULE") { settings = Schedules(only: only) }
+        if let name = value("TASK_OPERATIONS_TEST"), name != test { return self }
+        if let text = value("TASK_OPERATIONS_SCHEDULES") {
+            settings.count = Int(text).flatMap { $0 >= 1 ? $0 : nil } ?? 0
+            if settings.count == 0 {
+                settings.fault = "TASK_OPERATIONS_SCHEDULES is \"\(text)\"; it must be a number of at least 1."
+            }
+        }
+        guard let text = value("TASK_OPERATIONS_SCHEDULE") else { return settings }
+        settings.isOfEnvironment = true
+        if let only = Schedule(text) {
+            (settings.only, settings.count) = (only, 1)
+        } else if text.first == "#", let number = Int(text.dropFirst()), number >= 1 {
+            settings.count = number
+        } else {
+            settings.fault =
+                "TASK_OPERATIONS_SCHEDULE is \"\(text)\"; it must be a schedule, such as 1:1,4:2, usual or #8."
+        }
         return settings
     }
 }

@@ -11,6 +11,8 @@ struct Explorer {
     private struct Attempt {
         let seed: UInt64
         let cause: ScheduleFailure.Cause?
+        /// The kind of the cause, and its place. Equal ones are one fault.
+        let identity: String?
         let record: ScheduleRecord
         let trace: ScheduleTrace?
         /// The tasks of a traced body that waits forever.
@@ -30,6 +32,8 @@ struct Explorer {
     /// Whether another thread has resumed a task in any run.
     private var hasArrivals = false
     private var wasStuck = false
+    /// The observation about a schedule that was to be repeated, and passes.
+    private var repetition: String?
 
     init(
         _ exploration: Exploration, _ body: @escaping @Sendable () async throws -> Void,
@@ -47,24 +51,41 @@ struct Explorer {
                 ScheduleFailure(
                     cause: .unavailable, schedule: "usual", place: (0, settings.count), trace: nil, notes: []))
         }
+        if let fault = settings.fault {
+            return .failure(
+                ScheduleFailure(
+                    cause: .environment(fault), schedule: "usual", place: (0, settings.count), trace: nil, notes: []))
+        }
         var plan = SchedulePlan(settings)
+        let end = settings.duration.map { ContinuousClock.now + $0 }
         for number in 0..<settings.count {
+            if number > 0, let end, ContinuousClock.now >= end {
+                return .success(summary(number, isComplete: plan.isComplete))
+            }
             guard !exploration.isCancelled, let next = plan.next() else {
                 return .success(summary(number, isComplete: plan.isComplete))
             }
+            thread.pointee.number = Int64(number + 1)
             let found = attempt(next.chooser, next.seed)
             if found.cause != nil {
-                return .failure(settings.only == nil ? explain(found, number: number) : report(found, number: number))
+                return .failure(
+                    settings.only == nil ? explain(found, number: number + 1) : report(found, number: number + 1))
             }
+            if let only = settings.only { repetition = passNote(only, found.record) }
             plan.note(found.record)
             if number % 50 == 49 { check(found) }
+        }
+        if settings.isOfEnvironment, settings.only == nil {
+            repetition = "The first \(settings.count) schedules pass."
         }
         return .success(summary(settings.count, isComplete: plan.isComplete))
     }
 
     private func summary(_ count: Int, isComplete: Bool) -> ScheduleSummary {
         let arrivals = hasArrivals && !notes.contains(Self.arrivalNote) ? [Self.arrivalNote] : []
-        return ScheduleSummary(count: count, isComplete: isComplete, notes: notes + arrivals)
+        let repeated = repetition.map { [$0] } ?? []
+        return ScheduleSummary(
+            count: count, isComplete: isComplete, notes: notes + arrivals + repeated, repetition: repetition)
     }
 
     /// Repeats a schedule, and adds a note if it differs.
@@ -79,6 +100,16 @@ struct Explorer {
             A repeated schedule differed at step \(step). Usual causes: state that a schedule leaves behind, the order \
             of a Set or Dictionary, addresses, random numbers (use Schedules.generator()).
             """)
+    }
+
+    /// The observation that a schedule passes; nil if a test names a schedule of its own, which may pass.
+    private func passNote(_ schedule: Schedule, _ record: ScheduleRecord) -> String? {
+        guard let missing = schedule.deviations.first(where: { !record.deviations.contains($0) }) else {
+            return settings.isOfEnvironment ? "The schedule \(schedule) passes." : nil
+        }
+        let width = record.widths.indices.contains(missing.step) ? record.widths[missing.step] : 0
+        return "The schedule \(schedule) passes, but it is none of this program: at step \(missing.step), "
+            + "\(width) \(width == 1 ? "job is" : "jobs are") ready. Perhaps the code has changed."
     }
 
     private static var arrivalNote: String {
@@ -122,10 +153,13 @@ extension Explorer {
         let (record, trace) = (run.record, run.trace)
         hasArrivals = hasArrivals || record.arrivals > 0
         var dump: TaskDump?
-        var cause = exploration.takeFailures().nonEmpty.map { ScheduleFailure.Cause.recorded($0) }
+        let recorded = exploration.takeFailures()
+        var cause = recorded.isEmpty ? nil : ScheduleFailure.Cause.recorded(recorded.map(\.text))
+        var identity = recorded.first?.place
         if ending != .finished {
             wasStuck = wasStuck || ending == .stuck
             cause = ending == .stuck ? .stuck : .endless
+            identity = "\(ending)"
             if ending == .stuck, run.trace != nil {
                 dump = TaskDump.capture(explaining: .operations).filtered { run.hasCreated($0) }
             }
@@ -134,10 +168,12 @@ extension Explorer {
             if !isFinished() { exploration.noteLeftTask() }
         } else if case .failure(let error) = result.value.withLock({ $0 }) {
             cause = .error(error)
+            identity = "\(type(of: error))"
         }
         run.close(isFinished: isFinished())
         return Attempt(
-            seed: thread.pointee.usesSeed == 0 ? 0 : seed, cause: cause, record: record, trace: trace, dump: dump)
+            seed: thread.pointee.usesSeed == 0 ? 0 : seed, cause: cause, identity: identity, record: record,
+            trace: trace, dump: dump)
     }
 }
 
@@ -153,10 +189,6 @@ extension Explorer {
 
 private final class BodyResult: Sendable {
     let value = Lock<Result<Void, any Error>?>(nil)
-}
-
-extension Array {
-    fileprivate var nonEmpty: Self? { isEmpty ? nil : self }
 }
 
 // MARK: - Explaining a failure
@@ -195,13 +227,15 @@ extension Explorer {
         return failure
     }
 
-    /// Runs a schedule, and keeps it if it fails and is shorter.
+    /// Runs a schedule, and keeps it if it shows the same fault and is shorter.
     private mutating func reduce(
         _ best: inout Attempt, to list: [Deviation], _ budget: inout Int, isFirst: Bool = false
     ) -> Bool {
         budget -= 1
         let attempt = attempt(Chooser(Schedule(seed: best.seed, list)), best.seed)
-        guard attempt.cause != nil, isFirst || attempt.record.deviations.count < best.record.deviations.count else {
+        guard attempt.identity == best.identity,
+            isFirst || attempt.record.deviations.count < best.record.deviations.count
+        else {
             return false
         }
         best = attempt

@@ -8,9 +8,13 @@ struct SchedulePlan: Sendable {
     }
 
     private let kind: Kind
+    /// The schedules of earlier failures, which precede the others.
+    private let also: [Schedule]
     /// The largest number of schedules.
     private let count: Int
-    /// The number of schedules that were returned.
+    /// The number of schedules of earlier failures that were returned.
+    private var earlier = 0
+    /// The number of other schedules that were returned.
     private var number = 0
     /// The number of steps of the longest schedule.
     private var length = 0
@@ -19,6 +23,7 @@ struct SchedulePlan: Sendable {
 
     init(_ settings: Schedules) {
         count = settings.count
+        also = settings.only == nil ? settings.also.map { Schedule($0)! } : []
         if let only = settings.only {
             kind = .only(only)
         } else if case .exhaustive(let deviations) = settings.strategy.kind {
@@ -35,6 +40,10 @@ struct SchedulePlan: Sendable {
 
     /// Returns the choices of the next schedule, and the seed of its random numbers; nil if there is no other schedule.
     mutating func next() -> (chooser: Chooser, seed: UInt64)? {
+        if earlier < also.count {
+            earlier += 1
+            return (Chooser(also[earlier - 1]), also[earlier - 1].seed)
+        }
         defer { number += 1 }
         switch kind {
         case .only(let schedule): return number == 0 ? (Chooser(schedule), schedule.seed) : nil
@@ -48,6 +57,7 @@ struct SchedulePlan: Sendable {
     /// Takes in the choices that the last schedule had.
     mutating func note(_ record: ScheduleRecord) {
         length = max(length, record.widths.count)
+        guard number > 0 else { return }
         if case .exhaustive(let deviations) = kind { extend(lists[number - 1], record.widths, deviations) }
     }
 

@@ -98,7 +98,7 @@ struct RunningJob: Sendable, CustomStringConvertible {
 extension Symbols {
     /// The name of a task, and the line that created it.
     func details(of birth: TaskBirth?) -> String {
-        let place = birth?.callers.lazy.compactMap { self[$0]?.place }.first
+        let place = birth?.callers.lazy.compactMap { self[$0] }.first { $0.owner == .program && $0.place != nil }?.place
         let name = birth?.name.map { $0.split(whereSeparator: \.isNewline).joined(separator: " ") }
         return (name.map { " “\($0)”" } ?? "") + (place.map { " (\($0))" } ?? "")
     }

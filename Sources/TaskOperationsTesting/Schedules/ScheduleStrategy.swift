@@ -93,6 +93,8 @@ struct Chooser: Sendable {
     /// The priorities of tasks, for the strategy with priorities.
     private var ranks: [UInt64: UInt64] = [:]
     private var lowestRank: UInt64 = 1 << 32
+    /// The number of yields of one task without a yield of another task.
+    private var yields: (task: UInt64, count: Int) = (0, 0)
     /// The number of listed deviations that were used.
     private var used = 0
 
@@ -146,10 +148,13 @@ struct Chooser: Sendable {
         return rank
     }
 
-    /// Notes that a task yields. One of four yields gives the task the lowest priority: a task that waits in a loop would
-    /// otherwise run forever.
+    /// Notes that a task yields. It keeps its priority, which the bound of the strategy needs. The last of many yields in
+    /// a row gives the task the lowest priority: a task that waits in a loop would otherwise run forever.
     mutating func noteYield(of task: UInt64) {
-        if case .priorities = rule, generator.number(below: 4) == 0 { _ = lower(task) }
+        yields = yields.task == task ? (task, yields.count + 1) : (task, 1)
+        guard case .priorities = rule, yields.count == 100 else { return }
+        yields.count = 0
+        _ = lower(task)
     }
 
     /// Gives a task the lowest priority, and returns it.

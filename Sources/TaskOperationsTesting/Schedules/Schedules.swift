@@ -32,8 +32,27 @@ public struct Schedules: Sendable {
     /// The real time to wait for other threads when no job is left and the body has not finished.
     public var patience = Duration.seconds(1)
 
+    /// Schedules of earlier failures, which run before those of the strategy. A failure names its schedule, for example
+    /// `1:1,4:2`.
+    public var also: [String] = [] {
+        didSet {
+            for text in also {
+                require(Schedule(text) != nil, "\"\(text)\" is not a schedule, such as 1:1,4:2 or usual.")
+            }
+        }
+    }
+
+    /// The real time after which no further schedule begins; nil for no limit.
+    public var duration: Duration?
+
     /// The only schedule to run; nil for all.
     var only: Schedule?
+
+    /// Whether the environment names the schedule.
+    var isOfEnvironment = false
+
+    /// The reason why the environment cannot be obeyed; nil if it can.
+    var fault: String?
 
     /// Creates an exploration.
     ///
@@ -98,6 +117,9 @@ public struct ScheduleSummary: Sendable, Hashable {
 
     /// The observations that limit the result, as sentences.
     public let notes: [String]
+
+    /// The observation about a schedule that was to be repeated, and passes.
+    let repetition: String?
 }
 
 /// A schedule under which a test fails.
@@ -116,6 +138,8 @@ public struct ScheduleFailure: Error, Sendable, CustomStringConvertible {
         case blocked(task: String)
         /// The runtime does not pass its tasks to an exploration, so the body was not run.
         case unavailable
+        /// A variable of the environment has a value that is not understood, so the body was not run.
+        case environment(String)
     }
 
     /// The cause of the failure.
@@ -124,7 +148,7 @@ public struct ScheduleFailure: Error, Sendable, CustomStringConvertible {
     /// The schedule, for the environment variable `TASK_OPERATIONS_SCHEDULE`.
     public let schedule: String
 
-    /// The number of schedules that were run before, and the limit.
+    /// The number of the schedule, from 1, and the limit; the number is 0 if the body was not run.
     public let place: (number: Int, count: Int)
 
     let trace: ScheduleTrace?
@@ -145,7 +169,7 @@ public struct ScheduleFailure: Error, Sendable, CustomStringConvertible {
     package var report: String { ([heading] + steps + notes).joined(separator: "\n") }
 
     private var heading: String {
-        "schedule \(place.number) of \(place.count) · repeat it with TASK_OPERATIONS_SCHEDULE=\(schedule)"
+        "schedule \(place.number)\(place.count == .max ? "" : " of \(place.count)") · repeat it with TASK_OPERATIONS_SCHEDULE=\(schedule)"
     }
 
     private var text: String {
@@ -157,6 +181,7 @@ public struct ScheduleFailure: Error, Sendable, CustomStringConvertible {
                 + (dump.map { $0.causes }
                     ?? "Perhaps it waits for a continuation that is never resumed, or for a thread that takes longer.")
         case .endless: "The program does not end. Perhaps a loop never ends."
+        case .environment(let text): "No schedule was run: \(text)"
         case .unavailable:
             "No schedule was run: this runtime does not pass on its tasks. Perhaps it is linked statically."
         case .blocked(let task):

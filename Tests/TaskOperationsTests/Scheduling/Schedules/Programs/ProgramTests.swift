@@ -48,7 +48,7 @@ struct ProgramTableTests {
             }
             let places = [place(.mixed), place(.priorities()), place(.uniform), place(.exhaustive())]
             let ordinary = await firstFailure(of: program, within: 1_000)
-            let cells = (places + [ordinary]).map { $0.map { "\($0 + 1)" } ?? "–" }
+            let cells = (places + [ordinary]).map { $0.map { "\($0)" } ?? "–" }
             print("| [\(program.name)](\(program.report)) | \(cells.joined(separator: " | ")) |")
             for (index, place) in places.enumerated() where place != nil { found[index] += 1 }
         }
@@ -58,7 +58,7 @@ struct ProgramTableTests {
 
     /// The number of the first ordinary run that fails or does not end within a second.
     private func firstFailure(of program: PlantedFault, within count: Int) async -> Int? {
-        for number in 0..<count {
+        for number in 1...count {
             let holds = Recorder<Bool>()
             let run = Task.detached {
                 do {

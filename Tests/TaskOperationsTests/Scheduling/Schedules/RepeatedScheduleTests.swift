@@ -1,0 +1,197 @@
+#if os(Linux)
+    import Foundation
+    import TaskOperationsTesting
+    import TestSupport
+    import Testing
+
+    /// Each exit test has an environment of its own.
+    @Suite("Schedules that are repeated", .prompt, .timeLimit(.minutes(120)))
+    struct RepeatedScheduleTests {
+        /// Explores a body that ends the process where `loseUpdate` loses an update. Only the failing schedule, whose number
+        /// standard error names, may end it.
+        private static func crash(_ end: @escaping @Sendable () -> Void) throws {
+            let number = try #require(failure(of: Schedules(1_000), loseUpdate)).place.number
+            FileHandle.standardError.write(Data("expected \(number)\n".utf8))
+            setenv("TASK_OPERATIONS_SCHEDULE", "#\(number)", 1)
+            try Schedules(1_000).run {
+                do { try await loseUpdate() } catch { end() }
+            }
+        }
+
+        private func expectNumber(_ result: ExitTest.Result?) throws {
+            let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+            let expected = try #require(text.firstMatch(of: /expected (\d+)/)).1
+            #expect(text.contains("ends the process in schedule \(expected) · repeat it"), "\(text)")
+            #expect(text.contains("TASK_OPERATIONS_SCHEDULE='#\(expected)'"), "\(text)")
+        }
+
+        @Test("A precondition that fails in a schedule names the schedule, which then is the last of the repeated ones")
+        func precondition() async throws {
+            try expectNumber(
+                await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                    try Self.crash { fatalError("no") }
+                })
+        }
+
+        @Test("A call of `abort` in a schedule names the schedule")
+        func abortion() async throws {
+            try expectNumber(
+                await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+                    try Self.crash { abort() }
+                })
+        }
+
+        @Test("A read of memory that does not exist names the schedule")
+        func badMemory() async throws {
+            try expectNumber(
+                await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                    try Self.crash { print(UnsafePointer<Int>(bitPattern: 64)!.pointee) }
+                })
+        }
+
+        @Test("An overflow of the stack names the schedule")
+        func stackOverflow() async throws {
+            try expectNumber(
+                await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                    try Self.crash { print(depth(1)) }
+                })
+        }
+
+        @Test("A crash outside schedules names none")
+        func outside() async throws {
+            let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                try Schedules(10).run {}
+                fatalError("no")
+            }
+            let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+            #expect(!text.contains("in schedule"), "\(text)")
+        }
+
+        @Test("A value of the environment that is not understood fails, and names the value")
+        func environment() async {
+            await #expect(processExitsWith: .success) {
+                for (name, value) in [
+                    ("TASK_OPERATIONS_SCHEDULE", "1:"), ("TASK_OPERATIONS_SCHEDULE", "#0"),
+                    ("TASK_OPERATIONS_SCHEDULES", "many"), ("TASK_OPERATIONS_SCHEDULES", "-1"),
+                ] {
+                    setenv(name, value, 1)
+                    let found = failure(of: Schedules(10)) {}
+                    unsetenv(name)
+                    #expect(found?.description.contains("\(name) is \"\(value)\"") == true)
+                    #expect(found?.place.number == 0)
+                }
+            }
+        }
+
+        @Test("The environment of another test has no effect")
+        func otherTest() async {
+            await #expect(processExitsWith: .success) {
+                setenv("TASK_OPERATIONS_TEST", "other()", 1)
+                setenv("TASK_OPERATIONS_SCHEDULE", "usual", 1)
+                let summary = try Schedules(10).run {}
+                #expect(summary.count == 10)
+            }
+        }
+
+        @Test("A repeated schedule that passes says so, also if the program cannot take its choices")
+        func passes() async {
+            await #expect(processExitsWith: .success) {
+                let two: @Sendable () async throws -> Void = {
+                    async let one: Void = Task.yield()
+                    await one
+                }
+                setenv("TASK_OPERATIONS_SCHEDULE", "usual", 1)
+                #expect(try Schedules(10).run(two).notes == ["The schedule usual passes."])
+                setenv("TASK_OPERATIONS_SCHEDULE", "#7", 1)
+                #expect(try Schedules(10).run(two).notes == ["The first 7 schedules pass."])
+                unsetenv("TASK_OPERATIONS_SCHEDULE")
+                let stale = try Schedules(only: "900:1").run(two).notes
+                #expect(stale.first?.contains("at step 900, 0 jobs are ready") == true, "\(stale)")
+                #expect(try Schedules(only: "usual").run(two).notes.isEmpty)
+            }
+        }
+
+        @Test(
+            "The reduction of a schedule keeps the fault that was found",
+            arguments: [[2, 1, 0], [1, 2, 0], [2, 0, 1], [1, 0, 2]])
+        func reduction(_ target: [Int]) throws {
+            struct Other: Error {}
+            let found = Recorder<String>()
+            // An order that differs less from the usual one shows another fault.
+            let failing = failure(of: Schedules(1_000, .uniform)) {
+                let order = Recorder<Int>()
+                let tasks = (0..<3).map { number in Task { order.record(number) } }
+                for task in tasks { await task.value }
+                if order.events == target {
+                    found.record("Fault")
+                    throw Fault()
+                }
+                if order.events[0] == target[0], !found.events.isEmpty { throw Other() }
+            }
+            guard case .error(let error)? = failing?.cause else {
+                Issue.record("no failure")
+                return
+            }
+            #expect(error is Fault)
+        }
+
+        @Test("Schedules of earlier failures run first", arguments: [0, 1])
+        func earlierFailures(_ kind: Int) throws {
+            let strategy: ScheduleStrategy = [.mixed, .exhaustive()][kind]
+            let found = try #require(failure(of: Schedules(1_000, strategy), loseUpdate))
+            var schedules = Schedules(1_000, strategy)
+            schedules.also = ["usual", found.schedule]
+            #expect(failure(of: schedules, loseUpdate)?.place.number == 2)
+            schedules.also = ["usual"]
+            let later = failure(of: schedules, loseUpdate)?.place.number
+            #expect(later == found.place.number + 1)
+        }
+
+        @Test("A limit of time ends an exploration after at least one schedule")
+        func duration() throws {
+            var schedules = Schedules(.max)
+            schedules.duration = .milliseconds(50)
+            #expect(try schedules.run {}.count > 10)
+            schedules.duration = .zero
+            #expect(try schedules.run {}.count == 1)
+        }
+
+        @Test("A test in virtual time runs once, and its sleeps take no time", .virtualTime)
+        func virtualTime() async throws {
+            let start = ContinuousClock.now
+            try await Task.sleep(for: .seconds(86_400))
+            #expect(ContinuousClock.now - start >= .seconds(86_400))
+        }
+
+        @Test("A task of the highest priority keeps it when it yields")
+        func yields() throws {
+            let body: @Sendable () async throws -> Void = {
+                let order = Recorder<String>()
+                let first = Task {
+                    for _ in 0..<40 { await Task.yield() }
+                    order.record("first")
+                }
+                let second = Task { order.record("second") }
+                await first.value
+                await second.value
+                if order.events == ["first", "second"] { throw Fault() }
+            }
+            // A third of the orders of three tasks.
+            #expect(failure(of: Schedules(50, .priorities(depth: 1)), body) != nil)
+        }
+
+        @Test("A task that waits in a loop of yields does not keep the others waiting")
+        func loopOfYields() throws {
+            try Schedules(100, .priorities()).run {
+                let isDone = Recorder<Bool>()
+                let waiting = Task { while isDone.events.isEmpty { await Task.yield() } }
+                let other = Task { isDone.record(true) }
+                await waiting.value
+                await other.value
+            }
+        }
+    }
+
+    /// Never returns.
+    private func depth(_ number: Int) -> Int { number == 0 ? 0 : depth(number + 1) + 1 }
+#endif
