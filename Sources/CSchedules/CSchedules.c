@@ -20,6 +20,7 @@ void schedulesSleep(int64_t nanoseconds) {}
 #else
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -368,6 +369,25 @@ __attribute__((weak)) int gettimeofday(struct timeval *restrict result, void *re
     *result = (struct timeval){now.tv_sec, now.tv_nsec / 1000};
     return 0;
 }
+#endif
+
+// MARK: - Work of other threads
+
+#if defined(__GLIBC__)
+// Foundation and the Swift interface of Dispatch call these definitions, too.
+#define COUNTED(result, name, parameters, arguments) \
+    __attribute__((weak)) result name parameters { \
+        ORIGINAL(name) \
+        if (current) current->foreignWork++; \
+        return original arguments; \
+    }
+COUNTED(int, pthread_create,
+    (pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument),
+    (thread, attributes, start, argument))
+COUNTED(void, dispatch_async, (void *queue, void *block), (queue, block))
+COUNTED(void, dispatch_barrier_async, (void *queue, void *block), (queue, block))
+COUNTED(void, dispatch_group_async, (void *group, void *queue, void *block), (group, queue, block))
+COUNTED(void, dispatch_after, (uint64_t when, void *queue, void *block), (when, queue, block))
 #endif
 
 int schedulesTakesClocks(void) { return dlsym(RTLD_DEFAULT, "clock_gettime") == (void *)clock_gettime; }

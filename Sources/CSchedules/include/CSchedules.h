@@ -58,6 +58,8 @@ typedef struct SchedulesThread {
     int64_t origins[8];
     /// The number of times that the code read a clock.
     int64_t clockReads;
+    /// The number of threads and blocks of Dispatch that the code has begun.
+    int64_t foreignWork;
     /// The number of the schedule, from 1.
     int64_t number;
     /// The name of the test; empty if it is not known. A longer name is cut.

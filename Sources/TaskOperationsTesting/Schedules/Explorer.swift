@@ -32,6 +32,8 @@ struct Explorer {
     /// Whether another thread has resumed a task in any run.
     private var hasArrivals = false
     private var wasStuck = false
+    /// Whether the time moved in any run before the answer of another thread.
+    private var movesBeforeAnswer = false
     /// The observation about a schedule that was to be repeated, and passes.
     private var repetition: String?
 
@@ -83,9 +85,10 @@ struct Explorer {
 
     private func summary(_ count: Int, isComplete: Bool) -> ScheduleSummary {
         let arrivals = hasArrivals && !notes.contains(Self.arrivalNote) ? [Self.arrivalNote] : []
+        let answers = movesBeforeAnswer ? [Self.answerNote] : []
         let repeated = repetition.map { [$0] } ?? []
         return ScheduleSummary(
-            count: count, isComplete: isComplete, notes: notes + arrivals + repeated, repetition: repetition)
+            count: count, isComplete: isComplete, notes: notes + arrivals + answers + repeated, repetition: repetition)
     }
 
     /// Repeats a schedule, and adds a note if it differs.
@@ -114,6 +117,10 @@ struct Explorer {
 
     private static var arrivalNote: String {
         "Other threads resumed tasks. A schedule is not repeatable from there."
+    }
+
+    private static var answerNote: String {
+        "The time moved while threads or blocks of Dispatch that the code had begun could still resume tasks."
     }
 }
 
@@ -149,8 +156,12 @@ extension Explorer {
         let isFinished = { result.value.withLock { $0 != nil } }
         // A program without other threads waits for nothing.
         let patience = wasStuck && !hasArrivals ? .zero : settings.patience
-        let ending = run.run(stepLimit: settings.stepLimit, patience: patience, isFinished: isFinished)
+        // Work that never answers, such as that of a logger, would delay each schedule.
+        let answerPatience = movesBeforeAnswer ? .milliseconds(2) : settings.patience
+        let ending = run.run(
+            stepLimit: settings.stepLimit, patience: patience, answerPatience: answerPatience, isFinished: isFinished)
         let (record, trace) = (run.record, run.trace)
+        movesBeforeAnswer = movesBeforeAnswer || record.movesBeforeAnswer
         hasArrivals = hasArrivals || record.arrivals > 0
         var dump: TaskDump?
         let recorded = exploration.takeFailures()
@@ -182,7 +193,8 @@ extension Explorer {
     private func end(_ task: Task<Void, Never>, of run: ScheduleRun, _ isFinished: () -> Bool) {
         exploration.isEndingStuckBody = true
         task.cancel()
-        _ = run.run(stepLimit: run.progress.steps + 10_000, patience: .zero, isFinished: isFinished)
+        _ = run.run(
+            stepLimit: run.progress.steps + 10_000, patience: .zero, answerPatience: .zero, isFinished: isFinished)
         exploration.isEndingStuckBody = false
     }
 }
@@ -245,6 +257,7 @@ extension Explorer {
     private func failure(_ found: Attempt, number: Int) -> ScheduleFailure {
         var notes = notes
         if found.record.arrivals > 0, !notes.contains(Self.arrivalNote) { notes.append(Self.arrivalNote) }
+        if found.record.movesBeforeAnswer { notes.append(Self.answerNote) }
         if schedulesTakesClocks() == 0, thread.pointee.clockReads > 0 { notes.append("Clocks show the real time.") }
         return ScheduleFailure(
             cause: found.cause ?? .stuck, schedule: found.schedule.description,

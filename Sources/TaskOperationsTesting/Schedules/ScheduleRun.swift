@@ -54,7 +54,7 @@ final class ScheduleRun: TaskExecutor {
         thread.pointee.taskExecutor = unsafeBitCast(asUnownedTaskExecutor(), to: SchedulesExecutor.self)
         thread.pointee.mainExecutor = unsafeBitCast(main.asUnownedSerialExecutor(), to: SchedulesExecutor.self)
         thread.pointee.pausedExecutor = unsafeBitCast(paused.asUnownedSerialExecutor(), to: SchedulesExecutor.self)
-        thread.pointee.elapsed = 0
+        (thread.pointee.elapsed, thread.pointee.foreignWork) = (0, 0)
         thread.pointee.created = { ScheduleRun.current.noteBirth(of: $0, TaskBirth(name: $1, callers: $2)) }
         thread.pointee.switching = isTraced ? { ScheduleRun.current.traceSwitch($0, $1, $2) } : nil
         thread.pointee.enqueue = { ScheduleRun.current.takeGlobal(unsafeBitCast($0, to: UnownedJob.self), $1) }
@@ -126,6 +126,8 @@ struct ScheduleRecord: Sendable {
     var deviations: [Deviation] = []
     /// The number of jobs that other threads caused.
     var arrivals = 0
+    /// Whether the time moved before the answer of a thread or block of Dispatch that the code had begun.
+    var movesBeforeAnswer = false
 }
 
 // MARK: - Running jobs
@@ -136,8 +138,9 @@ extension ScheduleRun {
     /// - Parameters:
     ///   - stepLimit: The number of steps after which the program counts as endless.
     ///   - patience: The real time to wait for other threads if no job is left and the body has not finished.
+    ///   - answerPatience: The same if a deadline is left, and the body has begun work of another thread.
     ///   - isFinished: Returns whether the body has finished.
-    func run(stepLimit: Int, patience: Duration, isFinished: () -> Bool) -> Ending {
+    func run(stepLimit: Int, patience: Duration, answerPatience: Duration, isFinished: () -> Bool) -> Ending {
         // Tasks that the body has left behind may sleep repeatedly, without an end.
         var remainingTimers = 100
         while true {
@@ -152,9 +155,8 @@ extension ScheduleRun {
             if isFinished() {
                 remainingTimers -= 1
                 if remainingTimers < 0 { return .finished }
-            } else if state.withLock({ $0.record.arrivals > 0 && !$0.timers.isEmpty }) {
-                // Other threads take part. An answer of theirs precedes the end of a sleep.
-                if waitForArrival(.milliseconds(2)) { continue }
+            } else if waitForAnswer(answerPatience) {
+                continue
             }
             if let now = state.withLock({ $0.advance() }) {
                 thread.pointee.elapsed = now
@@ -164,6 +166,19 @@ extension ScheduleRun {
                 return .stuck
             }
         }
+    }
+
+    /// Waits for an answer of other threads that take part, which precedes the end of a sleep. Returns false if none
+    /// arrives, or if nobody sleeps.
+    private func waitForAnswer(_ patience: Duration) -> Bool {
+        let begun = thread.pointee.foreignWork
+        let (arrivals, sleeps) = state.withLock { (Int64($0.record.arrivals), !$0.timers.isEmpty) }
+        guard sleeps, arrivals > 0 || begun > 0 else { return false }
+        if begun <= arrivals { return waitForArrival(.milliseconds(2)) }
+        if waitForArrival(patience) { return true }
+        thread.pointee.foreignWork = arrivals
+        state.withLock { $0.record.movesBeforeAnswer = true }
+        return false
     }
 
     private func perform(_ next: ReadyJob) {

@@ -72,6 +72,55 @@ struct SchedulesLimitsTests {
         #expect(summary.notes.contains { $0.contains("Other threads") })
     }
 
+    @Test(
+        "The answer of a thread or a block of Dispatch precedes a later deadline", .enabled(if: isLinux),
+        arguments: 0..<3)
+    func answers(_ kind: Int) throws {
+        var schedules = Schedules(5)
+        // On a busy machine, a thread may take long.
+        schedules.patience = .seconds(300)
+        let summary = try schedules.run {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    await withCheckedContinuation { continuation in
+                        switch kind {
+                        case 0:
+                            Thread.detachNewThread {
+                                Thread.sleep(forTimeInterval: 0.02)
+                                continuation.resume()
+                            }
+                        case 1: DispatchQueue.global().asyncAfter(deadline: .now() + 0.02) { continuation.resume() }
+                        default:
+                            DispatchQueue.global().async {
+                                Thread.sleep(forTimeInterval: 0.02)
+                                continuation.resume()
+                            }
+                        }
+                    }
+                }
+                group.addTask {
+                    try await Task.sleep(for: .seconds(5))
+                    throw Fault()
+                }
+                try await group.next()
+                group.cancelAll()
+            }
+        }
+        #expect(summary.notes.contains { $0.contains("Other threads") })
+    }
+
+    @Test("The time waits once for threads that answer nobody, and the summary says so", .enabled(if: isLinux))
+    func silentThread() throws {
+        var schedules = Schedules(200)
+        schedules.patience = .milliseconds(50)
+        let summary = try schedules.run {
+            Thread.detachNewThread {}
+            try await Task.sleep(for: .seconds(5))
+        }
+        #expect(summary.count == 200)
+        #expect(summary.notes.contains { $0.contains("The time moved while threads") })
+    }
+
     @Test("A task that a static variable keeps continues in later schedules, and after them")
     func staticTask() async throws {
         try Schedules(50).run { await Worker.shared.work() }
