@@ -7,7 +7,7 @@
 #include <time.h>
 
 #if defined(_WIN32) || defined(__wasi__)
-const char *taskDumpEnvironment(const char *name) { return 0; }
+int taskDumpSignal(TaskDumpSignal signal) { return 0; }
 int taskDumpOnSignal(int signal, void (*function)(void)) { return 0; }
 int taskDumpStartThread(void (*function)(void *), void *argument) { return 0; }
 void taskDumpPrint(const char *text, size_t count) {}
@@ -18,7 +18,9 @@ int taskDumpTakesTasks(void) { return 0; }
 #include <pthread.h>
 #include <unistd.h>
 
-const char *taskDumpEnvironment(const char *name) { return getenv(name); }
+int taskDumpSignal(TaskDumpSignal signal) {
+    return signal == TaskDumpQuit ? SIGQUIT : signal == TaskDumpUser1 ? SIGUSR1 : SIGUSR2;
+}
 
 void taskDumpPrint(const char *text, size_t count) {
     while (count > 0) {
@@ -53,10 +55,13 @@ int taskDumpStartThread(void (*function)(void *), void *argument) {
     ThreadStart *start = malloc(sizeof *start);
     if (!start) return 0;
     *start = (ThreadStart){function, argument};
-    // Signals of the program belong to the threads of the program.
-    sigset_t all, former;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &former);
+    // Signals of the program belong to the threads of the program. The thread receives its own faults, and the questions
+    // of other dumps.
+    sigset_t blocked, former;
+    sigfillset(&blocked);
+    const int own[] = {SIGPROF, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT};
+    for (size_t index = 0; index < sizeof own / sizeof *own; index++) sigdelset(&blocked, own[index]);
+    pthread_sigmask(SIG_SETMASK, &blocked, &former);
     pthread_t thread;
     int failure = pthread_create(&thread, 0, runThread, start);
     pthread_sigmask(SIG_SETMASK, &former, 0);
@@ -103,7 +108,8 @@ int taskDumpOnSignal(int number, void (*function)(void)) {
         if (!__atomic_compare_exchange_n(&sources[number], &none, source, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
             close(source->pipe[0]), close(source->pipe[1]), free(source);
         } else if (!taskDumpStartThread(serveSignal, source)) {
-            // The source remains, because a handler may be reading it.
+            // The memory remains, because a handler may be reading it. A later call begins again.
+            __atomic_store_n(&sources[number], 0, __ATOMIC_RELEASE);
             return 0;
         }
     }
@@ -313,7 +319,7 @@ static void removeTask(const void *task) {
     pthread_mutex_lock(&shard->lock);
     if (shard->capacity) {
         TaskDumpBirth *birth = place(shard, task);
-        if (birth && birth->task == task) birth->task = removed, shard->living--, name = birth->name;
+        if (birth->task == task) birth->task = removed, shard->living--, name = birth->name;
     }
     pthread_mutex_unlock(&shard->lock);
     free(name);
@@ -324,7 +330,7 @@ static void setWakeTime(const void *task, int64_t time) {
     pthread_mutex_lock(&shard->lock);
     if (shard->capacity) {
         TaskDumpBirth *birth = place(shard, task);
-        if (birth && birth->task == task) birth->wakeTime = time;
+        if (birth->task == task) birth->wakeTime = time;
     }
     pthread_mutex_unlock(&shard->lock);
 }
@@ -343,8 +349,11 @@ static void copyRegistered(void *task, void *list) {
     copies->count++;
 }
 
+static void readImages(void);
+
 size_t taskDumpList(TaskDumpBirth *births, size_t capacity) {
     size_t count = 0;
+    readImages();
     for (int number = 0; number < shardCount; number++) {
         Shard *shard = &shards[number];
         pthread_mutex_lock(&shard->lock);
@@ -370,16 +379,29 @@ void taskDumpFreeNames(TaskDumpBirth *births, size_t count) {
 
 // MARK: - Births
 
-/// The next frame of a chain of frame pointers; null at its end.
-static void **nextFrame(void **frame) {
-    uintptr_t next = (uintptr_t)frame[0] & ~asyncFrame;
-    // A chain that continues elsewhere is that of code without frame pointers.
-    return next > (uintptr_t)frame && next - (uintptr_t)frame < 1 << 20 && next % sizeof(void *) == 0 ? (void **)next : 0;
+/// The end of the calling thread's stack; 0 if it is not known.
+static uintptr_t stackEnd(void) {
+    static _Thread_local uintptr_t end = 0;
+    pthread_attr_t attributes;
+    void *start;
+    size_t size;
+    if (end || pthread_getattr_np(pthread_self(), &attributes)) return end;
+    if (pthread_attr_getstack(&attributes, &start, &size) == 0) end = (uintptr_t)start + size;
+    pthread_attr_destroy(&attributes);
+    return end;
 }
 
 void taskDumpReadCallers(void **frame, const void *callers[taskDumpCallerCount]) {
-    for (int index = 0; index < taskDumpCallerCount; index++, frame = frame ? nextFrame(frame) : 0)
-        callers[index] = frame ? frame[1] : 0;
+    uintptr_t end = stackEnd(), next = (uintptr_t)frame;
+    int count = 0;
+    // A frame pointer can be any number, because not all code has frame pointers.
+    while (count < taskDumpCallerCount && next <= end - 2 * sizeof(void *) && next % sizeof(void *) == 0) {
+        uintptr_t present = next;
+        callers[count++] = ((void **)present)[1];
+        next = (uintptr_t)((void **)present)[0] & ~asyncFrame;
+        if (next <= present || next - present >= 1 << 20) break;
+    }
+    while (count < taskDumpCallerCount) callers[count++] = 0;
 }
 
 // TaskOperationsTesting defines it. A program without that product has none.
@@ -425,6 +447,7 @@ static int findTesting(struct dl_phdr_info *library, size_t size, void *unused) 
 __attribute__((constructor)) static void beginForTests(void) {
     const char *seconds = getenv("TASK_DUMP_AFTER");
     testSeconds = seconds && taskDumpTestCreatesTask ? atof(seconds) : 0;
+    if (testSeconds > 1e9) testSeconds = 1e9;
     if (testSeconds > 0 && taskDumpBegin()) dl_iterate_phdr(findTesting, 0);
 }
 
@@ -581,26 +604,82 @@ static void readChildren(
     }
 }
 
-static void readWait(const Task *task, const Window *window, TaskDumpState *state) {
-    Record record;
-    if (!(task->flags & hasDependency) || !task->dependency || !COPY_NEAR(window, task->dependency, record)) return;
-    if (record.dependency < TaskDumpTask || record.dependency > TaskDumpExecutor) return;
-    state->wait = record.dependency;
-    state->object = record.object;
-    Task awaited;
-    Record again;
-    // The awaited task exists while this one waits for it.
-    if (state->wait == TaskDumpTask && COPY(record.object, awaited) && COPY(task->dependency, again) &&
-        again.object == record.object)
-        state->objectNumber = numberOf(&awaited);
-    if (state->wait != TaskDumpExecutor || !record.object) return;
-    // A default actor has no implementation, and its type is a Swift class.
-    if (!record.implementation && !COPY(record.object, state->objectType)) state->objectType = 0;
+static int isInImage(uintptr_t address);
+
+/// Whether an address is that of the metadata of a class: include/swift/ABI/Metadata.h. It is then never freed.
+static int isClass(const void *type) {
+    enum { descriptionIndex = 5, classKind = 16, descriptionKindMask = 0x1F };
+    uintptr_t words[descriptionIndex + 1];
+    uint32_t flags;
+    return COPY(type, words) && words[0] == 0 && isInImage(words[descriptionIndex]) &&
+           COPY((const void *)words[descriptionIndex], flags) && (flags & descriptionKindMask) == classKind;
 }
 
-static int isCode(uintptr_t address) {
-    Dl_info info;
-    return address > 4096 && dladdr((const void *)address, &info) && info.dli_fname;
+static void readWait(const Task *task, const Window *window, TaskDumpState *state) {
+    Record record, again;
+    if (!(task->flags & hasDependency) || !task->dependency || !COPY_NEAR(window, task->dependency, record)) return;
+    if (record.dependency < TaskDumpTask || record.dependency > TaskDumpExecutor) return;
+    Task awaited;
+    uint64_t number = 0;
+    const void *type = 0;
+    if (record.dependency == TaskDumpTask && COPY(record.object, awaited)) number = numberOf(&awaited);
+    // A default actor has no implementation, and its type is a Swift class.
+    if (record.dependency == TaskDumpExecutor && record.object && !record.implementation)
+        if (!COPY(record.object, type) || !isClass(type)) type = 0;
+    // The object exists while the task waits for it.
+    if (!COPY(task->dependency, again) || again.object != record.object || again.dependency != record.dependency) return;
+    state->wait = record.dependency;
+    state->object = record.object;
+    state->objectNumber = number;
+    state->objectType = type;
+}
+
+/// The memory of the program and its libraries, as `dl_iterate_phdr` reports it.
+typedef struct {
+    /// The number of changes of the list of libraries.
+    unsigned long long changes;
+    size_t count, capacity;
+    struct {
+        uintptr_t start, end;
+    } parts[];
+} Images;
+static Images *images;
+
+static int addImage(struct dl_phdr_info *library, size_t size, void *list) {
+    Images *images = list;
+    images->changes = library->dlpi_adds + library->dlpi_subs;
+    for (int index = 0; index < library->dlpi_phnum; index++) {
+        const ElfW(Phdr) *part = &library->dlpi_phdr[index];
+        if (part->p_type != PT_LOAD) continue;
+        if (images->count < images->capacity) {
+            uintptr_t start = library->dlpi_addr + part->p_vaddr;
+            images->parts[images->count].start = start;
+            images->parts[images->count].end = start + part->p_memsz;
+        }
+        images->count++;
+    }
+    return 0;
+}
+
+/// Reads the list of libraries, if it has changed. `dladdr` would also read the symbols of a library for each address.
+static void readImages(void) {
+    Images *former = __atomic_load_n(&images, __ATOMIC_ACQUIRE), size = {0, 0, 0};
+    dl_iterate_phdr(addImage, &size);
+    if (former && former->changes == size.changes) return;
+    Images *next = calloc(1, sizeof *next + size.count * sizeof *next->parts);
+    if (!next) return;
+    next->capacity = size.count;
+    dl_iterate_phdr(addImage, next);
+    if (next->count > next->capacity) next->count = next->capacity;
+    // The former list remains, because another dump may read it.
+    __atomic_store_n(&images, next, __ATOMIC_RELEASE);
+}
+
+static int isInImage(uintptr_t address) {
+    const Images *present = __atomic_load_n(&images, __ATOMIC_ACQUIRE);
+    for (size_t index = 0; present && index < present->count; index++)
+        if (address >= present->parts[index].start && address < present->parts[index].end) return 1;
+    return 0;
 }
 
 /// Stores the functions of a closure, and of the closures that it calls: the objects of thunks refer to them. A function
@@ -612,8 +691,8 @@ static void readClosure(const void *closure, int depth, const void **functions, 
     for (int index = 2; index < 8 && *count < taskDumpStartCount; index++) {
         uintptr_t word = words[index];
         if (word < 4096 || word % 4) continue;
-        if (isCode(word)) {
-            if (COPY((const void *)word, offset) && isCode(word + (intptr_t)offset))
+        if (isInImage(word)) {
+            if (COPY((const void *)word, offset) && isInImage(word + (intptr_t)offset))
                 functions[(*count)++] = (const void *)(word + (intptr_t)offset);
         } else if (word % sizeof(void *) == 0) {
             readClosure((const void *)word, depth + 1, functions, count);
@@ -781,15 +860,16 @@ typedef struct {
     uintptr_t arguments[6], stack, counter;
 } Call;
 
-/// Reads the system call, the stack pointer and the program counter of a blocked thread: proc(5).
+/// Reads the system call, the stack pointer and the program counter of a blocked thread: proc(5). Returns 0 if the thread
+/// runs, and -1 if the system does not tell it.
 static int readCall(int thread, Call *call) {
     char path[64], text[256];
     snprintf(path, sizeof path, "/proc/self/task/%d/syscall", thread);
     int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return 0;
+    if (file < 0) return -1;
     ssize_t count = read(file, text, sizeof text - 1);
     close(file);
-    if (count <= 0) return 0;
+    if (count <= 0) return -1;
     text[count] = 0;
     long long number;
     unsigned long long values[8];
@@ -823,7 +903,7 @@ static int readHolder(int thread, const Call *call) {
     }
     // The thread may have continued meanwhile.
     Call later;
-    int isSame = readCall(thread, &later) && later.number == SYS_futex && later.stack == call->stack &&
+    int isSame = readCall(thread, &later) > 0 && later.number == SYS_futex && later.stack == call->stack &&
                  later.arguments[0] == call->arguments[0];
     return isSame ? (int)words[2] : 0;
 }
@@ -831,7 +911,7 @@ static int readHolder(int thread, const Call *call) {
 /// Whether an instruction that calls precedes an address of code.
 static int followsCall(uintptr_t address) {
     unsigned char code[8];
-    if (!isCode(address) || !taskDumpCopy((const void *)(address - 8), code, 8)) return 0;
+    if (!isInImage(address) || !taskDumpCopy((const void *)(address - 8), code, 8)) return 0;
 #if defined(__x86_64__)
     if (code[3] == 0xE8) return 1;
     for (int index = 1; index < 7; index++)
@@ -937,12 +1017,13 @@ static void searchFrames(TaskDumpThread *thread, const Stack *stack, const void 
     if (anchor) searchFrames(thread, stack, counter, 0);
 }
 
-/// Finds the task of a thread that was not interrupted: the running task without a thread whose address is on the stack.
+/// Finds the task of a thread that was not interrupted: the running task whose address is on the stack, outermost.
 static void searchTask(TaskDumpThread *thread, const Stack *stack, const void *const *running, size_t count) {
     if (!runsJob(thread)) return;
-    for (size_t index = 0; index < stack->count && !thread->task; index++)
+    // Inner frames can refer to other tasks.
+    for (size_t index = stack->count; index > 0 && !thread->task; index--)
         for (size_t other = 0; other < count; other++)
-            if (stack->words[index] == (uintptr_t)running[other]) thread->task = running[other];
+            if (stack->words[index - 1] == (uintptr_t)running[other]) thread->task = running[other];
 }
 
 static void takeAnswers(TaskDumpThread *threads, Slot **asked, size_t from, size_t to) {
@@ -965,6 +1046,7 @@ static void takeAnswers(TaskDumpThread *threads, Slot **asked, size_t from, size
         threads[index].actor = slot->actor;
         memcpy(threads[index].frames, slot->frames, sizeof slot->frames);
         threads[index].frame = slot->frame;
+        threads[index].isAnswered = 1;
         __atomic_store_n(&slot->state, slotFree, __ATOMIC_RELEASE);
     }
 }
@@ -972,7 +1054,9 @@ static void takeAnswers(TaskDumpThread *threads, Slot **asked, size_t from, size
 static Slot *ask(int thread, size_t *next) {
     for (; *next < slotCount; (*next)++) {
         Slot *slot = &slots[*next];
-        if (__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) != slotFree) continue;
+        // An answer that came late has left its slot in this state.
+        int state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
+        if (state != slotFree && state != slotDone) continue;
         (*next)++;
         __atomic_store_n(&slot->thread, thread, __ATOMIC_RELEASE);
         __atomic_store_n(&slot->state, slotAsked, __ATOMIC_RELEASE);
@@ -1018,10 +1102,12 @@ size_t taskDumpThreads(
         memset(thread, 0, sizeof *thread);
         thread->thread = number;
         Call call = {.number = -1};
-        thread->isBlocked = (uint8_t)readCall(number, &call);
+        int isReadable = readCall(number, &call);
+        if (isReadable < 0) continue;
+        thread->isBlocked = (uint8_t)isReadable;
         thread->call = call.number;
-        // The system restarts this call after an interruption. Others can end early: signal(7).
-        int isAsked = !thread->isBlocked || thread->call == SYS_futex;
+        // The system restarts this call without a timeout after an interruption. Others can end early: signal(7).
+        int isAsked = !thread->isBlocked || (thread->call == SYS_futex && !call.arguments[3]);
         if (canAsk && isAsked) {
             asked[count] = ask(number, &next);
             if (next == slotCount) {
@@ -1036,12 +1122,12 @@ size_t taskDumpThreads(
     for (size_t index = 0; folder && index < count; index++) {
         TaskDumpThread *thread = &threads[index];
         Call call;
-        if (!thread->isBlocked || !readCall(thread->thread, &call)) continue;
+        if (!thread->isBlocked || readCall(thread->thread, &call) <= 0) continue;
         thread->call = call.number;
         thread->holder = readHolder(thread->thread, &call);
         readStack(stack, call.stack);
         searchFrames(thread, stack, (const void *)call.counter, thread->frame);
-        if (!asked[index]) searchTask(thread, stack, running, runningCount);
+        if (!thread->isAnswered) searchTask(thread, stack, running, runningCount);
     }
     free(stack);
     // A late signal must not end the process.

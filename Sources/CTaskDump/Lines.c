@@ -112,7 +112,7 @@ static void readEntries(Unit *unit, Reader *reader, int areFiles) {
     for (size_t index = 0; index < formatCount; index++)
         formats[index].content = variable(reader, 0), formats[index].form = variable(reader, 0);
     uint64_t count = variable(reader, 0);
-    for (uint64_t entry = 0; entry < count && reader->next < reader->end; entry++) {
+    for (uint64_t entry = 0; entry < count && formatCount > 0 && reader->next < reader->end; entry++) {
         const char *name = "";
         for (size_t index = 0; index < formatCount; index++) {
             const char *value = formValue(unit, reader, formats[index].form);

@@ -2,7 +2,7 @@ internal import CTaskDump
 
 /// The living tasks and the threads of the process, as numbers and addresses.
 struct Snapshot {
-    /// What is known of a task since its creation.
+    /// The facts of a task that are noted at its creation and at the start of a sleep.
     struct Birth {
         var name: String?
         /// The functions that created the task, innermost first.
@@ -37,28 +37,32 @@ struct Snapshot {
     /// The position in `threads` of the thread that runs a task.
     func indexOfThread(_ state: TaskDumpState) -> Int? { threadsOfTasks[address(state.task)] }
 
-    private mutating func readTasks() {
-        var list: [TaskDumpBirth] = []
+    /// The listed tasks. A task of the runtime's list may be listed twice, the second time without a birth.
+    static func list() -> [(address: UInt, number: UInt64, birth: Birth)] {
         while true {
             // Tasks are created meanwhile.
             let capacity = taskDumpList(nil, 0) + 1024
             var count = 0
-            list = [TaskDumpBirth](unsafeUninitializedCapacity: capacity) { buffer, initialized in
+            var list = [TaskDumpBirth](unsafeUninitializedCapacity: capacity) { buffer, initialized in
                 count = taskDumpList(buffer.baseAddress, capacity)
                 initialized = min(count, capacity)
             }
-            if count <= capacity { break }
-            taskDumpFreeNames(&list, list.count)
+            defer { taskDumpFreeNames(&list, list.count) }
+            if count > capacity { continue }
+            return list.map { task in
+                let birth = Birth(
+                    name: task.name.map { String(cString: $0) }, callers: calls(words(of: task.callers)),
+                    wakeTime: task.wakeTime)
+                return (address(task.task), task.number, birth)
+            }
         }
+    }
+
+    private mutating func readTasks() {
+        let list = Self.list()
         births.reserveCapacity(list.count)
-        // A task of the runtime's list may have been listed before.
-        for birth in list where births[birth.number] == nil {
-            births[birth.number] = Birth(
-                name: birth.name.map { String(cString: $0) }, callers: calls(words(of: birth.callers)),
-                wakeTime: birth.wakeTime)
-        }
-        taskDumpFreeNames(&list, list.count)
-        read(list.map { (address($0.task), $0.number) })
+        for task in list where births[task.number] == nil { births[task.number] = task.birth }
+        read(list.map { ($0.address, $0.number) })
         if let caller { read([(caller, 0)]) }
     }
 

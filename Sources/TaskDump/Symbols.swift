@@ -104,10 +104,13 @@ package struct Symbols: Sendable {
         }
 
         private static func owner(of symbol: String, in image: String) -> TaskDump.Frame.Owner {
-            if image.hasPrefix("lib") && image.contains(".so") { return .system }
+            let isLibrary = image.hasPrefix("lib") && image.contains(".so")
             guard symbol.hasPrefix("$s") || symbol.hasPrefix("$S") else {
-                return symbol.hasPrefix("swift_") ? .system : .program
+                return isLibrary || symbol.hasPrefix("swift_") ? .system : .program
             }
+            // Other libraries of Swift code can be products of the program.
+            let toolchain = ["libswift", "libFoundation", "lib_Foundation", "libTesting", "lib_Testing", "libXCTest"]
+            if isLibrary, toolchain.contains(where: { image.hasPrefix($0) }) { return .system }
             let module = module(of: symbol.dropFirst(2))
             if module.hasPrefix("TaskOperations") && !module.hasSuffix("Tests") || module == "TaskDump" {
                 return .package

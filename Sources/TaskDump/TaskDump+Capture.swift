@@ -12,19 +12,27 @@ extension TaskDump {
         var translation = Translation(Snapshot(), explainer)
         return TaskDump(
             tasks: translation.tasks(), threads: translation.threads,
-            limitation: isListing ? nil : "Tasks are not listed: the layout of this runtime or system is not known.")
+            limitation: isListing ? nil : "Tasks are not listed: the layout of this runtime or system is not known.",
+            overview: isListing ? nil : explainer?.overview())
     }
 
     /// Lists the tasks that are created from now on.
     package static func begin() { _ = taskDumpBegin() }
 
+    /// The numbers of the listed tasks. Some may have ended a moment ago.
+    package static var listedTasks: Set<UInt64> { Set(Snapshot.list().map(\.number)) }
+
     /// Only some tasks.
     package func filtered(_ isIncluded: (UInt64) -> Bool) -> TaskDump {
-        TaskDump(tasks: tasks.filter { isIncluded($0.number) }, threads: threads, limitation: limitation)
+        func isLeft(_ node: Node) -> Bool { if case .task(let number) = node { isIncluded(number) } else { true } }
+        var (tasks, threads) = (tasks.filter { isIncluded($0.number) }, threads)
+        for index in tasks.indices { tasks[index].targets.removeAll { !isLeft($0) } }
+        for index in threads.indices { threads[index].targets.removeAll { !isLeft($0) } }
+        return TaskDump(tasks: tasks, threads: threads, limitation: limitation, overview: overview)
     }
 
-    private init(tasks: [Entry], threads: [ThreadEntry], limitation: String?) {
-        (self.tasks, self.threads, self.limitation) = (tasks, threads, limitation)
+    init(tasks: [Entry], threads: [ThreadEntry] = [], limitation: String? = nil, overview: String? = nil) {
+        (self.tasks, self.threads, self.limitation, self.overview) = (tasks, threads, limitation, overview)
         culprits = Graph(tasks, threads).culprits
     }
 }
@@ -250,19 +258,19 @@ private struct Translation {
 extension TaskDump.Candidate {
     /// Searches the memory of functions, and the objects to which it points, for the address of an object.
     ///
-    /// - Parameter isSought: Receives an address, and the first word there, which is the type of an object.
+    /// - Parameter isSought: Receives an address, and a function that returns the first word there, which is the type of
+    ///   an object; nil if there is no memory.
     package static func reference(
-        in frames: [Frame], isSought: (_ address: UInt, _ type: UInt) -> Bool
+        in frames: [Frame], isSought: (_ address: UInt, _ type: () -> UInt?) -> Bool
     ) -> UInt? {
         let own = frames.filter { $0.owner == .package }.flatMap { Memory.copy($0.start, $0.end - $0.start) }
         for word in own where Memory.isPlausible(word) {
-            guard let type = Memory.copy(word, 8).first else { continue }
-            if isSought(word, type) { return word }
+            if isSought(word, { Memory.copy(word, 8).first }) { return word }
         }
         // The objects of closures refer to others.
         for word in own where Memory.isPlausible(word) {
             for inner in Memory.copy(word, 96) where Memory.isPlausible(inner) {
-                if let type = Memory.copy(inner, 8).first, isSought(inner, type) { return inner }
+                if isSought(inner, { Memory.copy(inner, 8).first }) { return inner }
             }
         }
         return nil

@@ -36,7 +36,7 @@ extension TaskDump {
             var positions: [String: Int] = [:]
             for component in components where isEnd(component) {
                 if component.count == 1, isCaller(component[0]) { continue }
-                let key = component.count > 1 ? cycleText(component) : text(component[0])
+                let key = component.count > 1 ? cycleText(component) : groupText(component[0])
                 if component.count == 1, let position = positions[key] {
                     groups[position].members += component
                 } else {
@@ -51,7 +51,11 @@ extension TaskDump {
                 if first.rank != second.rank { return first.rank < second.rank }
                 return first.members.count > second.members.count
             }
-            return order.map { culprit(groups[$0].members, held[$0], groups[$0].isCycle, groups[$0].key) }
+            return order.map { index in
+                let group = groups[index]
+                let text = group.members.count > 1 ? group.key : text(group.members[0])
+                return culprit(group.members, held[index], group.isCycle, text)
+            }
         }
 
         private func culprit(_ members: [Node], _ held: [UInt64], _ isCycle: Bool, _ text: String) -> Culprit {
@@ -95,6 +99,9 @@ extension TaskDump {
             }
         }
 
+        /// The same for equal tasks.
+        private func groupText(_ node: Node) -> String { entry(node)?.groupDescription ?? text(node) }
+
         private static func place(_ frames: [Frame]) -> String {
             frames.ofProgram.map { "\($0)" } ?? "code without a name"
         }
@@ -113,6 +120,7 @@ extension TaskDump {
                 case .thread(let number): "\(Self.place(threads[number]?.frames ?? [])) (thread \(number))"
                 }
             }
+            guard let last = walk.last, targets(last).contains(walk[0]) else { return texts.joined(separator: " → ") }
             return texts.joined(separator: " → ") + " → the first"
         }
 

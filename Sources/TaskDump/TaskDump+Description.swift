@@ -22,13 +22,16 @@ extension TaskDump: CustomStringConvertible {
     /// The causes for which a task waits; all causes if that task waits for none.
     package func causes(of task: UInt64) -> String {
         let own = culprits.filter { $0.tasks.contains(task) || $0.heldUp.contains(task) }
-        return causes(own.isEmpty ? culprits : own, lineLimit: 20).joined(separator: "\n")
+        let limits = [limitation, overview].compactMap(\.self)
+        return (limits + causes(own.isEmpty ? culprits : own, lineLimit: 20)).joined(separator: "\n")
     }
 
     private func text(lineLimit: Int) -> String {
         var head = "Task dump: \(count(tasks.count, "task")), \(count(threads.count, "other thread"))."
         if let limitation { head += " " + limitation }
-        return ([head] + causes(culprits, lineLimit: lineLimit == .max ? .max : lineLimit - 1)).joined(separator: "\n")
+        let overview = overview.map { [$0] } ?? []
+        let causes = causes(culprits, lineLimit: lineLimit == .max ? .max : lineLimit - 1)
+        return ([head] + overview + causes).joined(separator: "\n")
     }
 
     private func causes(_ culprits: [Culprit], lineLimit: Int) -> [String] {
@@ -36,7 +39,9 @@ extension TaskDump: CustomStringConvertible {
         let entries = Dictionary(tasks.map { ($0.number, $0) }) { first, _ in first }
         for (index, culprit) in culprits.enumerated() {
             let details = details(of: culprit, entries)
-            if lines.count + 1 + details.count > lineLimit, index > 0 {
+            // The last line may be needed for the number of the others.
+            let isLast = index == culprits.count - 1
+            if lines.count + 1 + details.count + (isLast ? 0 : 1) > lineLimit, index > 0 {
                 lines.append("… and \(count(culprits.count - index, "other cause")); `fullDescription` has all.")
                 break
             }
@@ -97,7 +102,7 @@ extension TaskDump.Entry {
     /// The number, the name, and the code that created the task.
     var heading: String {
         let name = name.map { " “\($0.onOneLine)”" } ?? ""
-        let isMain = creators.first?.function == "main" || frames.contains { $0.function.hasPrefix("async_Main") }
+        let isMain = frames.contains { $0.function.hasPrefix("async_Main") }
         let creator =
             isMain
             ? nil : creators.first { $0.owner == .program && $0.place != nil } ?? frames.last { $0.owner == .program }
@@ -109,12 +114,13 @@ extension TaskDump.Entry {
     /// The function, and what it waits for.
     var waitDescription: String { "\(place) \(reason)" }
 
-    /// The same for all tasks that wait in one place for things of one kind.
+    /// The same for all tasks that wait in one place for things of one kind. Equal tasks are one cause.
     var groupDescription: String {
         switch wait {
         case .task: "\(place) waits for another task"
         case .children: "\(place) waits for children of its group"
         case .sleep: "\(place) sleeps"
+        case .operation: "\(place) waits for an operation or a permit"
         default: waitDescription
         }
     }

@@ -6,17 +6,20 @@ extension TaskDump {
     public struct Signal: Sendable {
         let number: Int32
 
+        private init(_ signal: TaskDumpSignal) { number = taskDumpSignal(signal) }
+
         /// Control-backslash in a terminal, or `kill -QUIT`. Without a handler, it ends the process.
-        public static let quit = Signal(number: 3)
+        public static let quit = Signal(.quit)
         /// `kill -USR1`.
-        public static let user1 = Signal(number: 10)
+        public static let user1 = Signal(.user1)
         /// `kill -USR2`.
-        public static let user2 = Signal(number: 12)
+        public static let user2 = Signal(.user2)
     }
 
-    /// Prints a dump to standard error at each arrival of a signal, and lists the tasks that are created from now on.
+    /// Prints a dump to standard error after the arrival of a signal, and lists the tasks that are created from now on.
     ///
     /// The process continues. A thread of its own prints, so a dump is printed even if all threads of the pool block.
+    /// Signals that arrive during a dump cause one more.
     ///
     /// - Parameters:
     ///   - signal: The signal. A handler that the program installs for it later replaces the dump.
@@ -45,11 +48,11 @@ extension TaskDump {
     /// something other than a sleep, or when a job that was put into the pool has not started for that time.
     ///
     /// A server without requests looks the same. Each hang is reported once; when tasks continue, the next hang is
-    /// reported again. The watch lasts as long as the process, and takes the time of a few microseconds for each task,
-    /// four times in `duration`.
+    /// reported again. A later call replaces the watch, which otherwise lasts as long as the process. It takes some
+    /// microseconds for each task, four times in `duration`, and the time of a dump when all tasks have stopped.
     ///
     /// - Parameters:
-    ///   - duration: The time without progress. At least 0.2 s.
+    ///   - duration: The time without progress. At least 0.2 s, at most 30 years.
     ///   - explainer: Describes waits of a library. TaskOperationsDiagnosis has `.operations`.
     ///   - report: Receives the dump on a thread of its own; nil prints it to standard error.
     public static func watch(
@@ -57,7 +60,8 @@ extension TaskDump {
         report: (@Sendable (TaskDump) -> Void)? = nil
     ) {
         _ = taskDumpBegin()
-        let watch = HangWatch(max(duration, .milliseconds(200)), explainer, report ?? { $0.print() })
+        let limited = min(max(duration, .milliseconds(200)), .seconds(1_000_000_000))
+        let watch = HangWatch(limited, explainer, report ?? { $0.print() })
         startThread { watch.run() }
     }
 }
@@ -85,6 +89,9 @@ private final class HangWatch: Sendable {
     private static let probe = "probe of TaskDump.watch"
     /// The number of jobs of the watch that the pool has run.
     private let answers = Atomic(0)
+    /// The number of the watch, and that of the latest one, which replaces the others.
+    private let number = HangWatch.latest.add(1, ordering: .relaxed).newValue
+    private static let latest = Atomic(0)
 
     init(_ duration: Duration, _ explainer: TaskDump.Explainer?, _ report: @escaping @Sendable (TaskDump) -> Void) {
         (self.duration, self.explainer, self.report) = (duration, explainer, report)
@@ -92,38 +99,41 @@ private final class HangWatch: Sendable {
 
     func run() {
         let pause = Int64(duration / 4 / .nanoseconds(1))
-        var (former, still, asked, isReported) = (Fingerprint(), 0, 0, false)
-        while true {
+        var (former, still, asked, examined) = (Fingerprint(), 0, 0, Fingerprint?.none)
+        while Self.latest.load(ordering: .relaxed) == number {
             if answers.load(ordering: .relaxed) == asked {
                 asked += 1
                 Task.detached(name: Self.probe) { [self] in answers.add(1, ordering: .relaxed) }
             }
             let (asksSince, answered) = (asked, answers.load(ordering: .relaxed))
             taskDumpSleep(pause)
-            let present = Fingerprint.current
-            let isPoolStill = answers.load(ordering: .relaxed) == answered && answered < asksSince
-            still = present == former || isPoolStill ? still + 1 : 0
+            var present = Fingerprint.current
+            present.isPoolStill = answers.load(ordering: .relaxed) == answered && answered < asksSince
+            // The tasks that compute in a full pool continue, but the others do not.
+            still = present == former || present.isPoolStill && former.isPoolStill ? still + 1 : 0
             former = present
-            if still == 0 { isReported = false }
-            if still >= 4, !isReported, isPoolStill || present.waits {
-                let all = TaskDump.capture(explaining: explainer)
-                let probes = Set(all.tasks.filter { $0.name == Self.probe }.map(\.number))
-                let dump = all.filtered { !probes.contains($0) }
-                // A thread that has, or waits for, a processor lets a task continue.
-                let isStill = dump.threads.allSatisfy { $0.blockedIn != nil }
-                if isStill, isPoolStill || dump.culprits.contains(where: { dump.isHang($0) }) {
-                    isReported = true
-                    report(dump)
-                }
+            if still == 0 { examined = nil }
+            if still >= 4, examined == nil || examined != present && !present.isPoolStill {
+                examined = present
+                examine(isPoolStill: present.isPoolStill)
             }
         }
     }
 
-    /// The positions of all suspended tasks.
+    private func examine(isPoolStill: Bool) {
+        let all = TaskDump.capture(explaining: explainer)
+        let probes = Set(all.tasks.filter { $0.name == Self.probe }.map(\.number))
+        let dump = all.filtered { !probes.contains($0) }
+        // A thread that has, or waits for, a processor lets its task continue.
+        let isStill = dump.threads.allSatisfy { $0.task == nil || $0.blockedIn != nil }
+        if isPoolStill || isStill && dump.culprits.contains(where: { dump.isHang($0) }) { report(dump) }
+    }
+
+    /// The positions of all tasks.
     private struct Fingerprint: Equatable {
-        var hash = 0
-        /// Whether a task waits, and none computes.
-        var waits = false
+        private var hash = 0
+        /// Whether no thread of the pool has run a job of the watch.
+        var isPoolStill = false
 
         static var current: Fingerprint {
             let capacity = taskDumpList(nil, 0) + 64
@@ -133,15 +143,21 @@ private final class HangWatch: Sendable {
             defer { taskDumpFreeNames(&births, births.count) }
             var print = Fingerprint()
             var (state, count) = (TaskDumpState(), 0)
-            var child = TaskDumpChild()
-            for birth in births where taskDumpRead(birth.task!, birth.number, &state, &child, &count, 0) != 0 {
+            var pending = births.map { (task: $0.task, number: $0.number) }
+            // The children of `async let` are not listed.
+            let children = UnsafeMutableBufferPointer<TaskDumpChild>.allocate(capacity: 64)
+            defer { children.deallocate() }
+            while let next = pending.popLast() {
+                let isRead = taskDumpRead(
+                    next.task!, next.number, &state, children.baseAddress!, &count, children.count)
+                guard isRead != 0 else { continue }
+                pending += children[..<count].map { ($0.task, $0.number) }
                 var hasher = Hasher()
                 hasher.combine(state.number)
                 hasher.combine(state.status.rawValue)
                 hasher.combine(state.functions.0)
                 hasher.combine(state.contexts.0)
                 print.hash ^= hasher.finalize()
-                print.waits = true
             }
             return print
         }

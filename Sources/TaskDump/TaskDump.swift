@@ -8,16 +8,16 @@
 /// The description names the causes first, and is at most a screen long. `fullDescription` has all tasks:
 ///
 /// ```
-/// Task dump: 98 tasks, 5 threads.
-/// 1 task holds up 97 others: blocks() (Upload.swift:52) blocks a thread of the pool in DispatchSemaphore.wait()
+/// Task dump: 98 tasks, 5 other threads.
+/// 1 task holds up 97 others: blocks() (Upload.swift:52) blocks its thread in dispatch_semaphore_wait_slow (a lock, a semaphore or a condition)
 /// ```
 ///
 /// On Linux, tasks are known from the first call of `install`, `watch` or `capture` on. A program pays for that about a
 /// tenth of the time of an empty task. On other systems, and with a runtime whose layout is not known, a dump has no
 /// tasks; `limitation` says so.
 ///
-/// A dump changes nothing: memory that may be gone is read as a debugger does. A thread that runs is interrupted for
-/// some microseconds.
+/// A dump changes nothing: memory that may be gone is read as a debugger does. A thread that runs, or waits for a lock
+/// without a limit of time, is interrupted for some microseconds.
 public struct TaskDump: Sendable {
     /// A function of a stack or of a chain of asynchronous calls.
     public struct Frame: Sendable, Hashable, CustomStringConvertible {
@@ -127,12 +127,20 @@ public struct TaskDump: Sendable {
     public let culprits: [Culprit]
     /// The reason why no tasks are listed; nil if they are.
     public let limitation: String?
+    /// The description of an explainer that needs no tasks; nil if tasks are listed.
+    let overview: String?
 
     /// Describes waits that only their library knows.
     public struct Explainer: Sendable {
         package let explain: @Sendable ([Candidate]) -> [Explanation]
+        /// Describes what is known without tasks.
+        package let overview: @Sendable () -> String
 
-        package init(_ explain: @escaping @Sendable ([Candidate]) -> [Explanation]) { self.explain = explain }
+        package init(
+            overview: @escaping @Sendable () -> String, _ explain: @escaping @Sendable ([Candidate]) -> [Explanation]
+        ) {
+            (self.overview, self.explain) = (overview, explain)
+        }
     }
 
     /// A task in which functions of TaskOperations take part.

@@ -5,13 +5,15 @@ extension TaskDump.Explainer {
     /// Describes waits for operations, for room in queues, and for permits of semaphores and limits.
     ///
     /// The queues are captured one after the other. This takes linear time in the number of their operations.
-    public static var operations: Self { Self { OperationWaits($0).explanations } }
+    public static var operations: Self {
+        Self(overview: { "\(OperationWaits([]).graph)" }) { OperationWaits($0).explanations }
+    }
 }
 
 /// The operations and semaphores for which tasks wait, and the tasks that must continue first.
 private struct OperationWaits {
     private let candidates: [TaskDump.Candidate]
-    private let graph: OperationGraph
+    let graph: OperationGraph
     /// The positions of operations in the graph, by their addresses.
     private let indices: [UInt: Int]
     private let details: [Int: OperationDetail]
@@ -19,6 +21,9 @@ private struct OperationWaits {
     private let targets: [Int: [OperationGraph.Edge]]
     /// The operations whose bodies execute, by queue.
     private let executing: [Int: [Int]]
+    /// The tasks in whose memory a call of `withPermit` refers to a semaphore, by the address of the semaphore. Permits
+    /// of keys are left out: the key is not known.
+    private let holders: [UInt: [UInt]]
 
     init(_ candidates: [TaskDump.Candidate]) {
         self.candidates = candidates
@@ -32,6 +37,7 @@ private struct OperationWaits {
         labels = Dictionary(
             graph.operations.enumerated().map { ($1.label, $0) }, uniquingKeysWith: { first, _ in first })
         targets = Dictionary(grouping: graph.edges, by: \.waiter)
+        holders = Self.holders(candidates)
         executing = Dictionary(
             grouping: graph.operations.indices.filter { graph.operations[$0].queue != nil && details[$0]?.task != nil },
             by: { graph.operations[$0].queue! })
@@ -44,9 +50,12 @@ private struct OperationWaits {
         // A task that waits in a call of the program is explained by that call.
         let inner = candidate.innerFrames
         guard !inner.isEmpty else { return nil }
-        if inner.contains(where: { $0.function.includes("AsyncSemaphore") }), let semaphore = semaphore(in: inner) {
+        if inner.contains(where: { $0.function.includes("AsyncSemaphore") }), let semaphore = Self.semaphore(in: inner)
+        {
+            let hasKey = inner.contains { $0.function.includes("key:") }
             return TaskDump.Explanation(
-                task: candidate.task, text: "for permits of an AsyncSemaphore", holders: holders(of: semaphore))
+                task: candidate.task, text: "for permits of an AsyncSemaphore",
+                holders: hasKey ? [] : holders(of: semaphore))
         }
         guard
             let index = TaskDump.Candidate.reference(in: inner, isSought: { address, _ in indices[address] != nil })
@@ -103,19 +112,23 @@ private struct OperationWaits {
 
     // MARK: Semaphores
 
-    private func semaphore(in frames: [TaskDump.Candidate.Frame]) -> UInt? {
+    private static func semaphore(in frames: [TaskDump.Candidate.Frame]) -> UInt? {
         let type = unsafeBitCast(AsyncSemaphore.self as AnyObject.Type, to: UInt.self)
-        return TaskDump.Candidate.reference(in: frames) { $1 == type }
+        return TaskDump.Candidate.reference(in: frames) { _, content in content() == type }
     }
 
-    /// The tasks in whose memory a call of `withPermit` refers to a semaphore, and that do not wait for it.
-    private func holders(of semaphore: UInt) -> [UInt] {
-        candidates.filter { candidate in
-            let inner = candidate.innerFrames.count
-            let holding = candidate.frames.dropFirst(inner).filter { $0.function.includes("AsyncSemaphore.withPermit") }
-            return !holding.isEmpty
-                && TaskDump.Candidate.reference(in: Array(holding)) { address, _ in address == semaphore } != nil
-        }.map(\.task)
+    /// The tasks that hold permits of a semaphore, and do not wait for it.
+    private func holders(of semaphore: UInt) -> [UInt] { holders[semaphore] ?? [] }
+
+    private static func holders(_ candidates: [TaskDump.Candidate]) -> [UInt: [UInt]] {
+        var holders: [UInt: [UInt]] = [:]
+        for candidate in candidates {
+            for frame in candidate.frames.dropFirst(candidate.innerFrames.count)
+            where frame.function.includes("AsyncSemaphore.withPermit") && !frame.function.includes("key:") {
+                if let semaphore = semaphore(in: [frame]) { holders[semaphore, default: []].append(candidate.task) }
+            }
+        }
+        return holders
     }
 }
 

@@ -117,6 +117,8 @@ typedef struct {
     int thread;
     /// Whether the thread is in a system call, or otherwise without a processor.
     uint8_t isBlocked;
+    /// Whether the thread was interrupted, and told its task.
+    uint8_t isAnswered;
     /// The number of the system call; -1 if the thread is in none.
     int64_t call;
     /// The thread that has the lock for which the thread waits; 0 if it is not known.
@@ -199,14 +201,18 @@ int taskDumpTakesTasks(void);
 
 // MARK: Programs
 
-/// Calls a function on a thread of its own, once for each arrival of a signal. Returns 0 if that is not possible.
+/// The signals that programs use for dumps.
+typedef enum __attribute__((enum_extensibility(closed))) { TaskDumpQuit, TaskDumpUser1, TaskDumpUser2 } TaskDumpSignal;
+
+/// The number of a signal on this system; 0 if there is none.
+int taskDumpSignal(TaskDumpSignal signal);
+
+/// Calls a function on a thread of its own after the arrival of a signal. Signals that arrive during a call cause one more.
+/// Returns 0 if that is not possible.
 int taskDumpOnSignal(int signal, void (*_Nonnull function)(void));
 
 /// Writes text to standard error. Ignores errors.
 void taskDumpPrint(const char *_Nonnull text, size_t count);
-
-/// The value of an environment variable; null if it is not set.
-const char *_Nullable taskDumpEnvironment(const char *_Nonnull name);
 
 /// Calls a function on a new thread. Returns 0 if there can be no thread.
 int taskDumpStartThread(void (*_Nonnull function)(void *_Nullable), void *_Nullable argument);

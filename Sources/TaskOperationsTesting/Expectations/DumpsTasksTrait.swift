@@ -1,7 +1,7 @@
 #if canImport(Testing)
     internal import CTaskDump
-    internal import Synchronization
     internal import TaskDump
+    internal import TaskOperations
     internal import TaskOperationsDiagnosis
     public import Testing
 
@@ -13,7 +13,8 @@
     /// ```
     ///
     /// The issue names the tasks and threads for which the test waits. The attachment `task-dump.txt` has all tasks of the
-    /// process. The test continues. A test with a shorter `timeLimit` receives its dump shortly before that limit.
+    /// process. The test continues. A test with a shorter `timeLimit` receives its dump shortly before that limit, as a
+    /// warning: the test may still end in time.
     ///
     /// The environment variable `TASK_DUMP_AFTER`, with a number of seconds, does the same for all tests of a process that
     /// contains TaskOperationsTesting, without a trait.
@@ -62,13 +63,14 @@
             let test: Test
             let deadline: ContinuousClock.Instant
             let duration: Duration
+            /// Whether the dump precedes a time limit of the test, which has not been exceeded.
+            let isWarning: Bool
             /// The number of the task that runs the test.
             let task: UInt64
             /// Whether the watch ends when that task has ended.
             let endsWithTask: Bool
             /// The task that records the dump, which waits for it. It inherits the current test.
             var recorder: CheckedContinuation<TaskDump?, Never>?
-            var recorderNumber: UInt64 = 0
         }
 
         private struct State: Sendable {
@@ -81,16 +83,20 @@
         }
 
         static let shared = TestWatch()
-        private let state = Mutex(State())
+        private let state = Lock(State())
+        /// The name of the tasks of the watch.
+        private static let recorderName = "task dump of a test"
 
         /// - Parameter task: The task that Testing has created for the test; nil if the caller runs the test.
         @discardableResult
         func add(_ test: Test, _ duration: Duration, task: UInt64?) -> Int {
             TaskDump.begin()
-            let limit = test.timeLimit.map { min($0 - min($0 / 10, .seconds(5)), duration) } ?? duration
+            let limit = test.timeLimit.map { $0 - min($0 / 10, .seconds(5)) }
+            let isWarning = limit.map { $0 < duration } ?? false
+            let duration = isWarning ? limit! : min(duration, .seconds(1_000_000_000))
             let entry = Entry(
-                test: test, deadline: .now + limit, duration: limit, task: task ?? taskDumpCurrentTask(),
-                endsWithTask: task != nil)
+                test: test, deadline: .now + duration, duration: duration, isWarning: isWarning,
+                task: task ?? taskDumpCurrentTask(), endsWithTask: task != nil)
             let (number, isFirst) = state.withLock { state in
                 state.lastEntry += 1
                 state.entries[state.lastEntry] = entry
@@ -98,7 +104,7 @@
                 return (state.lastEntry, !state.hasThread)
             }
             if isFirst { startThread { self.run() } }
-            Task(name: "task dump of a test", executorPreference: self) { await self.record(number) }
+            Task(name: Self.recorderName, executorPreference: self) { await self.record(number) }
             return number
         }
 
@@ -114,11 +120,9 @@
 
         /// Waits for the dump of a test, and records it.
         private func record(_ number: Int) async {
-            let own = taskDumpCurrentTask()
             let dump = await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in
                     state.entries[number]?.recorder = continuation
-                    state.entries[number]?.recorderNumber = own
                     return state.entries[number] == nil
                 }
                 if isOver { continuation.resume(returning: nil) }
@@ -126,22 +130,34 @@
             guard let dump, let entry = state.withLock({ $0.entries.removeValue(forKey: number) }) else { return }
             let isFirst = state.withLock { $0.reported.insert(entry.test.id).inserted }
             guard isFirst else { return }
-            let text = dump.causes(of: entry.task)
-            Issue.record(
-                "The test has not ended after \(entry.duration).\n\(text)", sourceLocation: entry.test.sourceLocation)
+            let text = "The test has not ended after \(entry.duration).\n\(dump.causes(of: entry.task))"
+            if !entry.isWarning {
+                Issue.record(Comment(rawValue: text), sourceLocation: entry.test.sourceLocation)
+            } else {
+                #if compiler(>=6.3)
+                    Issue.record(
+                        Comment(rawValue: text), severity: .warning, sourceLocation: entry.test.sourceLocation)
+                #endif
+            }
             Attachment.record(dump.fullDescription, named: "task-dump.txt")
         }
 
         // MARK: The thread
 
         private func run() {
+            var (nextLook, looks) = (ContinuousClock.now, 0)
             while true {
                 let jobs = state.withLock { state in
                     defer { state.jobs = [] }
                     return state.jobs
                 }
                 for job in jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }
-                dumpIfDue()
+                if ContinuousClock.now >= nextLook {
+                    dumpIfDue()
+                    if looks % 10 == 0 { endRecorders() }
+                    looks += 1
+                    nextLook = .now + .milliseconds(100)
+                }
                 if jobs.isEmpty { taskDumpSleep(20_000_000) }
             }
         }
@@ -150,17 +166,28 @@
             let now = ContinuousClock.now
             let due = state.withLock { $0.entries.filter { $0.value.deadline <= now && $0.value.recorder != nil } }
             if due.isEmpty { return }
-            let recorders = Set(state.withLock { $0.entries.values.map(\.recorderNumber) })
-            let dump = TaskDump.capture(explaining: .operations).filtered { !recorders.contains($0) }
+            let all = TaskDump.capture(explaining: .operations)
+            let recorders = Set(all.tasks.filter { $0.name == Self.recorderName }.map(\.number))
+            let dump = all.filtered { !recorders.contains($0) }
             let living = Set(dump.tasks.map(\.number))
-            for (number, entry) in due {
-                let hasEnded = entry.endsWithTask && !living.contains(entry.task)
-                let recorder = state.withLock { state in
-                    if hasEnded { return state.entries.removeValue(forKey: number)?.recorder }
-                    return state.entries[number]?.recorder.take()
-                }
-                recorder?.resume(returning: hasEnded ? nil : dump)
+            for (number, entry) in due where !entry.endsWithTask || living.contains(entry.task) {
+                state.withLock { $0.entries[number]?.recorder.take() }?.resume(returning: dump)
             }
+        }
+
+        /// Removes the entries of tests that have ended, whose scope is not called at the end.
+        private func endRecorders() {
+            let isNeeded = state.withLock { $0.entries.values.contains(where: \.endsWithTask) }
+            if !isNeeded { return }
+            let living = TaskDump.listedTasks
+            let ended = state.withLock { state in
+                let ended = state.entries.filter {
+                    $0.value.endsWithTask && $0.value.recorder != nil && !living.contains($0.value.task)
+                }
+                for number in ended.keys { state.entries[number] = nil }
+                return ended.values.map(\.recorder)
+            }
+            for recorder in ended { recorder?.resume(returning: nil) }
         }
     }
 #endif

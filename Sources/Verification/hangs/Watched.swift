@@ -30,6 +30,24 @@ enum Watched {
             }
             await pause(2.5)
         },
+        "poolComputes": {
+            TaskDump.watch(after: .milliseconds(400))
+            for _ in 0..<ProcessInfo.processInfo.activeProcessorCount + 2 {
+                Task.detached { compute(for: 2) }
+            }
+            await pause(2.5)
+        },
+        "children": {
+            TaskDump.watch(after: .milliseconds(300))
+            async let sum = slowWork()
+            print(await sum)
+        },
+        "watchedTwice": {
+            TaskDump.watch(after: .milliseconds(400))
+            TaskDump.watch(after: .milliseconds(400))
+            Task { await lostContinuation() }
+            await pause(2)
+        },
         "signals": {
             TaskDump.install(on: .user1)
             Task { await waitsForSignals() }
@@ -74,6 +92,22 @@ func walkRegistry(
     _ list: UnsafeMutableRawPointer?
 ) {
     if let task = UnsafeMutableRawPointer(bitPattern: registered.withLock(\.self)) { visit(task, list) }
+}
+
+private func compute(for seconds: Double) {
+    let end = Date(timeIntervalSinceNow: seconds)
+    while Date() < end {}
+}
+
+/// Waits 150 times for other threads, for 10 ms each.
+private func slowWork() async -> Int {
+    var sum = 0
+    for number in 0..<150 {
+        sum += await withCheckedContinuation { continuation in
+            DispatchQueue.global().asyncAfter(deadline: .now() + 0.01) { continuation.resume(returning: number) }
+        }
+    }
+    return sum
 }
 
 private func blockThread(_ seconds: Double) { Thread.sleep(forTimeInterval: seconds) }

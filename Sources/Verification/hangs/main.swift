@@ -3,7 +3,8 @@ import TaskDump
 import TaskOperationsDiagnosis
 
 // Programs that hang in known ways: hangs NAME [mended]. A program that hangs prints a dump after a moment, and exits
-// with 3. A mended one ends, and exits with 0; if it is reported as a hang, it exits with 4. `hangs churn SECONDS`
+// with 3. A mended one ends, and exits with 0; if it is reported as a hang, it exits with 4. With `long`, it is repeated
+// for two seconds. `hangs churn SECONDS`
 // compares dumps with a journal. The programs of Watched.swift end by themselves.
 
 let arguments = CommandLine.arguments
@@ -68,5 +69,6 @@ if isMended {
         report(TaskDump.capture(explaining: .operations), 3)
     }
 }
-try await hang.run()
+let end = ContinuousClock.now + .seconds(arguments.contains("long") ? 2 : 0)
+repeat { try await hang.run() } while ContinuousClock.now < end
 exit(0)

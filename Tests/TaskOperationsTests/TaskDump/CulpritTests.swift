@@ -100,6 +100,35 @@ struct CulpritTests {
         #expect(culprits(tasks).map(\.heldUp.count) == [Int(count) - 1])
     }
 
+    @Test("Sleeps of different lengths in one place are one cause")
+    func sleeps() {
+        let sleepers = (1...1_000).map { number in
+            var entry = task(1, "rest", .sleep(remaining: .seconds(number)))
+            entry = TaskDump.Entry(
+                number: UInt64(number), name: nil, priority: .medium, isCancelled: false, creators: [],
+                frames: entry.frames, wait: entry.wait, parent: nil)
+            return entry
+        }
+        let all = culprits(sleepers)
+        #expect(all.map(\.tasks.count) == [1_000])
+        #expect(all.first?.description == "1000 tasks: rest (File.swift:1) sleeps")
+    }
+
+    @Test("A cause does not wait for a task that was left out")
+    func filtered() {
+        let dump = TaskDump(tasks: [task(1, "a", waitsFor: [2]), task(2, "b")]).filtered { $0 == 1 }
+        #expect(dump.culprits.map(\.tasks) == [[1]])
+        #expect(dump.culprits.map(\.heldUp) == [[]])
+    }
+
+    @Test("A description has at most 24 lines")
+    func lines() {
+        let dump = TaskDump(tasks: (1...100).map { task($0, "function\($0)") })
+        let lines = dump.description.split(separator: "\n")
+        #expect(lines.count <= 24 && lines.count > 20)
+        #expect(lines.last?.hasPrefix("… and ") == true)
+    }
+
     @Test("Names from data stay on one line")
     func escaping() {
         #expect("a\nb\u{1B}[31m\u{2028}c".onOneLine == "a b [31m c")
