@@ -307,9 +307,10 @@ struct ConsumeTests {
         }
         await setup.clock.waitForSleepers(2)
         consumption.cancel()
-        for _ in 0..<20 { await Task.yield() }
+        // The drain time begins.
+        await setup.clock.waitForSleepers(3)
         setup.clock.advance(by: .seconds(3))
-        for _ in 0..<20 { await Task.yield() }
+        while setup.events.events.isEmpty { await Task.yield() }
         #expect(setup.events.events == ["acknowledged 1"])
         setup.clock.advance(by: .seconds(2))
         await consumption.value
@@ -341,10 +342,10 @@ struct ConsumeTests {
         let setup = Setup(payloads: 3)
         setup.queue.isSuspended = true
         let consumption = Task { await setup.consume { _ in } }
-        for _ in 0..<20 { await Task.yield() }
+        while setup.queue.operationCount == 0 { await Task.yield() }
         #expect(setup.queue.operationCount == 1)
         setup.queue.cancelAllOperations(throwing: cause)
-        for _ in 0..<20 { await Task.yield() }
+        while setup.events.events.isEmpty { await Task.yield() }
         setup.queue.isSuspended = false
         await consumption.value
         #expect(setup.engine.count == 0)
@@ -361,10 +362,8 @@ struct ConsumeTests {
             })
         setup.queue.isSuspended = true
         let consumption = Task { await setup.consume { _ in } }
-        for _ in 0..<additions {
-            for _ in 0..<20 { await Task.yield() }
-            setup.queue.addOperation {}
-        }
+        while setup.queue.operationCount == 0 { await Task.yield() }
+        for _ in 0..<additions { setup.queue.addOperation {} }
         setup.queue.isSuspended = false
         await setup.advancing { await consumption.value }
         #expect(setup.engine.count == 0)
