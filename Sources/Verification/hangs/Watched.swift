@@ -61,6 +61,7 @@ enum Watched {
             // The task is older than the dump's list.
             let task = Task { await lostContinuation() }
             registered.withLock { $0 = unsafeBitCast(task, to: UInt.self) }
+            while !TaskDump.capture().tasks.contains(where: { $0.wait == .continuation }) { await Task.yield() }
             print(TaskDump.capture())
         },
     ]
