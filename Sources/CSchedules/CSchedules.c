@@ -300,6 +300,8 @@ void schedulesEnd(SchedulesThread *thread) {
 void schedulesPrepare(SchedulesThread *thread, const char *test) {
     if (test) strncpy(thread->test, test, sizeof thread->test - 1);
     nameCrashes(thread);
+    // The hook of a watch must be the earlier one, or each would precede the other.
+    taskDumpBeginProgress();
     INSTALL(swift_task_enqueueGlobal_hook, enqueue, previousEnqueue)
     INSTALL(swift_task_enqueueGlobalWithDelay_hook, enqueueAfter, previousEnqueueAfter)
     INSTALL(swift_task_enqueueGlobalWithDeadline_hook, enqueueAt, previousEnqueueAt)

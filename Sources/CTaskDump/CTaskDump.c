@@ -73,6 +73,8 @@ int taskDumpStartThread(void (*function)(void *), void *argument) {
 // The handler of a signal may call few functions. It writes a byte, and a thread that reads the byte does the work.
 typedef struct {
     int pipe[2];
+    /// A child by `fork` has the same pipe, and its signals are not those of this process.
+    pid_t process;
     void (*function)(void);
 } SignalSource;
 static SignalSource *sources[65];
@@ -80,7 +82,9 @@ static SignalSource *sources[65];
 static void noteSignal(int number) {
     int former = errno;
     SignalSource *source = __atomic_load_n(&sources[number], __ATOMIC_ACQUIRE);
-    if (source && write(source->pipe[1], "", 1) < 0) { /* The pipe is full: the thread has signals to read. */ }
+    if (source && source->process == getpid() && write(source->pipe[1], "", 1) < 0) {
+        // The pipe is full: the thread has signals to read.
+    }
     errno = former;
 }
 
@@ -101,6 +105,7 @@ int taskDumpOnSignal(int number, void (*function)(void)) {
         source = malloc(sizeof *source);
         if (!source) return 0;
         source->function = function;
+        source->process = getpid();
         if (pipe(source->pipe)) return free(source), 0;
         for (int end = 0; end < 2; end++) fcntl(source->pipe[end], F_SETFD, FD_CLOEXEC);
         fcntl(source->pipe[1], F_SETFL, O_NONBLOCK);
@@ -113,7 +118,7 @@ int taskDumpOnSignal(int number, void (*function)(void)) {
             return 0;
         }
     }
-    struct sigaction action = {.sa_handler = noteSignal, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = noteSignal, .sa_flags = SA_RESTART | SA_ONSTACK};
     return sigaction(number, &action, 0) == 0;
 }
 #endif
@@ -123,6 +128,9 @@ int taskDumpOnSignal(int number, void (*function)(void)) {
 int taskDumpBegin(void) { return 0; }
 size_t taskDumpList(TaskDumpBirth *births, size_t capacity) { return 0; }
 void taskDumpFreeNames(TaskDumpBirth *births, size_t count) {}
+void taskDumpBeginProgress(void) {}
+void taskDumpIgnoreThread(void) {}
+uint64_t taskDumpProgress(void) { return 0; }
 int64_t taskDumpNow(void) { return 0; }
 int taskDumpRead(
     const void *task, uint64_t number, TaskDumpState *state, TaskDumpChild *children, size_t *childCount, size_t capacity) {
@@ -130,7 +138,8 @@ int taskDumpRead(
 }
 int taskDumpCopy(const void *address, void *bytes, size_t count) { return 0; }
 size_t taskDumpThreads(
-    TaskDumpThread *threads, size_t capacity, const void *const *running, size_t runningCount) { return 0; }
+    TaskDumpThread *threads, size_t capacity, const void *const *running, size_t runningCount,
+    const TaskDumpExecutorReference *executors, size_t executorCount) { return 0; }
 const char *taskDumpCallName(int64_t call) { return 0; }
 const void *taskDumpMainExecutor(void) { return 0; }
 const void *taskDumpCurrentActor(void) { return 0; }
@@ -462,6 +471,56 @@ static __attribute__((swiftcall)) void destroy(__attribute__((swift_context)) vo
     destroyOriginal(object);
 }
 
+// MARK: - Progress
+
+// The runtime calls these functions for each job of the pool and of the main actor.
+typedef __attribute__((swiftcall)) void Enqueue(void *job);
+typedef __attribute__((swiftcall)) void EnqueueHook(void *job, Enqueue *original);
+__attribute__((weak)) extern EnqueueHook *swift_task_enqueueGlobal_hook, *swift_task_enqueueMainExecutor_hook;
+static EnqueueHook *previousGlobal, *previousMain;
+/// Whether progress is counted. Threads that only read it do not hold up each other.
+static int isAwaited;
+static uint64_t progress;
+static _Thread_local int isIgnored;
+
+static void noteProgress(void) {
+    if (!__atomic_load_n(&isAwaited, __ATOMIC_RELAXED) || isIgnored) return;
+    __atomic_store_n(&isAwaited, 0, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&progress, 1, __ATOMIC_RELAXED);
+}
+
+static __attribute__((swiftcall)) void enqueueGlobal(void *job, Enqueue *original) {
+    noteProgress();
+    if (previousGlobal) previousGlobal(job, original);
+    else original(job);
+}
+
+static __attribute__((swiftcall)) void enqueueMain(void *job, Enqueue *original) {
+    noteProgress();
+    if (previousMain) previousMain(job, original);
+    else original(job);
+}
+
+static void setHooks(void) {
+    previousGlobal = swift_task_enqueueGlobal_hook;
+    previousMain = swift_task_enqueueMainExecutor_hook;
+    __atomic_store_n(&swift_task_enqueueGlobal_hook, enqueueGlobal, __ATOMIC_RELEASE);
+    __atomic_store_n(&swift_task_enqueueMainExecutor_hook, enqueueMain, __ATOMIC_RELEASE);
+}
+
+void taskDumpBeginProgress(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (&swift_task_enqueueGlobal_hook && &swift_task_enqueueMainExecutor_hook) pthread_once(&once, setHooks);
+}
+
+void taskDumpIgnoreThread(void) { isIgnored = 1; }
+
+uint64_t taskDumpProgress(void) {
+    uint64_t count = __atomic_load_n(&progress, __ATOMIC_RELAXED);
+    __atomic_store_n(&isAwaited, 1, __ATOMIC_RELAXED);
+    return count;
+}
+
 // MARK: - Sleeps
 
 int64_t taskDumpNow(void) {
@@ -481,6 +540,7 @@ static void noteSleep(uint64_t when, const void *job) {
     // The time is that of a clock which pauses while the system sleeps, or of one which does not. Others have both bits.
     const uint64_t isContinuous = (uint64_t)1 << 63, isOther = (uint64_t)1 << 62;
     const void *task = swift_task_getCurrent();
+    if (task) noteProgress();
     if (!task || when & isOther || !COPY(job, head)) return;
     if ((head.flags & kindMask) != asyncTask && (head.flags & kindMask) != continuationJob) return;
     struct timespec now = {0, 0};
@@ -630,6 +690,7 @@ static void readWait(const Task *task, const Window *window, TaskDumpState *stat
     if (!COPY(task->dependency, again) || again.object != record.object || again.dependency != record.dependency) return;
     state->wait = record.dependency;
     state->object = record.object;
+    state->implementation = record.implementation;
     state->objectNumber = number;
     state->objectType = type;
 }
@@ -769,15 +830,17 @@ int taskDumpRead(
 // MARK: - Threads
 
 // The places are never freed, because an interrupted thread may write late.
-enum { slotCount = 256, slotFree = 0, slotAsked = 1, slotWriting = 2, slotDone = 3 };
+enum { slotCount = 256, slotFree = 0, slotAsked = 1, slotWriting = 2, slotDone = 3, slotPhase = 3 };
 typedef struct {
-    int state;
-    int thread;
+    /// The thread and the phase in one word: a late answer of another thread is none.
+    uint64_t state;
     const void *task, *actor;
     uintptr_t frame;
     const void *frames[taskDumpStackSize];
 } Slot;
 static Slot slots[slotCount];
+
+static uint64_t slotState(int thread, int phase) { return (uint64_t)(uint32_t)thread << 2 | (uint64_t)phase; }
 
 /// Stores the stack of an interrupted thread. Its frame pointer can be any number, so each frame is copied. The unwinder of
 /// the C library would trust it, and stop the process.
@@ -805,15 +868,16 @@ static void answer(int number, siginfo_t *information, void *context) {
     int former = errno, thread = (int)syscall(SYS_gettid);
     for (int index = 0; index < slotCount; index++) {
         Slot *slot = &slots[index];
-        int asked = slotAsked;
-        if (__atomic_load_n(&slot->thread, __ATOMIC_ACQUIRE) != thread ||
-            !__atomic_compare_exchange_n(&slot->state, &asked, slotWriting, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        uint64_t asked = slotState(thread, slotAsked);
+        if (__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) != asked ||
+            !__atomic_compare_exchange_n(
+                &slot->state, &asked, slotState(thread, slotWriting), 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
             continue;
         slot->task = swift_task_getCurrent();
         slot->actor = slot->task ? swift_task_getCurrentExecutor().identity : 0;
         memset(slot->frames, 0, sizeof slot->frames);
         readFrames(slot, context);
-        __atomic_store_n(&slot->state, slotDone, __ATOMIC_RELEASE);
+        __atomic_store_n(&slot->state, slotState(thread, slotDone), __ATOMIC_RELEASE);
         break;
     }
     errno = former;
@@ -876,8 +940,7 @@ static int readCall(int thread, Call *call) {
     int found = sscanf(
         text, "%lld %llx %llx %llx %llx %llx %llx %llx %llx", &number, &values[0], &values[1], &values[2], &values[3],
         &values[4], &values[5], &values[6], &values[7]);
-    // The text of a thread that computes is “running”.
-    if (found != 9 && found != 3) return 0;
+    if (found != 9 && found != 3) return strncmp(text, "running", 7) == 0 ? 0 : -1;
     *call = (Call){.number = number, .stack = values[found - 3], .counter = values[found - 2]};
     for (int index = 0; found == 9 && index < 6; index++) call->arguments[index] = values[index];
     return 1;
@@ -924,11 +987,12 @@ static int followsCall(uintptr_t address) {
 #endif
 }
 
-/// Whether a stack contains the function of the runtime that runs a task.
+/// Whether a stack contains one of the functions of the runtime that run a task.
 static int runsJob(const TaskDumpThread *thread) {
     Dl_info info;
     for (int index = 0; index < taskDumpStackSize && thread->frames[index]; index++)
-        if (dladdr(thread->frames[index], &info) && info.dli_sname && !strcmp(info.dli_sname, "swift_job_run")) return 1;
+        if (dladdr(thread->frames[index], &info) && info.dli_sname && !strncmp(info.dli_sname, "swift_job_run", 13))
+            return 1;
     return 0;
 }
 
@@ -1026,22 +1090,34 @@ static void searchTask(TaskDumpThread *thread, const Stack *stack, const void *c
             if (stack->words[index - 1] == (uintptr_t)running[other]) thread->task = running[other];
 }
 
+/// Finds the actor of a thread that was not interrupted: the runtime keeps a reference to the executor on the stack of the
+/// thread, as two words.
+static void searchActor(
+    TaskDumpThread *thread, const Stack *stack, const TaskDumpExecutorReference *executors, size_t count) {
+    for (size_t index = 0; thread->task && index + 1 < stack->count && !thread->actor; index++)
+        for (size_t other = 0; other < count; other++)
+            if (stack->words[index] == (uintptr_t)executors[other].object &&
+                stack->words[index + 1] == executors[other].implementation)
+                thread->actor = executors[other].object;
+}
+
 static void takeAnswers(TaskDumpThread *threads, Slot **asked, size_t from, size_t to) {
     // A thread answers when it has a processor.
     for (int wait = 0; wait < 200; wait++) {
         int isMissing = 0;
         for (size_t index = from; index < to; index++)
-            if (asked[index] && __atomic_load_n(&asked[index]->state, __ATOMIC_ACQUIRE) != slotDone) isMissing = 1;
+            if (asked[index] && (__atomic_load_n(&asked[index]->state, __ATOMIC_ACQUIRE) & slotPhase) != slotDone)
+                isMissing = 1;
         if (!isMissing) break;
         taskDumpSleep(wait < 20 ? 50000 : 1000000);
     }
     for (size_t index = from; index < to; index++) {
         Slot *slot = asked[index];
         if (!slot) continue;
-        int state = slotAsked;
+        uint64_t state = slotState(threads[index].thread, slotAsked);
         if (__atomic_compare_exchange_n(&slot->state, &state, slotFree, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) continue;
         // A thread that writes now keeps the slot.
-        if (state != slotDone) continue;
+        if ((state & slotPhase) != slotDone) continue;
         threads[index].task = slot->task;
         threads[index].actor = slot->actor;
         memcpy(threads[index].frames, slot->frames, sizeof slot->frames);
@@ -1054,12 +1130,10 @@ static void takeAnswers(TaskDumpThread *threads, Slot **asked, size_t from, size
 static Slot *ask(int thread, size_t *next) {
     for (; *next < slotCount; (*next)++) {
         Slot *slot = &slots[*next];
-        // An answer that came late has left its slot in this state.
-        int state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
-        if (state != slotFree && state != slotDone) continue;
+        // A late answer has left the slot as done.
+        if ((__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) & slotPhase) == slotWriting) continue;
         (*next)++;
-        __atomic_store_n(&slot->thread, thread, __ATOMIC_RELEASE);
-        __atomic_store_n(&slot->state, slotAsked, __ATOMIC_RELEASE);
+        __atomic_store_n(&slot->state, slotState(thread, slotAsked), __ATOMIC_RELEASE);
         // Dispatch blocks the other signals on its threads.
         if (syscall(SYS_tgkill, getpid(), thread, SIGPROF) == 0) return slot;
         __atomic_store_n(&slot->state, slotFree, __ATOMIC_RELEASE);
@@ -1086,10 +1160,11 @@ int taskDumpProcess(void) { return (int)getpid(); }
 int taskDumpProcessorCount(void) { return (int)sysconf(_SC_NPROCESSORS_ONLN); }
 
 size_t taskDumpThreads(
-    TaskDumpThread *threads, size_t capacity, const void *const *running, size_t runningCount) {
+    TaskDumpThread *threads, size_t capacity, const void *const *running, size_t runningCount,
+    const TaskDumpExecutorReference *executors, size_t executorCount) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_lock(&lock);
-    struct sigaction action = {.sa_sigaction = answer, .sa_flags = SA_RESTART | SA_SIGINFO}, former;
+    struct sigaction action = {.sa_sigaction = answer, .sa_flags = SA_RESTART | SA_SIGINFO | SA_ONSTACK}, former;
     int canAsk = __atomic_load_n(&isListing, __ATOMIC_ACQUIRE) && sigaction(SIGPROF, &action, &former) == 0;
     Slot **asked = calloc(capacity + 1, sizeof *asked);
     Stack *stack = malloc(sizeof *stack);
@@ -1102,12 +1177,12 @@ size_t taskDumpThreads(
         memset(thread, 0, sizeof *thread);
         thread->thread = number;
         Call call = {.number = -1};
-        int isReadable = readCall(number, &call);
-        if (isReadable < 0) continue;
-        thread->isBlocked = (uint8_t)isReadable;
+        int isBlocked = readCall(number, &call);
+        thread->isBlocked = isBlocked == 1;
         thread->call = call.number;
-        // The system restarts this call without a timeout after an interruption. Others can end early: signal(7).
-        int isAsked = !thread->isBlocked || (thread->call == SYS_futex && !call.arguments[3]);
+        // The system restarts a wait for a lock after an interruption, unless the wait has a limit of time. Other calls
+        // can end early: signal(7). So can one that the thread begins now.
+        int isAsked = isBlocked == 0 || (thread->call == SYS_futex && !call.arguments[3]);
         if (canAsk && isAsked) {
             asked[count] = ask(number, &next);
             if (next == slotCount) {
@@ -1127,7 +1202,10 @@ size_t taskDumpThreads(
         thread->holder = readHolder(thread->thread, &call);
         readStack(stack, call.stack);
         searchFrames(thread, stack, (const void *)call.counter, thread->frame);
-        if (!thread->isAnswered) searchTask(thread, stack, running, runningCount);
+        if (!thread->isAnswered) {
+            searchTask(thread, stack, running, runningCount);
+            searchActor(thread, stack, executors, executorCount);
+        }
     }
     free(stack);
     // A late signal must not end the process.

@@ -96,9 +96,14 @@ struct Snapshot {
 
     private mutating func readThreads() {
         let running = states.filter { $0.status == .running }.map(\.task)
+        let awaited = Dictionary(
+            states.filter { $0.wait == .executor && $0.object != nil }.map { ($0.object, $0.implementation) }
+        ) { first, _ in first }
+        let executors = awaited.map { TaskDumpExecutorReference(object: $0, implementation: $1) }
         let capacity = 2048
         threads = [TaskDumpThread](unsafeUninitializedCapacity: capacity) { buffer, count in
-            count = taskDumpThreads(buffer.baseAddress!, capacity, running, running.count)
+            count = taskDumpThreads(
+                buffer.baseAddress!, capacity, running, running.count, executors, executors.count)
         }
         read(threads.map { (address($0.task), 0) })
         for (index, thread) in threads.enumerated() where thread.task != nil {

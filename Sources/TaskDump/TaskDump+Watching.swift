@@ -47,9 +47,10 @@ extension TaskDump {
     /// Reports when the program appears to hang: when no task has continued for a time while a task waits for
     /// something other than a sleep, or when a job that was put into the pool has not started for that time.
     ///
-    /// A server without requests looks the same. Each hang is reported once; when tasks continue, the next hang is
-    /// reported again. A later call replaces the watch, which otherwise lasts as long as the process. It takes some
-    /// microseconds for each task, four times in `duration`, and the time of a dump when all tasks have stopped.
+    /// A server without requests looks the same. A task that continues at regular times hides a hang of others. Each hang is
+    /// reported once; when tasks continue, the next hang is reported again. A later call replaces the watch, which otherwise
+    /// lasts as long as the process. It takes some microseconds for each task, four times in `duration`, and the time of a
+    /// dump when all tasks have stopped.
     ///
     /// - Parameters:
     ///   - duration: The time without progress. At least 0.2 s, at most 30 years.
@@ -99,6 +100,8 @@ private final class HangWatch: Sendable {
 
     func run() {
         let pause = Int64(duration / 4 / .nanoseconds(1))
+        taskDumpBeginProgress()
+        taskDumpIgnoreThread()
         var (former, still, asked, examined) = (Fingerprint(), 0, 0, Fingerprint?.none)
         while Self.latest.load(ordering: .relaxed) == number {
             if answers.load(ordering: .relaxed) == asked {
@@ -129,9 +132,11 @@ private final class HangWatch: Sendable {
         if isPoolStill || isStill && dump.culprits.contains(where: { dump.isHang($0) }) { report(dump) }
     }
 
-    /// The positions of all tasks.
+    /// The positions of all tasks. A task that waits in the same place again has the same position.
     private struct Fingerprint: Equatable {
         private var hash = 0
+        /// The number of jobs and sleeps that were counted.
+        private var progress: UInt64 = 0
         /// Whether no thread of the pool has run a job of the watch.
         var isPoolStill = false
 
@@ -142,6 +147,7 @@ private final class HangWatch: Sendable {
             }
             defer { taskDumpFreeNames(&births, births.count) }
             var print = Fingerprint()
+            print.progress = taskDumpProgress()
             var (state, count) = (TaskDumpState(), 0)
             var pending = births.map { (task: $0.task, number: $0.number) }
             // The children of `async let` are not listed.

@@ -75,6 +75,8 @@ typedef struct {
     /// The object that the task waits for.
     TaskDumpWait wait;
     const void *_Nullable object;
+    /// The second word of the reference to an executor; otherwise 0.
+    uintptr_t implementation;
     /// The number of the task that the task waits for; otherwise 0. Another task can have the same address later.
     uint64_t objectNumber;
     /// The type of the actor that the task waits for; null for a custom executor that is no actor.
@@ -108,6 +110,17 @@ int taskDumpRead(
 /// Copies memory that may be gone, as a debugger does. Returns 0 if not all of it is there.
 int taskDumpCopy(const void *_Nonnull address, void *_Nonnull bytes, size_t count);
 
+// MARK: Progress
+
+/// Counts jobs of the pool and of the main actor from now on.
+void taskDumpBeginProgress(void);
+
+/// Does not count jobs that the calling thread creates.
+void taskDumpIgnoreThread(void);
+
+/// A number that differs from the former one if there was a job meanwhile, or a task began to sleep.
+uint64_t taskDumpProgress(void);
+
 // MARK: Threads
 
 enum { taskDumpStackSize = 64 };
@@ -132,13 +145,20 @@ typedef struct {
     uintptr_t frame;
 } TaskDumpThread;
 
+/// An executor, as the runtime refers to it.
+typedef struct {
+    const void *_Nullable object;
+    uintptr_t implementation;
+} TaskDumpExecutorReference;
+
 /// Reads at most `capacity` threads. Returns their number.
 ///
-/// A thread that computes, or waits for a lock, is interrupted for a moment by SIGPROF. A thread in another call is not,
-/// because the interruption could end a sleep or a read early. For such a thread, `running` (the tasks that run) and the
-/// memory of the stack tell its task.
+/// A thread that computes, or waits for a lock without a limit of time, is interrupted for a moment by SIGPROF. A thread
+/// in another call is not, because the interruption could end a sleep or a read early. For such a thread, `running` (the tasks that run), `executors`
+/// (those that tasks wait for) and the memory of the stack tell its task and its actor.
 size_t taskDumpThreads(
-    TaskDumpThread *_Nonnull threads, size_t capacity, const void *_Nullable const *_Nonnull running, size_t runningCount);
+    TaskDumpThread *_Nonnull threads, size_t capacity, const void *_Nullable const *_Nonnull running, size_t runningCount,
+    const TaskDumpExecutorReference *_Nonnull executors, size_t executorCount);
 
 /// The executor of the main actor, which identifies it; null if it is not known.
 const void *_Nullable taskDumpMainExecutor(void);

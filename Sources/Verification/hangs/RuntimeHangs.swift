@@ -175,6 +175,25 @@ func blockedActor() async {
     for other in others { await other.value }
 }
 
+actor Disk {
+    private var count = 0
+    func write() {
+        if isMended { return }
+        sleep(1_000)  // culprit actorSleeps
+        count += 1
+    }
+    func read() -> Int { count }
+}
+
+@inline(never)
+func sleepingActor() async {
+    let disk = Disk()
+    let writer = Task { await disk.write() }
+    let others = (0..<3).map { _ in Task { print(await disk.read()) } }
+    await writer.value
+    for other in others { await other.value }
+}
+
 @MainActor
 func blockMainActor() {
     let done = DispatchSemaphore(value: 0)

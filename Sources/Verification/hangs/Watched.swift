@@ -42,11 +42,55 @@ enum Watched {
             async let sum = slowWork()
             print(await sum)
         },
-        "watchedTwice": {
+        "regular": {
             TaskDump.watch(after: .milliseconds(400))
-            TaskDump.watch(after: .milliseconds(400))
+            let (numbers, numbersEnd) = AsyncStream<Int>.makeStream()
+            Thread.detachNewThread {
+                for number in 0..<40 {
+                    Thread.sleep(forTimeInterval: 0.05)
+                    numbersEnd.yield(number)
+                }
+                numbersEnd.finish()
+            }
+            // The task waits in the same place each time.
+            for await _ in numbers {}
+        },
+        "watchedAgain": {
+            TaskDump.watch(after: .seconds(Int64.max))
+            for _ in 0..<10 { TaskDump.watch(after: .milliseconds(400)) }
             Task { await lostContinuation() }
             await pause(2)
+        },
+        "forked": {
+            TaskDump.install(on: .user1)
+            typealias Fork = @convention(c) () -> pid_t
+            // Swift declares the function as unavailable. The child calls only functions that a handler may call.
+            let fork = unsafeBitCast(dlsym(nil, "fork"), to: Fork.self)
+            let child = fork()
+            if child == 0 {
+                kill(getpid(), SIGUSR1)
+                _exit(0)
+            }
+            var status: Int32 = 0
+            while waitpid(child, &status, 0) < 0, errno == EINTR {}
+            await pause(0.5)
+        },
+        "timedWait": {
+            _ = TaskDump.capture()
+            await withCheckedContinuation { continuation in
+                Thread.detachNewThread {
+                    print("The wait ended with \(waitsForTime() == ETIMEDOUT ? "its time" : "an interruption").")
+                    timedWaitIsDone.store(true, ordering: .releasing)
+                }
+                Thread.detachNewThread {
+                    while !timedWaitIsDone.load(ordering: .acquiring) {
+                        // The other thread has begun to wait.
+                        Thread.sleep(forTimeInterval: 0.3)
+                        _ = TaskDump.capture()
+                    }
+                    continuation.resume()
+                }
+            }
         },
         "signals": {
             TaskDump.install(on: .user1)
@@ -81,6 +125,17 @@ enum Watched {
         await withCheckedContinuation { forgotten.add($0) }
         print("not reached")
     }
+}
+
+private let timedWaitIsDone = Atomic(false)
+
+/// Waits for a semaphore of the C library for a second. Returns the error that ended the wait.
+private func waitsForTime() -> Int32 {
+    var (semaphore, end) = (sem_t(), timespec())
+    sem_init(&semaphore, 0, 0)
+    clock_gettime(CLOCK_REALTIME, &end)
+    end.tv_sec += 1
+    return sem_timedwait(&semaphore, &end) == 0 ? 0 : errno
 }
 
 /// The address of the only task in the list of the runtime.

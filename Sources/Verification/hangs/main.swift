@@ -20,6 +20,7 @@ let hangs: [(name: String, run: @Sendable () async throws -> Void)] = [
     ("readLine", { await inPool { blockInRead() } }),
     ("cycle", { await cycle() }),
     ("actor", { await blockedActor() }),
+    ("actorSleeps", { await sleepingActor() }),
     ("group", { await groupOfEndlessChild() }),
     ("stream", { await unfinishedStream() }),
     ("fullQueue", { try await fullQueue() }),

@@ -9,7 +9,7 @@
         static let names = [
             "lostContinuation", "semaphore", "lock", "threadSleep", "readLine", "cycle", "actor", "group", "stream",
             "fullQueue", "width", "suspended", "limit", "key", "barrier", "asyncLet", "mainActor", "freed", "detached",
-            "thousand", "lockOfThread", "twoLocks",
+            "thousand", "lockOfThread", "twoLocks", "actorSleeps",
         ]
 
         @Test("The first three lines of a dump name the function and the line that hang")
@@ -36,12 +36,20 @@
             }
         }
 
-        @Test("A watch reports a program that hangs once, and a program that computes or sleeps never")
+        @Test("A dump names the task that an actor runs, even if the task sleeps in a call of the system")
+        func sleepingActor() async {
+            await #expect(processExitsWith: .success) {
+                let (output, _) = try Program.run("actorSleeps")
+                #expect(output.contains("waits for the actor hangs.Disk, on which task"), "\(output)")
+            }
+        }
+
+        @Test("A watch reports a program that hangs once, and a program that computes, sleeps or continues never")
         func watch() async {
             await #expect(processExitsWith: .success) {
                 let counts = [
-                    "watched": 1, "watchedTwice": 1, "computes": 0, "sleeps": 0, "children": 0, "poolIsFull": 1,
-                    "poolComputes": 1,
+                    "watched": 1, "watchedAgain": 1, "computes": 0, "sleeps": 0, "regular": 0, "children": 0,
+                    "poolIsFull": 1, "poolComputes": 1,
                 ]
                 for (name, count) in counts {
                     let (output, status) = try Program.run(name)
@@ -65,6 +73,24 @@
             await #expect(processExitsWith: .success) {
                 let (output, status) = try Program.run("churn", "10")
                 #expect(status == 0, "\(output)")
+            }
+        }
+
+        @Test("A signal of a child process by fork prints no dump")
+        func fork() async {
+            await #expect(processExitsWith: .success) {
+                let (output, status) = try Program.run("forked")
+                #expect(status == 0)
+                #expect(!output.contains("Task dump:"), "\(output)")
+            }
+        }
+
+        @Test("A dump does not end another thread's wait with a limit of time")
+        func timedWait() async {
+            await #expect(processExitsWith: .success) {
+                let (output, status) = try Program.run("timedWait")
+                #expect(status == 0)
+                #expect(output.contains("The wait ended with its time."), "\(output)")
             }
         }
 
