@@ -188,6 +188,7 @@ static HOOK void enqueue(void *job, Enqueue *original) {
 
 static HOOK void enqueueAfter(unsigned long long delay, void *job, EnqueueAfter *original) {
     if (current && current->enqueue(job, (int64_t)delay)) return;
+    taskDumpNoteSleep(delay > INT64_MAX ? INT64_MAX : (int64_t)delay);
     if (previousEnqueueAfter) previousEnqueueAfter(delay, job, original);
     else original(delay, job);
 }
@@ -197,11 +198,14 @@ RUNTIME void swift_get_time(long long *seconds, long long *nanoseconds, int cloc
 static HOOK void enqueueAt(
     long long seconds, long long nanoseconds, long long tolerance, long long toleranceNanoseconds, int clock, void *job,
     EnqueueAt *original) {
-    if (current) {
-        long long now, nowNanoseconds;
-        swift_get_time(&now, &nowNanoseconds, clock);
-        if (current->enqueue(job, (seconds - now) * 1000000000 + nanoseconds - nowNanoseconds)) return;
-    }
+    long long now, nowNanoseconds;
+    swift_get_time(&now, &nowNanoseconds, clock);
+    int64_t delay;
+    if (__builtin_sub_overflow(seconds, now, &delay) || __builtin_mul_overflow(delay, 1000000000, &delay) ||
+        __builtin_add_overflow(delay, nanoseconds - nowNanoseconds, &delay))
+        delay = INT64_MAX;
+    if (current && current->enqueue(job, delay)) return;
+    taskDumpNoteSleep(delay);
     if (previousEnqueueAt)
         previousEnqueueAt(seconds, nanoseconds, tolerance, toleranceNanoseconds, clock, job, original);
     else original(seconds, nanoseconds, tolerance, toleranceNanoseconds, clock, job);

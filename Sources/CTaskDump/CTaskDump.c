@@ -132,6 +132,7 @@ void taskDumpBeginProgress(void) {}
 void taskDumpIgnoreThread(void) {}
 uint64_t taskDumpProgress(void) { return 0; }
 int64_t taskDumpNow(void) { return 0; }
+void taskDumpNoteSleep(int64_t delay) {}
 int taskDumpRead(
     const void *task, uint64_t number, TaskDumpState *state, TaskDumpChild *children, size_t *childCount, size_t capacity) {
     return *childCount = 0;
@@ -530,6 +531,15 @@ int64_t taskDumpNow(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+void taskDumpNoteSleep(int64_t delay) {
+    const void *task = __atomic_load_n(&isListing, __ATOMIC_ACQUIRE) ? swift_task_getCurrent() : 0;
+    if (!task) return;
+    int64_t time;
+    if (__builtin_add_overflow(taskDumpNow(), delay, &time)) time = INT64_MAX;
+    noteProgress();
+    setWakeTime(task, time);
+}
+
 /// Notes the end of a sleep of the calling task, which ends with a job.
 static void noteSleep(uint64_t when, const void *job) {
     struct {
@@ -539,16 +549,11 @@ static void noteSleep(uint64_t when, const void *job) {
     enum { asyncTask = 0, continuationJob = 195 };
     // The time is that of a clock which pauses while the system sleeps, or of one which does not. Others have both bits.
     const uint64_t isContinuous = (uint64_t)1 << 63, isOther = (uint64_t)1 << 62;
-    const void *task = swift_task_getCurrent();
-    if (task) noteProgress();
-    if (!task || when & isOther || !COPY(job, head)) return;
+    if (when & isOther || !COPY(job, head)) return;
     if ((head.flags & kindMask) != asyncTask && (head.flags & kindMask) != continuationJob) return;
     struct timespec now = {0, 0};
     syscall(SYS_clock_gettime, when & isContinuous ? CLOCK_BOOTTIME : CLOCK_MONOTONIC, &now);
-    int64_t delay = (int64_t)(when & ~isContinuous) - ((int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
-    int64_t time;
-    if (__builtin_add_overflow(taskDumpNow(), delay, &time)) time = INT64_MAX;
-    setWakeTime(task, time);
+    taskDumpNoteSleep((int64_t)(when & ~isContinuous) - ((int64_t)now.tv_sec * 1000000000 + now.tv_nsec));
 }
 
 /// The runtime calls this function of Dispatch at the start of a sleep. The definition precedes that of Dispatch.

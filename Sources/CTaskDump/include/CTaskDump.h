@@ -39,6 +39,9 @@ void taskDumpFreeNames(TaskDumpBirth *_Nullable births, size_t count);
 /// The number of the calling task; 0 outside of tasks, or if tasks are not listed.
 uint64_t taskDumpCurrentTask(void);
 
+/// Notes that the calling task begins to sleep, for a number of nanoseconds.
+void taskDumpNoteSleep(int64_t delay);
+
 /// The nanoseconds of the monotonic clock, also during an exploration of schedules.
 int64_t taskDumpNow(void);
 

@@ -307,13 +307,10 @@ struct ConsumeTests {
         }
         await setup.clock.waitForSleepers(2)
         consumption.cancel()
-        // The drain time begins.
-        await setup.clock.waitForSleepers(3)
         setup.clock.advance(by: .seconds(3))
         while setup.events.events.isEmpty { await Task.yield() }
         #expect(setup.events.events == ["acknowledged 1"])
-        setup.clock.advance(by: .seconds(2))
-        await consumption.value
+        await setup.advancing { await consumption.value }
         #expect(setup.events.events == ["acknowledged 1", "given back 2"])
         #expect(setup.engine.count == 4)
     }
