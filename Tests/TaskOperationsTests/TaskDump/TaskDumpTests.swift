@@ -120,7 +120,7 @@
                     try? await Task.sleep(for: .seconds(1_000))
                 }
             }
-            let entry = try await entry(name) { if case .sleep = $0.wait { true } else { false } }
+            let entry = try await entry(name) { if case .sleep(.some) = $0.wait { true } else { false } }
             guard case .sleep(let remaining?) = entry.wait else {
                 Issue.record("\(entry.wait)")
                 return
