@@ -94,7 +94,7 @@
         /// - Parameters:
         ///   - count: The largest number of schedules. The environment variable `TASK_OPERATIONS_SCHEDULES` overrules it.
         ///   - strategy: The choice of the jobs.
-        ///   - also: Schedules of earlier failures, which run first. A failure names its schedule, for example `1:1,4:2`.
+        ///   - also: Schedules of earlier failures, which run first. A failure names its schedule, for example `1-,4-17`.
         public static func schedules(
             _ count: Int = 1_000, _ strategy: ScheduleStrategy = .mixed, also: [String] = []
         ) -> Self {

@@ -113,7 +113,8 @@ package final class Exploration: Sendable {
             guard state.outcome == nil else { return state.outcome }
             let failure = ScheduleFailure(
                 cause: state.isEndingStuckBody ? .stuck : .blocked(task: task),
-                schedule: Schedule(run.record.deviations).description,
+                // The delays of a strategy are known only after another run, which would block another thread.
+                schedule: run.record.positions.isEmpty ? Schedule(run.record.changes).description : "#\(state.count)",
                 place: (state.count, settings.count), trace: nil, notes: [])
             state.outcome = .failure(failure)
             state.leavesTasks = true

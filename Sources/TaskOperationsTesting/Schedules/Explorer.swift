@@ -18,7 +18,10 @@ struct Explorer {
         /// The tasks of a traced body that waits forever.
         var dump: TaskDump?
 
-        var schedule: Schedule { Schedule(seed: seed, record.deviations) }
+        var schedule: Schedule { Schedule(seed: seed, record.changes) }
+
+        /// Makes the same choices once more, and describes them as changes of the usual order.
+        var repetition: Chooser { record.positions.isEmpty ? Chooser(schedule) : Chooser(repeating: record.positions) }
     }
 
     /// The number of runs of all explorations of the process.
@@ -95,7 +98,7 @@ struct Explorer {
     private mutating func check(_ found: Attempt) {
         guard notes.isEmpty else { return }
         if found.record.arrivals > 0 { return notes.append(Self.arrivalNote) }
-        let widths = attempt(Chooser(found.schedule), found.seed).record.widths
+        let widths = attempt(found.repetition, found.seed).record.widths
         if widths == found.record.widths { return }
         let step = zip(widths, found.record.widths).prefix { $0 == $1 }.count
         notes.append(
@@ -107,7 +110,7 @@ struct Explorer {
 
     /// The observation that a schedule passes; nil if a test names a schedule of its own, which may pass.
     private func passNote(_ schedule: Schedule, _ record: ScheduleRecord) -> String? {
-        guard let missing = schedule.deviations.first(where: { !record.deviations.contains($0) }) else {
+        guard let missing = schedule.changes.first(where: { !record.changes.contains($0) }) else {
             return settings.isOfEnvironment ? "The schedule \(schedule) passes." : nil
         }
         let width = record.widths.indices.contains(missing.step) ? record.widths[missing.step] : 0
@@ -209,25 +212,55 @@ extension Explorer {
     /// Reduces a failing schedule, and describes the result.
     private mutating func explain(_ found: Attempt, number: Int) -> ScheduleFailure {
         var (best, budget) = (found, 300)
-        guard reduce(&best, to: found.record.deviations, &budget, isFirst: true) else {
+        let changes = attempt(found.repetition, found.seed).record.changes
+        guard reduce(&best, to: changes, &budget, limit: .max) else {
             notes.append(
                 found.record.arrivals > 0
                     ? Self.arrivalNote : "The failure did not appear again when the schedule was repeated.")
             return failure(found, number: number)
         }
         if !reduce(&best, to: [], &budget) {
-            var size = best.record.deviations.count
-            while size > 0 {
-                var start = 0
-                while start < best.record.deviations.count, budget > 0 {
-                    var shorter = best.record.deviations
-                    shorter.removeSubrange(start..<min(start + size, shorter.count))
-                    if !reduce(&best, to: shorter, &budget) { start += size }
-                }
-                size /= 2
-            }
+            removeChanges(&best, &budget)
+            extendDelays(&best, &budget)
+            removeChanges(&best, &budget)
+            useOneDelay(&best, &budget)
         }
         return report(best, number: number)
+    }
+
+    /// Leaves out the changes that the failure does not need: first halves, then quarters, and so on.
+    private mutating func removeChanges(_ best: inout Attempt, _ budget: inout Int) {
+        var size = (best.record.changes.count + 1) / 2
+        while size > 0 {
+            var start = 0
+            while start < best.record.changes.count, best.record.changes.count > 1, budget > 0 {
+                var shorter = best.record.changes
+                shorter.removeSubrange(start..<min(start + size, shorter.count))
+                if !reduce(&best, to: shorter, &budget) { start += size }
+            }
+            size /= 2
+        }
+    }
+
+    /// Lets delays last until no other job is ready, if the failure remains. Other changes often need this less.
+    private mutating func extendDelays(_ best: inout Attempt, _ budget: inout Int) {
+        var index = 0
+        while index < best.record.changes.count, budget > 0 {
+            var longer = best.record.changes
+            if case .delay(let end) = longer[index].kind, end != .max {
+                longer[index].kind = .delay(until: .max)
+                _ = reduce(&best, to: longer, &budget, limit: longer.count)
+            }
+            index += 1
+        }
+    }
+
+    /// Looks for one delay that shows the failure, instead of several changes.
+    private mutating func useOneDelay(_ best: inout Attempt, _ budget: inout Int) {
+        let widths = best.record.widths
+        for step in widths.indices where widths[step] > 1 && best.record.changes.count > 1 && budget > 0 {
+            _ = reduce(&best, to: [Change(step: step, .delay(until: .max))], &budget)
+        }
     }
 
     /// Describes a failing schedule, and runs it once more for the test library.
@@ -239,14 +272,16 @@ extension Explorer {
         return failure
     }
 
-    /// Runs a schedule, and keeps it if it shows the same fault and is shorter.
+    /// Runs a schedule, and keeps it if it shows the same fault and has few changes.
+    ///
+    /// - Parameter limit: The largest number of changes; nil for one less than the best schedule has.
     private mutating func reduce(
-        _ best: inout Attempt, to list: [Deviation], _ budget: inout Int, isFirst: Bool = false
+        _ best: inout Attempt, to list: [Change], _ budget: inout Int, limit: Int? = nil
     ) -> Bool {
         budget -= 1
         let attempt = attempt(Chooser(Schedule(seed: best.seed, list)), best.seed)
         guard attempt.identity == best.identity,
-            isFirst || attempt.record.deviations.count < best.record.deviations.count
+            attempt.record.changes.count <= limit ?? (best.record.changes.count - 1)
         else {
             return false
         }

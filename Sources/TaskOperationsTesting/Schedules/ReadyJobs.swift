@@ -11,6 +11,8 @@ struct ReadyJob: Sendable {
     let entry: SchedulesSwitch?
     /// The priority, for the strategy with priorities; otherwise 0.
     var rank: UInt64
+    /// The number of jobs of the run that became ready earlier, or began to sleep earlier.
+    let number: Int
 }
 
 /// The jobs that can run now, in the usual order.
@@ -48,6 +50,27 @@ struct ReadyJobs: Sendable {
             end += 1
         }
     }
+
+    /// Adds a job before all others, although jobs of the main actor may be among these.
+    mutating func putBack(_ job: ReadyJob) {
+        if start == 0 { makeRoom(job) }
+        start -= 1
+        places[start] = job
+        if job.isMain {
+            if let first = mainPlaces.first { setPart(first, 0, 0) }
+            mainPlaces.insert(start, at: mainPlaces.startIndex)
+        }
+        setPart(start, 1, job.rank)
+    }
+
+    /// Calls a function with each job that can be chosen and precedes a position. Takes linear time.
+    func forEach(before position: Int, _ body: (ReadyJob) -> Void) {
+        if position == 0 { return }
+        for place in start..<place(position) where parts[places.count + place].count > 0 { body(places[place]) }
+    }
+
+    /// Whether the first job is one of the main actor. There must be a job.
+    var isFirstMain: Bool { places[place(0)].isMain }
 
     private mutating func put(_ job: ReadyJob, at place: Int) {
         places[place] = job

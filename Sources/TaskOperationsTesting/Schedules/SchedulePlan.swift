@@ -2,8 +2,8 @@
 struct SchedulePlan: Sendable {
     private enum Kind: Sendable {
         case only(Schedule)
-        /// All schedules with at most this number of deviations.
-        case exhaustive(deviations: Int)
+        /// All schedules with at most this number of delays.
+        case exhaustive(delays: Int)
         case random(ScheduleStrategy)
     }
 
@@ -19,15 +19,15 @@ struct SchedulePlan: Sendable {
     /// The number of steps of the longest schedule.
     private var length = 0
     /// The schedules that were found, for a plan of all schedules.
-    private var lists: [[Deviation]] = [[]]
+    private var lists: [[Change]] = [[]]
 
     init(_ settings: Schedules) {
         count = settings.count
         also = settings.only == nil ? settings.also.map { Schedule($0)! } : []
         if let only = settings.only {
             kind = .only(only)
-        } else if case .exhaustive(let deviations) = settings.strategy.kind {
-            kind = .exhaustive(deviations: deviations)
+        } else if case .exhaustive(let delays) = settings.strategy.kind {
+            kind = .exhaustive(delays: delays)
         } else {
             kind = .random(settings.strategy)
         }
@@ -58,19 +58,16 @@ struct SchedulePlan: Sendable {
     mutating func note(_ record: ScheduleRecord) {
         length = max(length, record.widths.count)
         guard number > 0 else { return }
-        if case .exhaustive(let deviations) = kind { extend(lists[number - 1], record.widths, deviations) }
+        if case .exhaustive(let delays) = kind { extend(lists[number - 1], record, delays) }
     }
 
-    /// Adds the schedules that deviate from a schedule once more, as far as they can still be run.
-    ///
-    /// - Parameter widths: The number of ready jobs at each step.
-    private mutating func extend(_ list: [Deviation], _ widths: [Int], _ limit: Int) {
-        let first = list.last.map { $0.step + 1 } ?? 0
-        guard list.count < limit, first < widths.count else { return }
-        for step in first..<widths.count {
-            for choice in 1..<max(widths[step], 1) where lists.count <= count {
-                lists.append(list + [Deviation(step: step, choice: choice)])
-            }
+    /// Adds the schedules with one delay more, as far as they can still be run.
+    private mutating func extend(_ list: [Change], _ record: ScheduleRecord, _ limit: Int) {
+        // A change without an effect adds nothing to what the shorter list has.
+        guard list.count < limit, record.changes.count == list.count else { return }
+        // Several jobs can be delayed at one step.
+        for step in (list.last?.step ?? 0)..<record.widths.count where record.widths[step] > 1 && lists.count <= count {
+            lists.append(list + [Change(step: step, .delay(until: .max))])
         }
     }
 }

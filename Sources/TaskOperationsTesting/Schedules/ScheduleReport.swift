@@ -18,22 +18,29 @@ struct ScheduleReport {
 
     /// One line for each step. Long runs of steps of the usual order are left out.
     var lines: [String] {
-        let deviations = trace.steps.indices.filter { trace.steps[$0].choice != 0 }
+        let changes = trace.steps.indices.filter { !trace.steps[$0].changes.isEmpty }
         let shown = trace.steps.indices.filter { index in
             trace.steps.count <= 60 || index < 3 || index >= trace.steps.count - 12
-                || deviations.contains { abs($0 - index) <= Self.context }
+                || changes.contains { abs($0 - index) <= Self.context }
         }
         var lines: [String] = []
         for (position, index) in shown.enumerated() {
             if position > 0, shown[position - 1] != index - 1 {
                 lines.append("       … \(index - shown[position - 1] - 1) steps of the usual order")
             }
+            lines += trace.steps[index].changes.map(line)
             lines.append(line(trace.steps[index]))
         }
-        if !deviations.isEmpty {
-            lines.append("→ a step that the usual order does not take; the failure needs each of them")
-        }
+        if !changes.isEmpty { lines.append("→ a change of the usual order; the failure needs each of them") }
         return lines
+    }
+
+    private func line(_ change: ScheduleTrace.Change) -> String {
+        switch change {
+        case .delay(let task, .max): "→        \(label(task)) waits until no other job is ready"
+        case .delay(let task, let end): "→        \(label(task)) waits until step \(end)"
+        case .timePasses(let now): "→        the time moves to \(Duration.nanoseconds(now))"
+        }
     }
 
     /// The line of a step. A job that runs an actor can run several tasks, each on a line of its own.
@@ -46,7 +53,7 @@ struct ScheduleReport {
         let number = "\(step.number)"
         let indent = String(repeating: " ", count: max(5 - number.count, 0))
         return parts.enumerated().map { index, part in
-            let start = index == 0 ? "\(step.choice == 0 ? " " : "→")\(indent)\(number)  " : "        "
+            let start = index == 0 ? " \(indent)\(number)  " : "        "
             let text = part.text.isEmpty ? "continues" : part.text.joined(separator: "; ")
             return "\(start)\(label(part.task)): \(text)"
         }.joined(separator: "\n")

@@ -95,7 +95,9 @@ extension ScheduleRun.State {
         if new.isYield { chooser.noteYield(of: task) }
         trace?.note(new, task)
         let job = ReadyJob(
-            job: new.job, task: task, isMain: new.isMain, entry: new.entry, rank: chooser.rank(of: task))
+            job: new.job, task: task, isMain: new.isMain, entry: new.entry, rank: chooser.rank(of: task),
+            number: jobCount)
+        jobCount += 1
         // The end of a yield or a sleep, and changes in code of the runtime.
         let continues = new.caller == 0 && new.number != 0 && task == running?.task
         if new.delay > 0 {

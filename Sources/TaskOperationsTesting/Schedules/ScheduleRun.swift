@@ -11,6 +11,10 @@ final class ScheduleRun: TaskExecutor {
     struct State: Sendable {
         var chooser: Chooser
         var ready = ReadyJobs()
+        var delayed = DelayedJobs()
+        /// The positions in the record of the delays that have not ended, by the numbers of their jobs.
+        var delayIndices: [Int: Int] = [:]
+        var jobCount = 0
         /// The job that runs an actor, which the running task has entered.
         var entered: ReadyJob?
         var timers = Timers()
@@ -98,7 +102,7 @@ final class ScheduleRun: TaskExecutor {
     /// Ends the run. Its tasks belong to later runs, or never continue if the body has not finished.
     func close(isFinished: Bool) {
         state.withLock { state in
-            (state.ready, state.timers, state.isClosed) = (ReadyJobs(), Timers(), true)
+            (state.ready, state.delayed, state.timers, state.isClosed) = (ReadyJobs(), DelayedJobs(), Timers(), true)
             state.isAbandoned = state.isAbandoned || !isFinished
         }
     }
@@ -121,9 +125,12 @@ final class ScheduleRun: TaskExecutor {
 
 /// The choices of a schedule, and the observations about it.
 struct ScheduleRecord: Sendable {
-    /// The number of ready jobs at each step.
+    /// The number of ready jobs at each step, with the delayed ones.
     var widths: [Int] = []
-    var deviations: [Deviation] = []
+    /// The positions that a strategy chose, by step, without those of the usual order.
+    var positions: [Int: Int] = [:]
+    /// The changes that had an effect.
+    var changes: [Change] = []
     /// The number of jobs that other threads caused.
     var arrivals = 0
     /// Whether the time moved before the answer of a thread or block of Dispatch that the code had begun.
@@ -144,9 +151,12 @@ extension ScheduleRun {
         // Tasks that the body has left behind may sleep repeatedly, without an end.
         var remainingTimers = 100
         while true {
-            while let next = state.withLock({ $0.next(stepLimit) }) { perform(next) }
+            while let (next, now) = state.withLock({ state in state.next(stepLimit).map { ($0, state.timers.now) } }) {
+                thread.pointee.elapsed = now
+                perform(next)
+            }
             while state.withLock({ $0.isAbandoned }) { schedulesSleep(3_600_000_000_000) }
-            let (isReady, isOver) = state.withLock { ($0.ready.count > 0, $0.record.widths.count >= stepLimit) }
+            let (isReady, isOver) = state.withLock { ($0.readyCount > 0, $0.record.widths.count >= stepLimit) }
             if isReady {
                 if isOver { return .endless }
                 // Another thread has added a job meanwhile.
@@ -197,7 +207,7 @@ extension ScheduleRun {
         var waited = Duration.zero
         while waited < patience {
             schedulesSleep(Int64(pause / .nanoseconds(1)))
-            if state.withLock({ $0.ready.count > 0 }) { return true }
+            if state.withLock({ $0.readyCount > 0 }) { return true }
             waited += pause
             pause = min(pause * 2, .milliseconds(5))
         }
@@ -213,19 +223,65 @@ extension ScheduleRun.State {
             entered = nil
             return actor
         }
-        let (step, width) = (record.widths.count, ready.count)
+        let (step, width) = (record.widths.count, readyCount)
         guard width > 0, !isAbandoned, step < stepLimit else {
             running = nil
             return nil
         }
-        let choice = width > 1 ? chooser.choose(at: step, among: &ready) : 0
-        if choice != 0 { record.deviations.append(Deviation(step: step, choice: choice)) }
+        makeChanges(at: step)
+        let choice = ready.count > 1 ? chooser.choose(at: step, among: &ready) : 0
+        if choice != 0 { record.positions[step] = choice }
+        if chooser.isRepeating { noteDelays(before: choice, at: step) }
         let next = ready.remove(at: choice)
-        trace?.noteStep(step, next.task, isMain: next.isMain, choice: choice, width: width)
+        if chooser.isRepeating { endDelay(of: next, at: step) }
+        trace?.noteStep(step, next.task, isMain: next.isMain)
         record.widths.append(width)
         running = next
         runningFunction = UInt(bitPattern: next.entry?.resume ?? schedulesFunction(next.job.pointer))
         return next
+    }
+
+    /// The number of ready jobs, with the delayed ones.
+    fileprivate var readyCount: Int { ready.count + delayed.count }
+
+    /// Makes the changes that precede a step. At least one job is ready afterwards.
+    private mutating func makeChanges(at step: Int) {
+        while let change = chooser.change(at: step) {
+            switch change.kind {
+            case .delay(let end):
+                guard ready.count > 0, readyCount > 1 else { continue }
+                let job = ready.remove(at: 0)
+                trace?.note(.delay(task: job.task, until: end))
+                delayed.add(job, until: end)
+            case .timePasses:
+                let jobs = timers.advance()
+                if jobs.isEmpty { continue }
+                trace?.note(.timePasses(to: timers.now))
+                for job in jobs.reversed() { ready.putBack(job) }
+            }
+            record.changes.append(change)
+        }
+        if delayed.isEmpty { return }
+        // Jobs of the main actor keep their order.
+        if let end = delayed.mainEnd {
+            while ready.count > 0, ready.isFirstMain { delayed.add(ready.remove(at: 0), until: end) }
+        }
+        for job in delayed.remove(until: step).reversed() { ready.putBack(job) }
+        if ready.count == 0 { ready.putBack(delayed.removeFirst()) }
+    }
+
+    /// Describes a position that a chooser repeats: the jobs before it wait until they are chosen.
+    private mutating func noteDelays(before position: Int, at step: Int) {
+        ready.forEach(before: position) { job in
+            guard delayIndices[job.number] == nil else { return }
+            delayIndices[job.number] = record.changes.count
+            record.changes.append(Change(step: step, .delay(until: .max)))
+        }
+    }
+
+    private mutating func endDelay(of job: ReadyJob, at step: Int) {
+        guard let index = delayIndices.removeValue(forKey: job.number) else { return }
+        record.changes[index].kind = .delay(until: step)
     }
 
     /// Advances the time to the next deadline, and makes its jobs ready. Returns the time in nanoseconds; nil if there
@@ -234,6 +290,40 @@ extension ScheduleRun.State {
         let jobs = timers.advance()
         for job in jobs { ready.add(job) }
         return jobs.isEmpty ? nil : timers.now
+    }
+}
+
+/// The ready jobs that wait for later steps.
+struct DelayedJobs: Sendable {
+    /// The jobs, by decreasing ends; of equal ends, the job that was added first is the last one.
+    private var jobs: [(job: ReadyJob, end: Int)] = []
+    /// The end of the delay of the last job of the main actor; nil if none waits.
+    private(set) var mainEnd: Int?
+
+    var count: Int { jobs.count }
+    var isEmpty: Bool { jobs.isEmpty }
+
+    mutating func add(_ job: ReadyJob, until end: Int) {
+        var end = end
+        if job.isMain {
+            end = max(end, mainEnd ?? 0)
+            mainEnd = end
+        }
+        let index = jobs.lastIndex { $0.end > end }.map { $0 + 1 } ?? 0
+        jobs.insert((job, end), at: index)
+    }
+
+    mutating func removeFirst() -> ReadyJob {
+        let job = jobs.removeLast().job
+        if job.isMain, !jobs.contains(where: { $0.job.isMain }) { mainEnd = nil }
+        return job
+    }
+
+    /// Removes and returns the jobs that wait until a step, or an earlier one.
+    mutating func remove(until step: Int) -> [ReadyJob] {
+        var due: [ReadyJob] = []
+        while let last = jobs.last, last.end <= step { due.append(removeFirst()) }
+        return due
     }
 }
 

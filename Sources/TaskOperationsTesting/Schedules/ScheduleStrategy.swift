@@ -7,7 +7,7 @@ public struct ScheduleStrategy: Sendable {
         case mixed
         case priorities(depth: Int)
         case uniform
-        case exhaustive(deviations: Int)
+        case exhaustive(delays: Int)
     }
 
     let kind: Kind
@@ -29,53 +29,12 @@ public struct ScheduleStrategy: Sendable {
     /// Chooses any ready job with the same probability.
     public static var uniform: Self { Self(kind: .uniform) }
 
-    /// Runs every schedule that deviates from the usual order at most `deviations` times, those with fewer deviations
-    /// first. Use it for small programs.
+    /// Runs every schedule that differs from the usual order by at most `delays` delays, those with fewer delays first.
+    /// A delayed job waits until no other job is ready. Use it for small programs.
     ///
     /// This is delay-bounded scheduling (M. Emmi, S. Qadeer and Z. Rakamarić, "Delay-Bounded Scheduling", POPL 2011).
-    public static func exhaustive(deviations: Int = 2) -> Self {
-        Self(kind: .exhaustive(deviations: max(deviations, 0)))
-    }
-}
-
-/// A step at which a schedule deviates from the usual order.
-struct Deviation: Hashable, Sendable {
-    /// The number of earlier steps.
-    let step: Int
-    /// The position of the chosen job among the ready ones. The usual order chooses position 0.
-    let choice: Int
-}
-
-/// A schedule, as a failure prints it: `1:1,4:2`. A number before a slash is the seed of random numbers.
-struct Schedule: Hashable, Sendable, LosslessStringConvertible {
-    /// The seed of the random numbers that the code requests.
-    var seed: UInt64 = 0
-    var deviations: [Deviation] = []
-
-    init(seed: UInt64 = 0, _ deviations: [Deviation] = []) {
-        self.seed = seed
-        self.deviations = deviations
-    }
-
-    init?(_ text: String) {
-        let parts = text.split(separator: "/")
-        guard let last = parts.last, parts.count <= 2 else { return nil }
-        if parts.count == 2 {
-            guard let seed = UInt64(parts[0]) else { return nil }
-            self.seed = seed
-        }
-        if last == "usual" { return }
-        for item in last.split(separator: ",") {
-            let numbers = item.split(separator: ":").map { Int($0) }
-            guard numbers.count == 2, let step = numbers[0], let choice = numbers[1] else { return nil }
-            deviations.append(Deviation(step: step, choice: choice))
-        }
-    }
-
-    var description: String {
-        let list = deviations.map { "\($0.step):\($0.choice)" }.joined(separator: ",")
-        return (seed == 0 ? "" : "\(seed)/") + (list.isEmpty ? "usual" : list)
-    }
+    /// A program of k steps has at most k^d schedules with d delays.
+    public static func exhaustive(delays: Int = 2) -> Self { Self(kind: .exhaustive(delays: max(delays, 0))) }
 }
 
 // MARK: - One schedule
@@ -83,7 +42,10 @@ struct Schedule: Hashable, Sendable, LosslessStringConvertible {
 /// Chooses the jobs of one schedule.
 struct Chooser: Sendable {
     private enum Rule: Sendable {
-        case listed([Deviation])
+        /// The usual order with changes.
+        case changed([Change])
+        /// The positions that another rule chose, by step.
+        case repeated([Int: Int])
         case uniform
         case priorities(changes: Set<Int>)
     }
@@ -95,11 +57,17 @@ struct Chooser: Sendable {
     private var lowestRank: UInt64 = 1 << 32
     /// The number of yields of one task without a yield of another task.
     private var yields: (task: UInt64, count: Int) = (0, 0)
-    /// The number of listed deviations that were used.
+    /// The number of changes that were used.
     private var used = 0
 
     init(_ schedule: Schedule) {
-        rule = .listed(schedule.deviations)
+        rule = .changed(schedule.changes)
+        generator = SeededGenerator(seed: 0)
+    }
+
+    /// Repeats the positions that another chooser has chosen.
+    init(repeating positions: [Int: Int]) {
+        rule = .repeated(positions)
         generator = SeededGenerator(seed: 0)
     }
 
@@ -132,12 +100,22 @@ struct Chooser: Sendable {
         case .priorities(let changes):
             if changes.contains(step) { jobs.setRank(at: jobs.highest) { lower($0) } }
             return jobs.highest
-        case .listed(let list):
-            while used < list.count, list[used].step < step { used += 1 }
-            guard used < list.count, list[used].step == step else { return 0 }
-            return min(list[used].choice, jobs.count - 1)
+        case .repeated(let positions): return min(positions[step, default: 0], jobs.count - 1)
+        case .changed: return 0
         }
     }
+
+    /// Returns the next change that precedes a step; nil if no other does.
+    mutating func change(at step: Int) -> Change? {
+        guard case .changed(let changes) = rule else { return nil }
+        while used < changes.count, changes[used].step < step { used += 1 }
+        guard used < changes.count, changes[used].step == step else { return nil }
+        used += 1
+        return changes[used - 1]
+    }
+
+    /// Whether the chosen positions shall be described as delays.
+    var isRepeating: Bool { if case .repeated = rule { true } else { false } }
 
     /// The priority of a task.
     mutating func rank(of task: UInt64) -> UInt64 {

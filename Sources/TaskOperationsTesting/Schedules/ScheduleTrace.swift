@@ -32,21 +32,30 @@ struct ScheduleTrace: Sendable {
         let number: Int
         let task: UInt64
         let isMain: Bool
-        /// The position of the job among the ready ones.
-        let choice: Int
-        /// The number of ready jobs.
-        let width: Int
+        /// The differences from the usual order that precede the step.
+        let changes: [Change]
         var events: [Event] = []
     }
 
+    /// A difference from the usual order.
+    enum Change: Sendable {
+        case delay(task: UInt64, until: Int)
+        case timePasses(to: Int64)
+    }
+
     private(set) var steps: [Step] = []
+    /// The changes that precede the next step.
+    private var changes: [Change] = []
     /// The positions of the tasks in the order of their creation, from 1.
     private(set) var numbers: [UInt64: Int] = [:]
     /// The tasks whose creation was seen.
     var births: [UInt64: TaskBirth] = [:]
 
-    mutating func noteStep(_ number: Int, _ task: UInt64, isMain: Bool, choice: Int, width: Int) {
-        steps.append(Step(number: number, task: task, isMain: isMain, choice: choice, width: width))
+    mutating func note(_ change: Change) { changes.append(change) }
+
+    mutating func noteStep(_ number: Int, _ task: UInt64, isMain: Bool) {
+        steps.append(Step(number: number, task: task, isMain: isMain, changes: changes))
+        changes = []
     }
 
     /// - Parameter task: The number of the task for which the job runs.

@@ -33,11 +33,11 @@ public struct Schedules: Sendable {
     public var patience = Duration.seconds(1)
 
     /// Schedules of earlier failures, which run before those of the strategy. A failure names its schedule, for example
-    /// `1:1,4:2`.
+    /// `1-,4-17`.
     public var also: [String] = [] {
         didSet {
             for text in also {
-                require(Schedule(text) != nil, "\"\(text)\" is not a schedule, such as 1:1,4:2 or usual.")
+                require(Schedule(text) != nil, "\"\(text)\" is not a schedule, such as 1-,4-17 or usual.")
             }
         }
     }
@@ -67,11 +67,11 @@ public struct Schedules: Sendable {
 
     /// Runs only one schedule.
     ///
-    /// - Parameter schedule: The text that a failure names, for example `1:1,4:2`.
+    /// - Parameter schedule: The text that a failure names, for example `1-,4-17`.
     public init(only schedule: String) {
         self.init(1)
         only = Schedule(schedule)
-        require(only != nil, "\"\(schedule)\" is not a schedule, such as 1:1,4:2 or usual.")
+        require(only != nil, "\"\(schedule)\" is not a schedule, such as 1-,4-17 or usual.")
     }
 
     /// Runs the body under schedules until one fails. Blocks the calling thread. Must not be called in the body of another

@@ -71,7 +71,7 @@
         func environment() async {
             await #expect(processExitsWith: .success) {
                 for (name, value) in [
-                    ("TASK_OPERATIONS_SCHEDULE", "1:"), ("TASK_OPERATIONS_SCHEDULE", "#0"),
+                    ("TASK_OPERATIONS_SCHEDULE", "1:1"), ("TASK_OPERATIONS_SCHEDULE", "#0"),
                     ("TASK_OPERATIONS_SCHEDULES", "many"), ("TASK_OPERATIONS_SCHEDULES", "-1"),
                 ] {
                     setenv(name, value, 1)
@@ -105,7 +105,7 @@
                 setenv("TASK_OPERATIONS_SCHEDULE", "#7", 1)
                 #expect(try Schedules(10).run(two).notes == ["The first 7 schedules pass."])
                 unsetenv("TASK_OPERATIONS_SCHEDULE")
-                let stale = try Schedules(only: "900:1").run(two).notes
+                let stale = try Schedules(only: "900-").run(two).notes
                 #expect(stale.first?.contains("at step 900, 0 jobs are ready") == true, "\(stale)")
                 #expect(try Schedules(only: "usual").run(two).notes.isEmpty)
             }

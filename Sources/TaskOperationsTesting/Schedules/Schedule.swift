@@ -1,0 +1,74 @@
+/// A difference between a schedule and the usual order.
+struct Change: Hashable, Sendable, LosslessStringConvertible {
+    enum Kind: Hashable, Sendable {
+        /// The next job of the usual order waits until a step, or until no other job is ready.
+        case delay(until: Int)
+        /// The time moves to the next deadline, and the jobs of the deadline are the next ones.
+        case timePasses
+    }
+
+    /// The number of earlier steps.
+    let step: Int
+    var kind: Kind
+
+    init(step: Int, _ kind: Kind) {
+        self.step = step
+        self.kind = kind
+    }
+
+    init?(_ text: some StringProtocol) {
+        let digits = text.prefix { $0.isASCII && $0.isNumber }
+        let rest = text[digits.endIndex...]
+        guard let step = Int(digits) else { return nil }
+        self.step = step
+        switch (rest.first, rest.dropFirst()) {
+        case ("t", ""): kind = .timePasses
+        case ("-", ""): kind = .delay(until: .max)
+        case ("-", let end):
+            guard end.allSatisfy({ $0.isASCII && $0.isNumber }), let end = Int(end), end > step else { return nil }
+            kind = .delay(until: end)
+        default: return nil
+        }
+    }
+
+    var description: String {
+        switch kind {
+        case .delay(.max): "\(step)-"
+        case .delay(let end): "\(step)-\(end)"
+        case .timePasses: "\(step)t"
+        }
+    }
+}
+
+/// A schedule, as a failure prints it: `1-,4-17`. A number before a slash is the seed of random numbers.
+struct Schedule: Hashable, Sendable, LosslessStringConvertible {
+    /// The seed of the random numbers that the code requests.
+    var seed: UInt64 = 0
+    /// The changes, by increasing steps.
+    var changes: [Change] = []
+
+    init(seed: UInt64 = 0, _ changes: [Change] = []) {
+        self.seed = seed
+        self.changes = changes
+    }
+
+    init?(_ text: String) {
+        let parts = text.split(separator: "/")
+        guard let last = parts.last, parts.count <= 2 else { return nil }
+        if parts.count == 2 {
+            guard let seed = UInt64(parts[0]) else { return nil }
+            self.seed = seed
+        }
+        if last == "usual" { return }
+        for item in last.split(separator: ",") {
+            guard let change = Change(item) else { return nil }
+            changes.append(change)
+        }
+        if changes.isEmpty || zip(changes, changes.dropFirst()).contains(where: { $0.step > $1.step }) { return nil }
+    }
+
+    var description: String {
+        let list = changes.map(\.description).joined(separator: ",")
+        return (seed == 0 ? "" : "\(seed)/") + (list.isEmpty ? "usual" : list)
+    }
+}
