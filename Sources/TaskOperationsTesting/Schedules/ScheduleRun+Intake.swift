@@ -93,6 +93,7 @@ extension ScheduleRun.State {
         if firstTask == 0 { firstTask = new.number }
         let task = task(of: new)
         if new.isYield { chooser.noteYield(of: task) }
+        if task != running?.task { idleSteps = 0 }
         trace?.note(new, task)
         let job = ReadyJob(
             job: new.job, task: task, isMain: new.isMain, entry: new.entry, rank: chooser.rank(of: task),

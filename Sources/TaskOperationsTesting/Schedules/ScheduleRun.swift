@@ -15,6 +15,8 @@ final class ScheduleRun: TaskExecutor {
         /// The positions in the record of the delays that have not ended, by the numbers of their jobs.
         var delayIndices: [Int: Int] = [:]
         var jobCount = 0
+        /// The number of steps since a task made another task ready.
+        var idleSteps = 0
         /// The job that runs an actor, which the running task has entered.
         var entered: ReadyJob?
         var timers = Timers()
@@ -253,14 +255,13 @@ extension ScheduleRun.State {
                 let job = ready.remove(at: 0)
                 trace?.note(.delay(task: job.task, until: end))
                 delayed.add(job, until: end)
-            case .timePasses:
-                let jobs = timers.advance()
-                if jobs.isEmpty { continue }
-                trace?.note(.timePasses(to: timers.now))
-                for job in jobs.reversed() { ready.putBack(job) }
+                record.changes.append(change)
+            case .timePasses: moveTime(at: step)
             }
-            record.changes.append(change)
         }
+        if !timers.isEmpty, chooser.movesTime(at: step) { moveTime(at: step) }
+        idleSteps += 1
+        if idleSteps >= 1_000 { endPolling() }
         if delayed.isEmpty { return }
         // Jobs of the main actor keep their order.
         if let end = delayed.mainEnd {
@@ -268,6 +269,26 @@ extension ScheduleRun.State {
         }
         for job in delayed.remove(until: step).reversed() { ready.putBack(job) }
         if ready.count == 0 { ready.putBack(delayed.removeFirst()) }
+    }
+
+    /// Moves the time to the next deadline, and makes its jobs the next ones.
+    private mutating func moveTime(at step: Int) {
+        let jobs = timers.advance()
+        if jobs.isEmpty { return }
+        trace?.note(.timePasses(to: timers.now))
+        // Jobs of the main actor keep their order.
+        for job in jobs.reversed() where !job.isMain { ready.add(job, isNext: true) }
+        for job in jobs where job.isMain { ready.add(job) }
+        record.changes.append(Change(step: step, .timePasses))
+    }
+
+    /// Ends a delay, or moves the time, for tasks that wait in loops, for example until a clock shows a time.
+    private mutating func endPolling() {
+        idleSteps = 0
+        if !delayed.isEmpty { return ready.putBack(delayed.removeFirst()) }
+        let jobs = timers.advance()
+        if jobs.isEmpty { timers.pass() }
+        for job in jobs { ready.add(job) }
     }
 
     /// Describes a position that a chooser repeats: the jobs before it wait until they are chosen.
@@ -336,6 +357,8 @@ struct Timers: Sendable {
 
     /// The virtual time, in nanoseconds.
     private(set) var now: Int64 = 0
+    /// The time that passes next for a task that reads a clock in a loop, in nanoseconds.
+    private var pause: Int64 = 1_000_000
     /// The latest deadline is the first one.
     private var timers: [Timer] = []
 
@@ -350,6 +373,12 @@ struct Timers: Sendable {
             if timers[middle].deadline > deadline { low = middle + 1 } else { high = middle }
         }
         timers.insert(Timer(deadline: deadline, job: job), at: low)
+    }
+
+    /// Lets a time pass without a deadline: a millisecond, and then twice as much each time.
+    mutating func pass() {
+        now = min(now + pause, .max / 4)
+        pause = min(pause * 2, .max / 4)
     }
 
     /// Advances the time to the next deadline, and removes and returns its jobs, in the order of their addition.

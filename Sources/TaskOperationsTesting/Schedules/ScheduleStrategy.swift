@@ -37,6 +37,17 @@ public struct ScheduleStrategy: Sendable {
     public static func exhaustive(delays: Int = 2) -> Self { Self(kind: .exhaustive(delays: max(delays, 0))) }
 }
 
+/// The events that an exploration causes in half of its schedules, beside the order of the jobs.
+public struct ScheduleFaults: OptionSet, Sendable {
+    public let rawValue: Int
+
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// The time moves to the next deadline although tasks are ready, as on a slow machine. Timeouts and cancellations
+    /// then interrupt work. A test that demands the end of work before its timeout fails.
+    public static let time = Self(rawValue: 1)
+}
+
 // MARK: - One schedule
 
 /// Chooses the jobs of one schedule.
@@ -44,8 +55,8 @@ struct Chooser: Sendable {
     private enum Rule: Sendable {
         /// The usual order with changes.
         case changed([Change])
-        /// The positions that another rule chose, by step.
-        case repeated([Int: Int])
+        /// The positions that another rule chose, by step, and the steps before which the time moved.
+        case repeated([Int: Int], times: Set<Int>)
         case uniform
         case priorities(changes: Set<Int>)
     }
@@ -59,20 +70,30 @@ struct Chooser: Sendable {
     private var yields: (task: UInt64, count: Int) = (0, 0)
     /// The number of changes that were used.
     private var used = 0
+    /// The number of times that the time may still move although jobs are ready.
+    private var timeMoves = 0
+    /// The expected number of steps; at least 1.
+    private var length = 1
 
     init(_ schedule: Schedule) {
         rule = .changed(schedule.changes)
         generator = SeededGenerator(seed: 0)
     }
 
-    /// Repeats the positions that another chooser has chosen.
-    init(repeating positions: [Int: Int]) {
-        rule = .repeated(positions)
+    /// Repeats the choices that another chooser has made.
+    init(repeating record: ScheduleRecord) {
+        let times = record.changes.filter { $0.kind == .timePasses }.map(\.step)
+        rule = .repeated(record.positions, times: Set(times))
         generator = SeededGenerator(seed: 0)
     }
 
-    /// - Parameter length: The expected number of steps.
-    init(_ strategy: ScheduleStrategy, seed: UInt64, length: Int) {
+    /// - Parameters:
+    ///   - length: The expected number of steps.
+    ///   - movesTime: Whether the time may move although jobs are ready.
+    init(_ strategy: ScheduleStrategy, seed: UInt64, length: Int, movesTime: Bool) {
+        self.length = max(length, 1)
+        // Half of the schedules, of each strategy of `mixed`.
+        if movesTime, seed % 4 > 1 { timeMoves = 2 }
         var random = SeededGenerator(seed: seed)
         var depth: Int?
         switch strategy.kind {
@@ -100,7 +121,7 @@ struct Chooser: Sendable {
         case .priorities(let changes):
             if changes.contains(step) { jobs.setRank(at: jobs.highest) { lower($0) } }
             return jobs.highest
-        case .repeated(let positions): return min(positions[step, default: 0], jobs.count - 1)
+        case .repeated(let positions, _): return min(positions[step, default: 0], jobs.count - 1)
         case .changed: return 0
         }
     }
@@ -112,6 +133,18 @@ struct Chooser: Sendable {
         guard used < changes.count, changes[used].step == step else { return nil }
         used += 1
         return changes[used - 1]
+    }
+
+    /// Whether the time moves before a step, although jobs are ready. Called only if there is a deadline.
+    mutating func movesTime(at step: Int) -> Bool {
+        switch rule {
+        case .repeated(_, let times): return times.contains(step)
+        case .changed: return false
+        case .uniform, .priorities:
+            guard timeMoves > 0, generator.number(below: length) < 2 else { return false }
+            timeMoves -= 1
+            return true
+        }
     }
 
     /// Whether the chosen positions shall be described as delays.

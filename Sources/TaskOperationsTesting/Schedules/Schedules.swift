@@ -23,6 +23,9 @@ public struct Schedules: Sendable {
     /// The choice of the jobs.
     public var strategy: ScheduleStrategy
 
+    /// The events that the environment of a program may cause at any step.
+    public var faults: ScheduleFaults = []
+
     /// The number of jobs after which a schedule counts as endless.
     public var stepLimit = 100_000
 
