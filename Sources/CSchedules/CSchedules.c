@@ -16,6 +16,7 @@ int schedulesTakesTasks(void) { return 0; }
 int schedulesTakesClocks(void) { return 0; }
 const char *schedulesEnvironment(const char *name) { return 0; }
 void schedulesAllowEscape(void) {}
+void schedulesCancel(const void *object) {}
 void schedulesSleep(int64_t nanoseconds) {}
 #else
 #include <dlfcn.h>
@@ -49,6 +50,7 @@ RUNTIME uint64_t swift_task_getJobTaskId(const void *job);
 RUNTIME size_t swift_task_getJobFlags(const void *job);
 RUNTIME void *swift_task_getCurrent(void);
 RUNTIME SchedulesExecutor swift_task_getCurrentExecutor(void);
+RUNTIME void swift_task_cancel(void *task);
 extern void *swift_retain(void *object);
 extern void swift_release(void *object);
 
@@ -70,15 +72,17 @@ typedef struct {
     Option option;
     const char *name;
 } NameOption;
-enum { unownedExecutor = 5, ownedExecutor = 6, taskName = 7 };
+enum { group = 1, unownedExecutor = 5, ownedExecutor = 6, taskName = 7 };
 
 static TaskDumpNewTask create(
     size_t flags, void *list, const void *type, void *function, void *captured, void **frame) {
     SchedulesThread *thread = current;
     Option *options = list;
     const char *name = 0;
+    int isChild = 0;
     for (Option **next = &options; *next;) {
         size_t kind = (*next)->kind & 0xFF;
+        if (kind == group) isChild = 1;
         if (kind == taskName) name = ((NameOption *)*next)->name;
         if (kind != unownedExecutor && kind != ownedExecutor) {
             next = &(*next)->parent;
@@ -94,10 +98,12 @@ static TaskDumpNewTask create(
     if (thread->created) {
         const void *callers[taskDumpCallerCount];
         taskDumpReadCallers(frame, callers);
-        thread->created(swift_task_getJobTaskId(new.task), name, callers);
+        thread->created(swift_task_getJobTaskId(new.task), isChild ? 0 : new.task, name, callers);
     }
     return new;
 }
+
+void schedulesCancel(const void *object) { swift_task_cancel((void *)object); }
 
 static TaskDumpCreation *creation(void) { return current ? create : 0; }
 

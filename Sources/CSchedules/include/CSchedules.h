@@ -44,10 +44,11 @@ typedef struct SchedulesThread {
     uint64_t switchingTask;
     /// Called for each new task.
     ///
+    /// - `object` is null if the task is a child.
     /// - `name` is null if the task has no name.
     /// - `callers` are the return addresses of the functions that create the task, innermost first, up to a null.
     void (*_Nullable created)(
-        uint64_t task, const char *_Nullable name, const void *_Nullable const *_Nonnull callers);
+        uint64_t task, const void *_Nullable object, const char *_Nullable name, const void *_Nullable const *_Nonnull callers);
     /// The seed of the random numbers that the code requests.
     uint64_t seed;
     /// Whether the code requested random numbers.
@@ -93,6 +94,9 @@ const void *_Nullable schedulesFunction(const void *_Nonnull job);
 
 /// The number of the calling task; 0 outside a task.
 uint64_t schedulesCurrentTask(void);
+
+/// Cancels a task. The object is one that `created` received and retained.
+void schedulesCancel(const void *_Nonnull object);
 
 /// Whether new tasks, and only the main actor's executor, lead to this module. False if the runtime has no hooks.
 int schedulesTakesTasks(void);

@@ -77,7 +77,8 @@ struct Explorer {
                     settings.only == nil ? explain(found, number: number + 1) : report(found, number: number + 1))
             }
             if let only = settings.only { repetition = passNote(only, found.record) }
-            plan.note(found.record)
+            // The length of an endless schedule says nothing about the others.
+            if found.record.widths.count < settings.stepLimit { plan.note(found.record) }
             if number % 50 == 49 { check(found) }
         }
         if settings.isOfEnvironment, settings.only == nil {
@@ -180,11 +181,16 @@ extension Explorer {
             // A cancelled loop that ignores errors would not suspend any more. It would then keep this thread forever.
             if ending == .stuck { end(task, of: run, isFinished) }
             if !isFinished() { exploration.noteLeftTask() }
+            // A test may wait for what a cancelled task of its own does no more. It need not end before its own cancellation.
+            if record.cancelsTest == false, isFinished() || ending == .endless { (cause, dump) = (nil, nil) }
         } else if case .failure(let error) = result.value.withLock({ $0 }) {
-            cause = .error(error)
-            identity = "\(type(of: error))"
+            if record.cancelsTest == nil || !Self.isCancellation(error) {
+                cause = .error(error)
+                identity = "\(type(of: error))"
+            }
         }
         run.close(isFinished: isFinished())
+        result.tasks.withLock { $0 = run.takeTasks() }
         return Attempt(
             seed: thread.pointee.usesSeed == 0 ? 0 : seed, cause: cause, identity: identity, record: record,
             trace: trace, dump: dump)
@@ -192,6 +198,11 @@ extension Explorer {
 }
 
 extension Explorer {
+    /// Whether an error says that a task was cancelled. Libraries have errors of their own for this.
+    private static func isCancellation(_ error: any Error) -> Bool {
+        error is CancellationError || "\(error)".lowercased().contains("cancel")
+    }
+
     /// Cancels a body that waits forever, so that it can end.
     private func end(_ task: Task<Void, Never>, of run: ScheduleRun, _ isFinished: () -> Bool) {
         exploration.isEndingStuckBody = true
@@ -204,6 +215,8 @@ extension Explorer {
 
 private final class BodyResult: Sendable {
     let value = Lock<Result<Void, any Error>?>(nil)
+    /// The tasks that the run has retained.
+    let tasks = Lock<[CreatedTask]>([])
 }
 
 // MARK: - Explaining a failure

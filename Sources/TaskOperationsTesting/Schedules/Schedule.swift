@@ -5,6 +5,8 @@ struct Change: Hashable, Sendable, LosslessStringConvertible {
         case delay(until: Int)
         /// The time moves to the next deadline, and the jobs of the deadline are the next ones.
         case timePasses
+        /// A task is cancelled. The tasks have numbers in the order of their creation, from 1, which is the test's.
+        case cancellation(task: Int)
     }
 
     /// The number of earlier steps.
@@ -17,15 +19,18 @@ struct Change: Hashable, Sendable, LosslessStringConvertible {
     }
 
     init?(_ text: some StringProtocol) {
-        let digits = text.prefix { $0.isASCII && $0.isNumber }
+        let digits = text.prefix(while: \.isNumber)
         let rest = text[digits.endIndex...]
-        guard let step = Int(digits) else { return nil }
+        guard let step = Self.number(digits) else { return nil }
         self.step = step
         switch (rest.first, rest.dropFirst()) {
         case ("t", ""): kind = .timePasses
+        case ("c", let task):
+            guard let task = Self.number(task), task > 0 else { return nil }
+            kind = .cancellation(task: task)
         case ("-", ""): kind = .delay(until: .max)
         case ("-", let end):
-            guard end.allSatisfy({ $0.isASCII && $0.isNumber }), let end = Int(end), end > step else { return nil }
+            guard let end = Self.number(end), end > step else { return nil }
             kind = .delay(until: end)
         default: return nil
         }
@@ -36,7 +41,14 @@ struct Change: Hashable, Sendable, LosslessStringConvertible {
         case .delay(.max): "\(step)-"
         case .delay(let end): "\(step)-\(end)"
         case .timePasses: "\(step)t"
+        case .cancellation(let task): "\(step)c\(task)"
         }
+    }
+
+    var isCancellation: Bool { if case .cancellation = kind { true } else { false } }
+
+    private static func number(_ text: some StringProtocol) -> Int? {
+        text.allSatisfy { $0.isASCII && $0.isNumber } ? Int(text) : nil
     }
 }
 

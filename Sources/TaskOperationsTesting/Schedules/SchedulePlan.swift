@@ -12,8 +12,7 @@ struct SchedulePlan: Sendable {
     private let also: [Schedule]
     /// The largest number of schedules.
     private let count: Int
-    /// Whether the time may move although jobs are ready.
-    private let movesTime: Bool
+    private let faults: ScheduleFaults
     /// The number of schedules of earlier failures that were returned.
     private var earlier = 0
     /// The number of other schedules that were returned.
@@ -25,7 +24,7 @@ struct SchedulePlan: Sendable {
 
     init(_ settings: Schedules) {
         count = settings.count
-        movesTime = settings.faults.contains(.time)
+        faults = settings.faults
         also = settings.only == nil ? settings.also.map { Schedule($0)! } : []
         if let only = settings.only {
             kind = .only(only)
@@ -53,7 +52,7 @@ struct SchedulePlan: Sendable {
         case .exhaustive: return number < lists.count ? (Chooser(Schedule(lists[number])), 0) : nil
         case .random(let strategy):
             let seed = UInt64(number)
-            return (number == 0 ? Chooser(Schedule()) : Chooser(strategy, seed: seed, length: length, movesTime: movesTime), seed)
+            return (number == 0 ? Chooser(Schedule()) : Chooser(strategy, seed: seed, length: length, faults), seed)
         }
     }
 

@@ -39,6 +39,7 @@ struct ScheduleReport {
         switch change {
         case .delay(let task, .max): "→        \(label(task)) waits until no other job is ready"
         case .delay(let task, let end): "→        \(label(task)) waits until step \(end)"
+        case .cancellation(let task): "→        \(label(task)) is cancelled"
         case .timePasses(let now): "→        the time moves to \(Duration.nanoseconds(now))"
         }
     }

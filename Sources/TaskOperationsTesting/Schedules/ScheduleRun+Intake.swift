@@ -94,6 +94,7 @@ extension ScheduleRun.State {
         let task = task(of: new)
         if new.isYield { chooser.noteYield(of: task) }
         if task != running?.task { idleSteps = 0 }
+        if chooser.mayCancel, new.number == task { noteCreation(of: task) }
         trace?.note(new, task)
         let job = ReadyJob(
             job: new.job, task: task, isMain: new.isMain, entry: new.entry, rank: chooser.rank(of: task),

@@ -15,6 +15,11 @@ final class ScheduleRun: TaskExecutor {
         /// The positions in the record of the delays that have not ended, by the numbers of their jobs.
         var delayIndices: [Int: Int] = [:]
         var jobCount = 0
+        /// The tasks in the order of their creation, and which of them can be cancelled; empty if none will be.
+        var created: [UInt64: Int] = [:]
+        var candidates: [Int: CreatedTask] = [:]
+        /// The task to cancel before the next job runs.
+        var cancelled: CreatedTask?
         /// The number of steps since a task made another task ready.
         var idleSteps = 0
         /// The job that runs an actor, which the running task has entered.
@@ -61,7 +66,7 @@ final class ScheduleRun: TaskExecutor {
         thread.pointee.mainExecutor = unsafeBitCast(main.asUnownedSerialExecutor(), to: SchedulesExecutor.self)
         thread.pointee.pausedExecutor = unsafeBitCast(paused.asUnownedSerialExecutor(), to: SchedulesExecutor.self)
         (thread.pointee.elapsed, thread.pointee.foreignWork) = (0, 0)
-        thread.pointee.created = { ScheduleRun.current.noteBirth(of: $0, TaskBirth(name: $1, callers: $2)) }
+        thread.pointee.created = { ScheduleRun.current.noteBirth(of: $0, $1, TaskBirth(name: $2, callers: $3)) }
         thread.pointee.switching = isTraced ? { ScheduleRun.current.traceSwitch($0, $1, $2) } : nil
         thread.pointee.enqueue = { ScheduleRun.current.takeGlobal(unsafeBitCast($0, to: UnownedJob.self), $1) }
     }
@@ -109,9 +114,19 @@ final class ScheduleRun: TaskExecutor {
         }
     }
 
-    private func noteBirth(of task: UInt64, _ birth: TaskBirth) {
+    /// Returns the tasks that the run has retained.
+    func takeTasks() -> [CreatedTask] {
+        state.withLock { state in
+            defer { state.candidates = [:] }
+            return Array(state.candidates.values)
+        }
+    }
+
+    private func noteBirth(of task: UInt64, _ object: UnsafeRawPointer?, _ birth: TaskBirth) {
+        let creator = schedulesCurrentTask()
         state.withLock { state in
             state.births[task] = birth
+            if state.chooser.mayCancel { state.noteCandidate(task, object, of: creator) }
             // The job of a task that is isolated to the current actor does not pass the run.
             state.trace?.noteCreation(of: task)
         }
@@ -135,6 +150,11 @@ struct ScheduleRecord: Sendable {
     var changes: [Change] = []
     /// The number of jobs that other threads caused.
     var arrivals = 0
+    /// Whether the test's task was cancelled; nil if no task was.
+    var cancelsTest: Bool? {
+        let tasks = changes.compactMap { if case .cancellation(let task) = $0.kind { task } else { nil } }
+        return tasks.isEmpty ? nil : tasks.contains(1)
+    }
     /// Whether the time moved before the answer of a thread or block of Dispatch that the code had begun.
     var movesBeforeAnswer = false
 }
@@ -153,8 +173,9 @@ extension ScheduleRun {
         // Tasks that the body has left behind may sleep repeatedly, without an end.
         var remainingTimers = 100
         while true {
-            while let (next, now) = state.withLock({ state in state.next(stepLimit).map { ($0, state.timers.now) } }) {
+            while let (next, now, cancelled) = state.withLock({ $0.takeNext(stepLimit) }) {
                 thread.pointee.elapsed = now
+                if let cancelled { cancelled.cancel() }
                 perform(next)
             }
             while state.withLock({ $0.isAbandoned }) { schedulesSleep(3_600_000_000_000) }
@@ -218,6 +239,14 @@ extension ScheduleRun {
 }
 
 extension ScheduleRun.State {
+    /// Takes the next job, the time, and the task to cancel before the job runs; nil if no job is ready or the limit is
+    /// reached.
+    fileprivate mutating func takeNext(_ stepLimit: Int) -> (ReadyJob, now: Int64, cancelled: CreatedTask?)? {
+        guard let job = next(stepLimit) else { return nil }
+        defer { cancelled = nil }
+        return (job, timers.now, cancelled)
+    }
+
     /// Removes and returns the next job; nil if none is ready or the limit is reached.
     fileprivate mutating func next(_ stepLimit: Int) -> ReadyJob? {
         // A task that enters an idle actor continues at once, in the same step.
@@ -257,9 +286,13 @@ extension ScheduleRun.State {
                 delayed.add(job, until: end)
                 record.changes.append(change)
             case .timePasses: moveTime(at: step)
+            case .cancellation(let number): cancel(number, at: step)
             }
         }
         if !timers.isEmpty, chooser.movesTime(at: step) { moveTime(at: step) }
+        if step == chooser.cancellationStep, let number = chooser.chooseTask(among: candidates.keys.sorted()) {
+            cancel(number, at: step)
+        }
         idleSteps += 1
         if idleSteps >= 1_000 { endPolling() }
         if delayed.isEmpty { return }
@@ -280,6 +313,27 @@ extension ScheduleRun.State {
         for job in jobs.reversed() where !job.isMain { ready.add(job, isNext: true) }
         for job in jobs where job.isMain { ready.add(job) }
         record.changes.append(Change(step: step, .timePasses))
+    }
+
+    private mutating func cancel(_ number: Int, at step: Int) {
+        guard let task = candidates[number] else { return }
+        cancelled = task
+        trace?.note(.cancellation(task: task.number))
+        record.changes.append(Change(step: step, .cancellation(task: number)))
+    }
+
+    /// Gives a task a number.
+    mutating func noteCreation(of task: UInt64) {
+        if created[task] == nil { created[task] = created.count + 1 }
+    }
+
+    /// - Parameters:
+    ///   - object: The task; nil if it is a child.
+    ///   - creator: The number of the task that creates it.
+    fileprivate mutating func noteCandidate(_ task: UInt64, _ object: UnsafeRawPointer?, of creator: UInt64) {
+        noteCreation(of: task)
+        guard let object, task == firstTask || creator == firstTask else { return }
+        candidates[created[task]!] = CreatedTask(number: task, object)
     }
 
     /// Ends a delay, or moves the time, for tasks that wait in loops, for example until a clock shows a time.
@@ -312,6 +366,21 @@ extension ScheduleRun.State {
         for job in jobs { ready.add(job) }
         return jobs.isEmpty ? nil : timers.now
     }
+}
+
+/// A task that an exploration may cancel.
+struct CreatedTask: @unchecked Sendable {
+    /// The number that the runtime gave to the task.
+    let number: UInt64
+    // A task, which any thread may retain, release and cancel. It can end before.
+    private let object: AnyObject
+
+    init(number: UInt64, _ object: UnsafeRawPointer) {
+        self.number = number
+        self.object = Unmanaged<AnyObject>.fromOpaque(object).takeUnretainedValue()
+    }
+
+    func cancel() { schedulesCancel(Unmanaged.passUnretained(object).toOpaque()) }
 }
 
 /// The ready jobs that wait for later steps.

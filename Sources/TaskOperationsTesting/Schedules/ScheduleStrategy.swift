@@ -46,6 +46,10 @@ public struct ScheduleFaults: OptionSet, Sendable {
     /// The time moves to the next deadline although tasks are ready, as on a slow machine. Timeouts and cancellations
     /// then interrupt work. A test that demands the end of work before its timeout fails.
     public static let time = Self(rawValue: 1)
+
+    /// The task of the test, or a task that it has created without a group, is cancelled. The test must then end, and its
+    /// expectations must hold. It may throw `CancellationError`, or another error whose description contains "cancel".
+    public static let cancellation = Self(rawValue: 2)
 }
 
 // MARK: - One schedule
@@ -55,8 +59,8 @@ struct Chooser: Sendable {
     private enum Rule: Sendable {
         /// The usual order with changes.
         case changed([Change])
-        /// The positions that another rule chose, by step, and the steps before which the time moved.
-        case repeated([Int: Int], times: Set<Int>)
+        /// The positions that another rule chose, by step, and the faults that precede steps.
+        case repeated([Int: Int], faults: [Change])
         case uniform
         case priorities(changes: Set<Int>)
     }
@@ -72,29 +76,37 @@ struct Chooser: Sendable {
     private var used = 0
     /// The number of times that the time may still move although jobs are ready.
     private var timeMoves = 0
+    /// Whether a task may be cancelled.
+    private(set) var mayCancel = false
+    /// The step before which a task is cancelled; nil if none is.
+    private(set) var cancellationStep: Int?
     /// The expected number of steps; at least 1.
     private var length = 1
 
     init(_ schedule: Schedule) {
         rule = .changed(schedule.changes)
+        mayCancel = schedule.changes.contains(where: \.isCancellation)
         generator = SeededGenerator(seed: 0)
     }
 
     /// Repeats the choices that another chooser has made.
     init(repeating record: ScheduleRecord) {
-        let times = record.changes.filter { $0.kind == .timePasses }.map(\.step)
-        rule = .repeated(record.positions, times: Set(times))
+        rule = .repeated(record.positions, faults: record.changes)
+        mayCancel = record.cancelsTest != nil
         generator = SeededGenerator(seed: 0)
     }
 
     /// - Parameters:
     ///   - length: The expected number of steps.
-    ///   - movesTime: Whether the time may move although jobs are ready.
-    init(_ strategy: ScheduleStrategy, seed: UInt64, length: Int, movesTime: Bool) {
+    init(_ strategy: ScheduleStrategy, seed: UInt64, length: Int, _ faults: ScheduleFaults) {
         self.length = max(length, 1)
-        // Half of the schedules, of each strategy of `mixed`.
-        if movesTime, seed % 4 > 1 { timeMoves = 2 }
         var random = SeededGenerator(seed: seed)
+        // Half of the schedules have faults, for each strategy of `mixed`.
+        if seed % 4 > 1 {
+            if faults.contains(.time) { timeMoves = 2 }
+            if faults.contains(.cancellation) { cancellationStep = random.number(below: self.length) }
+            mayCancel = faults.contains(.cancellation)
+        }
         var depth: Int?
         switch strategy.kind {
         case .mixed: depth = seed.isMultiple(of: 2) ? 3 : nil
@@ -128,7 +140,11 @@ struct Chooser: Sendable {
 
     /// Returns the next change that precedes a step; nil if no other does.
     mutating func change(at step: Int) -> Change? {
-        guard case .changed(let changes) = rule else { return nil }
+        let changes: [Change]
+        switch rule {
+        case .changed(let list), .repeated(_, let list): changes = list
+        default: return nil
+        }
         while used < changes.count, changes[used].step < step { used += 1 }
         guard used < changes.count, changes[used].step == step else { return nil }
         used += 1
@@ -137,14 +153,17 @@ struct Chooser: Sendable {
 
     /// Whether the time moves before a step, although jobs are ready. Called only if there is a deadline.
     mutating func movesTime(at step: Int) -> Bool {
-        switch rule {
-        case .repeated(_, let times): return times.contains(step)
-        case .changed: return false
-        case .uniform, .priorities:
-            guard timeMoves > 0, generator.number(below: length) < 2 else { return false }
-            timeMoves -= 1
-            return true
-        }
+        guard timeMoves > 0, generator.number(below: length) < 2 else { return false }
+        timeMoves -= 1
+        return true
+    }
+
+    /// The number of the task that is cancelled; nil if none can be.
+    ///
+    /// - Parameter tasks: The numbers of the tasks that can be cancelled. The first one is the test's.
+    mutating func chooseTask(among tasks: [Int]) -> Int? {
+        if tasks.isEmpty { return nil }
+        return tasks[generator.number(below: 2) == 0 ? 0 : generator.number(below: tasks.count)]
     }
 
     /// Whether the chosen positions shall be described as delays.

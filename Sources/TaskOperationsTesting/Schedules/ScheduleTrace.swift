@@ -41,6 +41,7 @@ struct ScheduleTrace: Sendable {
     enum Change: Sendable {
         case delay(task: UInt64, until: Int)
         case timePasses(to: Int64)
+        case cancellation(task: UInt64)
     }
 
     private(set) var steps: [Step] = []
