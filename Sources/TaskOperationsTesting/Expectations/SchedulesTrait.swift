@@ -95,11 +95,14 @@
         ///   - count: The largest number of schedules. The environment variable `TASK_OPERATIONS_SCHEDULES` overrules it.
         ///   - strategy: The choice of the jobs.
         ///   - also: Schedules of earlier failures, which run first. A failure names its schedule, for example `1-,4-17`.
+        ///   - faults: The events that happen at any step of half of the schedules.
         public static func schedules(
-            _ count: Int = 1_000, _ strategy: ScheduleStrategy = .mixed, also: [String] = []
+            _ count: Int = 1_000, _ strategy: ScheduleStrategy = .mixed, also: [String] = [],
+            faults: ScheduleFaults = []
         ) -> Self {
             var schedules = Schedules(count, strategy)
             schedules.also = also
+            schedules.faults = faults
             return Self(schedules)
         }
 
@@ -108,8 +111,12 @@
         /// - Parameters:
         ///   - duration: The real time after which no further schedule begins.
         ///   - strategy: The choice of the jobs.
-        public static func schedules(within duration: Duration, _ strategy: ScheduleStrategy = .mixed) -> Self {
+        ///   - faults: The events that happen at any step of half of the schedules.
+        public static func schedules(
+            within duration: Duration, _ strategy: ScheduleStrategy = .mixed, faults: ScheduleFaults = []
+        ) -> Self {
             var schedules = Schedules(.max, strategy)
+            schedules.faults = faults
             schedules.duration = duration
             return Self(schedules)
         }

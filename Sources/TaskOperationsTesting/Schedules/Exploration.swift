@@ -150,7 +150,7 @@ extension Schedules {
             settings.count = number
         } else {
             settings.fault =
-                "TASK_OPERATIONS_SCHEDULE is \"\(text)\"; it must be a schedule, such as 1:1,4:2, usual or #8."
+                "TASK_OPERATIONS_SCHEDULE is \"\(text)\"; it must be a schedule, such as 1-,4-17, usual or #8."
         }
         return settings
     }

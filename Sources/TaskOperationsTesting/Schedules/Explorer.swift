@@ -10,6 +10,7 @@ struct Explorer {
     /// One run of the body.
     private struct Attempt {
         let seed: UInt64
+        let ending: ScheduleRun.Ending
         let cause: ScheduleFailure.Cause?
         /// The kind of the cause, and its place. Equal ones are one fault.
         let identity: String?
@@ -78,7 +79,7 @@ struct Explorer {
             }
             if let only = settings.only { repetition = passNote(only, found.record) }
             // The length of an endless schedule says nothing about the others.
-            if found.record.widths.count < settings.stepLimit { plan.note(found.record) }
+            if found.ending != .endless { plan.note(found.record) }
             if number % 50 == 49 { check(found) }
         }
         if settings.isOfEnvironment, settings.only == nil {
@@ -192,7 +193,8 @@ extension Explorer {
         run.close(isFinished: isFinished())
         result.tasks.withLock { $0 = run.takeTasks() }
         return Attempt(
-            seed: thread.pointee.usesSeed == 0 ? 0 : seed, cause: cause, identity: identity, record: record,
+            seed: thread.pointee.usesSeed == 0 ? 0 : seed, ending: ending, cause: cause, identity: identity,
+            record: record,
             trace: trace, dump: dump)
     }
 }

@@ -20,6 +20,8 @@ final class ScheduleRun: TaskExecutor {
         var candidates: [Int: CreatedTask] = [:]
         /// The task to cancel before the next job runs.
         var cancelled: CreatedTask?
+        /// The number of steps after which the run counts as endless, because a task was cancelled.
+        var lastStep = Int.max
         /// The number of steps since a task made another task ready.
         var idleSteps = 0
         /// The job that runs an actor, which the running task has entered.
@@ -179,7 +181,9 @@ extension ScheduleRun {
                 perform(next)
             }
             while state.withLock({ $0.isAbandoned }) { schedulesSleep(3_600_000_000_000) }
-            let (isReady, isOver) = state.withLock { ($0.readyCount > 0, $0.record.widths.count >= stepLimit) }
+            let (isReady, isOver) = state.withLock {
+                ($0.readyCount > 0, $0.record.widths.count >= min(stepLimit, $0.lastStep))
+            }
             if isReady {
                 if isOver { return .endless }
                 // Another thread has added a job meanwhile.
@@ -255,7 +259,7 @@ extension ScheduleRun.State {
             return actor
         }
         let (step, width) = (record.widths.count, readyCount)
-        guard width > 0, !isAbandoned, step < stepLimit else {
+        guard width > 0, !isAbandoned, step < min(stepLimit, lastStep) else {
             running = nil
             return nil
         }
@@ -318,6 +322,7 @@ extension ScheduleRun.State {
     private mutating func cancel(_ number: Int, at step: Int) {
         guard let task = candidates[number] else { return }
         cancelled = task
+        lastStep = step + 10_000
         trace?.note(.cancellation(task: task.number))
         record.changes.append(Change(step: step, .cancellation(task: number)))
     }

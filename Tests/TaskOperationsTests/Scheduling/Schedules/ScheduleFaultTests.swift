@@ -1,0 +1,193 @@
+import Synchronization
+import TaskOperations
+import TaskOperationsTesting
+import TestSupport
+import Testing
+
+private let strategies: [ScheduleStrategy] = [.mixed, .priorities(), .uniform]
+
+@Suite("Delays, time and cancellation as parts of a schedule", .prompt, .timeLimit(.minutes(120)))
+struct ScheduleFaultTests {
+    private static func schedules(
+        _ strategy: Int = 0, _ count: Int = isDeep ? 100_000 : 1_000, faults: ScheduleFaults = []
+    ) -> Schedules {
+        var schedules = Schedules(count, strategies[strategy])
+        schedules.faults = faults
+        // The programs use no other threads.
+        schedules.patience = .zero
+        return schedules
+    }
+
+    @Test("A task that waits for long is one change of the usual order", arguments: 0..<2)
+    func delay(_ strategy: Int) throws {
+        let found = failure(of: Self.schedules(strategy)) {
+            let steps = Recorder<Int>()
+            let late = Task { steps.events.count }
+            let other = Task {
+                for step in 0..<30 {
+                    steps.record(step)
+                    await Task.yield()
+                }
+            }
+            await other.value
+            if await late.value == 30 { throw Fault() }
+        }
+        #expect(try #require(found).schedule.split(separator: ",").count == 1)
+    }
+
+    @Test("A delay of a job of the main actor delays the later ones, too")
+    func mainActor() throws {
+        try Schedules(1_000, .exhaustive(delays: 3)).run {
+            let order = Recorder<Int>()
+            let tasks = (0..<3).map { number in Task { @MainActor in order.record(number) } }
+            let other = Task { await Task.yield() }
+            for task in tasks { await task.value }
+            await other.value
+            if order.events != [0, 1, 2] { throw Fault() }
+        }
+    }
+
+    @Test("A changed schedule is repeated exactly, whatever its strategy was", arguments: strategies.indices)
+    func repetition(_ strategy: Int) throws {
+        let found = try #require(
+            failure(of: Self.schedules(strategy, faults: [.time, .cancellation])) { try await load(isMended: false) })
+        for _ in 0..<5 {
+            let again = failure(of: Schedules(only: found.schedule)) { try await load(isMended: false) }
+            #expect(again?.steps == found.steps)
+        }
+    }
+
+    // MARK: Time
+
+    @Test("A timeout interrupts work only if time is a fault of the environment", arguments: strategies.indices)
+    func timeout(_ strategy: Int) throws {
+        #expect(failure(of: Self.schedules(strategy, faults: .time)) { try await load(isMended: false) } != nil)
+        #expect(failure(of: Self.schedules(strategy, faults: .time)) { try await load(isMended: true) } == nil)
+        #expect(failure(of: Self.schedules(strategy, 1_000)) { try await load(isMended: false) } == nil)
+    }
+
+    @Test("A loop that polls ends, with a clock or with a task that sleeps", arguments: 0..<4)
+    func polling(_ strategy: Int) throws {
+        let schedules = Schedules(20, (strategies + [.exhaustive()])[strategy])
+        try schedules.run {
+            let clock = ContinuousClock()
+            let end = clock.now + .seconds(5)
+            while clock.now < end { await Task.yield() }
+        }
+        try schedules.run {
+            let flag = Flag()
+            let task = Task {
+                try await Task.sleep(for: .seconds(3600))
+                await flag.set()
+            }
+            while await !flag.isSet { await Task.yield() }
+            try await task.value
+        }
+    }
+
+    // MARK: Cancellation
+
+    @Test("A permit that a cancelled task keeps is found", arguments: strategies.indices)
+    func permit(_ strategy: Int) throws {
+        @Sendable func run(isMended: Bool) async throws {
+            let permits = Permits()
+            let tasks = (0..<3).map { _ in
+                Task {
+                    await permits.take()
+                    await Task.yield()
+                    if !isMended { try Task.checkCancellation() }
+                    await permits.give()
+                }
+            }
+            for task in tasks { _ = await task.result }
+            if await permits.free != 1 { throw Fault() }
+        }
+        let schedules = Self.schedules(strategy, faults: .cancellation)
+        let found = try #require(failure(of: schedules) { try await run(isMended: false) })
+        #expect(failure(of: Schedules(only: found.schedule)) { try await run(isMended: false) } != nil)
+        #expect(failure(of: schedules) { try await run(isMended: true) } == nil)
+    }
+
+    @Test("A test that does not end after its cancellation is found, and one that throws passes")
+    func end() throws {
+        @Sendable func run(isMended: Bool) async throws {
+            let done = Atomic(false)
+            let helper = Task {
+                try await Task.sleep(for: .seconds(1))
+                done.store(true, ordering: .relaxed)
+            }
+            while !done.load(ordering: .relaxed) {
+                if isMended { try Task.checkCancellation() }
+                if Task.isCancelled { await withCheckedContinuation { (_: CheckedContinuation<Void, Never>) in } }
+                try? await Task.sleep(for: .milliseconds(100))
+            }
+            _ = helper
+        }
+        #expect(failure(of: Self.schedules(faults: .cancellation)) { try await run(isMended: false) } != nil)
+        #expect(failure(of: Self.schedules(0, 300, faults: .cancellation)) { try await run(isMended: true) } == nil)
+    }
+
+    @Test("Operations and permits of this package survive any cancellation", .schedules(faults: .cancellation))
+    func operations() async throws {
+        let permits = AsyncSemaphore(capacity: 1)
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
+        let operations = (0..<3).map { _ in
+            queue.addOperation(.limit(permits)) { await Task.yield() }
+        }
+        let tasks = (0..<3).map { _ in Task { try await permits.withPermit { await Task.yield() } } }
+        for task in tasks { _ = await task.result }
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(operations.allSatisfy { $0.isFinished })
+        #expect(permits.available == 1)
+    }
+}
+
+/// Loads a value within five seconds, and then once more.
+@Sendable private func load(isMended: Bool) async throws {
+    let cache = Cache(isMended: isMended)
+    let work = Task { try await cache.load() }
+    let timeout = Task {
+        try await Task.sleep(for: .seconds(5))
+        work.cancel()
+    }
+    _ = await work.result
+    timeout.cancel()
+    if try await cache.load() != 5 { throw Fault() }
+}
+
+/// Keeps a mark of a load that was interrupted, unless it is mended.
+private actor Cache {
+    private let isMended: Bool
+    private var value: Int?
+
+    init(isMended: Bool) { self.isMended = isMended }
+
+    func load() async throws -> Int {
+        if let value { return value }
+        if !isMended { value = -1 }
+        await Task.yield()
+        try Task.checkCancellation()
+        value = 5
+        return 5
+    }
+}
+
+private actor Flag {
+    private(set) var isSet = false
+
+    func set() { isSet = true }
+}
+
+private actor Permits {
+    private(set) var free = 1
+    private var waiters: [CheckedContinuation<Void, Never>] = []
+
+    func take() async {
+        if free > 0 { return free -= 1 }
+        await withCheckedContinuation { waiters.append($0) }
+    }
+
+    func give() {
+        if waiters.isEmpty { free += 1 } else { waiters.removeFirst().resume() }
+    }
+}
