@@ -13,6 +13,7 @@ int taskDumpStartThread(void (*function)(void *), void *argument) { return 0; }
 void taskDumpPrint(const char *text, size_t count) {}
 void taskDumpSleep(int64_t nanoseconds) {}
 int taskDumpTakesTasks(void) { return 0; }
+int taskDumpIsStatic(void) { return 0; }
 #else
 #include <fcntl.h>
 #include <pthread.h>
@@ -456,7 +457,13 @@ static int findTesting(struct dl_phdr_info *library, size_t size, void *unused) 
 /// Lists tasks from the start of a process of tests, if the environment asks for dumps of tests.
 __attribute__((constructor)) static void beginForTests(void) {
     const char *seconds = getenv("TASK_DUMP_AFTER");
-    testSeconds = seconds && taskDumpTestCreatesTask ? atof(seconds) : 0;
+    if (!seconds || !taskDumpTestCreatesTask) return;
+    char *end = 0;
+    testSeconds = strtod(seconds, &end);
+    if (end == seconds || *end || !(testSeconds > 0)) {
+        dprintf(2, "TASK_DUMP_AFTER is \"%.40s\"; it must be a positive number of seconds. No test receives a dump.\n", seconds);
+        testSeconds = 0;
+    }
     if (testSeconds > 1e9) testSeconds = 1e9;
     if (testSeconds > 0 && taskDumpBegin()) dl_iterate_phdr(findTesting, 0);
 }
@@ -1251,6 +1258,14 @@ TaskDumpNewTask taskDumpCreate(
     TaskDumpNewTask new = original(flags, options, type, function, captured);
     list(new.task, name, frame);
     return new;
+}
+
+int taskDumpIsStatic(void) {
+#ifdef __linux__
+    return !taskDumpTakesTasks();
+#else
+    return 0;
+#endif
 }
 
 int taskDumpTakesTasks(void) { return dlsym(RTLD_DEFAULT, "swift_task_create") == (void *)swift_task_create; }

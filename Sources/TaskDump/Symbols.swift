@@ -111,6 +111,8 @@ package struct Symbols: Sendable {
             // Other libraries of Swift code can be products of the program.
             let toolchain = ["libswift", "libFoundation", "lib_Foundation", "libTesting", "lib_Testing", "libXCTest"]
             if isLibrary, toolchain.contains(where: { image.hasPrefix($0) }) { return .system }
+            // The function that the macro `@Test` generates, which calls that of the program.
+            if symbol.includes("4TestfMp_") { return .system }
             let module = module(of: symbol.dropFirst(2))
             if module.hasPrefix("TaskOperations") && !module.hasSuffix("Tests") || module == "TaskDump" {
                 return .package
@@ -151,6 +153,8 @@ package struct Symbols: Sendable {
                     if start == "closure #" { name = name.drop { $0.isNumber }.dropFirst(" in ".count) }
                 }
             }
+            // The optimizer copies functions.
+            if name.hasPrefix("specialized ") { name = name.dropFirst("specialized ".count) }
             for end in ["@Sendable", " async", " throws", " -> "] {
                 if let range = name.firstRange(of: end) { name = name[..<range.lowerBound] }
             }

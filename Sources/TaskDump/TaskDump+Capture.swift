@@ -12,8 +12,14 @@ extension TaskDump {
         var translation = Translation(Snapshot(), explainer)
         return TaskDump(
             tasks: translation.tasks(), threads: translation.threads,
-            limitation: isListing ? nil : "Tasks are not listed: the layout of this runtime or system is not known.",
+            limitation: isListing ? nil : Self.unlisted,
             overview: isListing ? nil : explainer?.overview())
+    }
+
+    private static var unlisted: String {
+        taskDumpIsStatic() != 0
+            ? "Tasks are not listed: the program contains the runtime of Swift. Link it without `-static-stdlib`."
+            : "Tasks are not listed: the layout of this runtime or system is not known."
     }
 
     /// Lists the tasks that are created from now on.
@@ -33,7 +39,7 @@ extension TaskDump {
 
     init(tasks: [Entry], threads: [ThreadEntry] = [], limitation: String? = nil, overview: String? = nil) {
         (self.tasks, self.threads, self.limitation, self.overview) = (tasks, threads, limitation, overview)
-        culprits = Graph(tasks, threads).culprits
+        culprits = Graph(tasks, threads, listsThreads: limitation != nil).culprits
     }
 }
 

@@ -11,11 +11,16 @@ extension TaskDump {
         /// The waiting tasks, by the node that they wait for.
         private var waiters: [Node: [Node]] = [:]
 
-        init(_ tasks: [Entry], _ threads: [ThreadEntry]) {
+        /// - Parameter listsThreads: Whether blocked threads count although no listed task waits for them.
+        init(_ tasks: [Entry], _ threads: [ThreadEntry], listsThreads: Bool = false) {
             self.tasks = tasks
             indices = Dictionary(tasks.enumerated().map { ($1.number, $0) }) { first, _ in first }
             self.threads = Dictionary(threads.map { ($0.number, $0) }) { first, _ in first }
             var nodes: [Node] = tasks.map { .task($0.number) }
+            if listsThreads {
+                let blocked = threads.filter { $0.blockedIn != nil && $0.frames.contains { $0.owner == .program } }
+                nodes += blocked.map { .thread($0.number) }
+            }
             var (known, next) = (Set(nodes), 0)
             // A thread without a task counts if a task waits for it, also through others.
             while next < nodes.count {

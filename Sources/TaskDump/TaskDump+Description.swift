@@ -23,7 +23,20 @@ extension TaskDump: CustomStringConvertible {
     package func causes(of task: UInt64) -> String {
         let own = culprits.filter { $0.tasks.contains(task) || $0.heldUp.contains(task) }
         let limits = [limitation, overview].compactMap(\.self)
-        return (limits + causes(own.isEmpty ? culprits : own, lineLimit: 20)).joined(separator: "\n")
+        let chain = own.isEmpty ? [] : tasks(before: task)
+        return (limits + causes(own.isEmpty ? culprits : own, lineLimit: 20, chain)).joined(separator: "\n")
+    }
+
+    /// A task, and the tasks for which it waits, also through others.
+    private func tasks(before task: UInt64) -> Set<UInt64> {
+        let targets = Dictionary(tasks.map { ($0.number, $0.targets) }) { first, _ in first }
+        var (found, pending) = (Set([task]), [task])
+        while let next = pending.popLast() {
+            for case .task(let target) in targets[next] ?? [] where found.insert(target).inserted {
+                pending.append(target)
+            }
+        }
+        return found
     }
 
     private func text(lineLimit: Int) -> String {
@@ -34,11 +47,12 @@ extension TaskDump: CustomStringConvertible {
         return ([head] + overview + causes).joined(separator: "\n")
     }
 
-    private func causes(_ culprits: [Culprit], lineLimit: Int) -> [String] {
+    /// - Parameter chain: The tasks that stand for equal ones.
+    private func causes(_ culprits: [Culprit], lineLimit: Int, _ chain: Set<UInt64> = []) -> [String] {
         var lines: [String] = []
         let entries = Dictionary(tasks.map { ($0.number, $0) }) { first, _ in first }
         for (index, culprit) in culprits.enumerated() {
-            let details = details(of: culprit, entries)
+            let details = details(of: culprit, entries, chain)
             // The last line may be needed for the number of the others.
             let isLast = index == culprits.count - 1
             if lines.count + 1 + details.count + (isLast ? 0 : 1) > lineLimit, index > 0 {
@@ -53,33 +67,45 @@ extension TaskDump: CustomStringConvertible {
     }
 
     /// The tasks of a culprit and the tasks that it holds up. Equal tasks are one line.
-    private func details(of culprit: Culprit, _ entries: [UInt64: Entry]) -> [String] {
+    private func details(of culprit: Culprit, _ entries: [UInt64: Entry], _ chain: Set<UInt64>) -> [String] {
         let members = culprit.tasks.compactMap { entries[$0] }
+        let shown = members.first { chain.contains($0.number) } ?? members.first
         var lines: [String] = []
         if culprit.isCycle {
             lines += members.prefix(6).map { "    \($0.heading)" }
-        } else if let first = members.first {
+        } else if let shown {
             let others = members.count > 1 ? " and \(members.count - 1) more" : ""
-            lines.append("    \(first.heading)\(others)")
-            let callers = first.frames.filter { $0.owner == .program && $0.place != nil }.dropFirst().prefix(3)
-            if !callers.isEmpty { lines.append("    called by \(callers.map(\.description).joined(separator: " ← "))") }
+            lines.append("    \(shown.heading)\(others)")
+            // An inlined function has the line of the function that contains it, twice.
+            let callers = shown.frames.filter { $0.owner == .program && $0.place != nil }.map(\.description)
+            let distinct = zip(callers, callers.dropFirst()).filter { $0 != $1 }.map(\.1).prefix(3)
+            if !distinct.isEmpty { lines.append("    called by \(distinct.joined(separator: " ← "))") }
         }
-        var groups: [(text: String, numbers: [UInt64])] = []
+        lines += groups(of: culprit.heldUp.compactMap { entries[$0] }, chain)
+        return lines
+    }
+
+    /// Equal tasks are one line. Those of the chain come first, those with code of libraries only come last.
+    private func groups(of heldUp: [Entry], _ chain: Set<UInt64>) -> [String] {
+        var groups: [(text: String, rank: Int, numbers: [UInt64])] = []
         var positions: [String: Int] = [:]
-        for entry in culprit.heldUp.compactMap({ entries[$0] }) {
-            let text = entry.groupDescription
+        for entry in heldUp {
+            let isOfProgram = entry.frames.contains { $0.owner != .system }
+            let text = isOfProgram ? entry.groupDescription : "of libraries"
+            let rank = isOfProgram ? chain.contains(entry.number) ? 0 : 1 : 2
             if let position = positions[text] {
                 groups[position].numbers.append(entry.number)
+                groups[position].rank = min(groups[position].rank, rank)
             } else {
                 positions[text] = groups.count
-                groups.append((text, [entry.number]))
+                groups.append((text, rank, [entry.number]))
             }
         }
-        groups.sort { $0.numbers.count > $1.numbers.count }
-        for group in groups.prefix(4) {
+        groups.sort { ($0.rank, $1.numbers.count) < ($1.rank, $0.numbers.count) }
+        var lines = groups.prefix(4).map { group in
             let isOne = group.numbers.count == 1
-            lines.append(
-                "    held up: \(isOne ? "task \(group.numbers[0])" : "\(group.numbers.count) tasks"), \(group.text)")
+            let subject = isOne ? "task \(group.numbers[0])" : "\(group.numbers.count) tasks"
+            return "    held up: \(subject)\(group.rank == 2 ? " " : ", ")\(group.text)"
         }
         if groups.count > 4 {
             lines.append("    … and \(groups.dropFirst(4).reduce(0) { $0 + $1.numbers.count }) more")
@@ -129,7 +155,9 @@ extension TaskDump.Entry {
         switch wait {
         case .task(let number): "waits for task \(number)"
         case .children(let numbers):
-            numbers.isEmpty ? "waits for a group without living tasks" : "waits for \(numbers.count) tasks of its group"
+            numbers.isEmpty
+                ? "waits for a group without living tasks"
+                : "waits for \(numbers.count) \(numbers.count == 1 ? "child" : "children") of its group"
         case .actor(let type, _, let holder):
             "waits for the actor \(type.onOneLine)"
                 + (holder.map { ", on which task \($0) runs" } ?? ", on which no task runs")

@@ -222,6 +222,9 @@ void taskDumpReadCallers(
 /// Whether new tasks lead to this module. False if the runtime is linked statically.
 int taskDumpTakesTasks(void);
 
+/// Whether the program contains the runtime, so that this module does not learn of new tasks.
+int taskDumpIsStatic(void);
+
 // MARK: Programs
 
 /// The signals that programs use for dumps.

@@ -139,7 +139,8 @@
                         Comment(rawValue: text), severity: .warning, sourceLocation: entry.test.sourceLocation)
                 #endif
             }
-            Attachment.record(dump.fullDescription, named: "task-dump.txt")
+            let name = entry.test.displayName ?? entry.test.name
+            Attachment.record("\(name): \(text)\n\n\(dump.fullDescription)", named: "task-dump.txt")
         }
 
         // MARK: The thread
