@@ -8,7 +8,7 @@ struct ReadyJobsTests {
     private func job(_ task: UInt64, isMain: Bool = false, rank: UInt64 = 0) -> ReadyJob {
         // The list does not use the reference.
         let job = unsafeBitCast(UInt(task), to: UnownedJob.self)
-        return ReadyJob(job: job, task: task, isMain: isMain, entry: nil, rank: rank)
+        return ReadyJob(job: job, task: task, isMain: isMain, entry: nil, rank: rank, number: 0)
     }
 
     /// The jobs that can be chosen, from all jobs in the usual order.
@@ -27,6 +27,11 @@ struct ReadyJobsTests {
             if grows || plain.isEmpty {
                 let isMain = random.happens(percent: mostMain)
                 let new = job(UInt64(number), isMain: isMain, rank: random.next() | 1)
+                if random.happens(percent: 10) {
+                    ready.putBack(new)
+                    plain.insert(new, at: 0)
+                    continue
+                }
                 let isNext = random.happens(percent: 30)
                 ready.add(new, isNext: isNext)
                 let precedes = isNext && !(isMain && plain.contains(where: \.isMain))
