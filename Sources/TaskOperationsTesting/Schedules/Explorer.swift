@@ -113,7 +113,7 @@ struct Explorer {
     /// The observation that a schedule passes; nil if a test names a schedule of its own, which may pass.
     private func passNote(_ schedule: Schedule, _ record: ScheduleRecord) -> String? {
         guard let missing = schedule.changes.first(where: { !record.changes.contains($0) }) else {
-            return settings.isOfEnvironment ? "The schedule \(schedule) passes." : nil
+            return settings.isOfEnvironment ? "The schedule \(schedule) passes. \(Self.hashingNote)" : nil
         }
         let width = record.widths.indices.contains(missing.step) ? record.widths[missing.step] : 0
         return "The schedule \(schedule) passes, but it is none of this program: at step \(missing.step), "
@@ -122,6 +122,11 @@ struct Explorer {
 
     private static var arrivalNote: String {
         "Other threads resumed tasks. A schedule is not repeatable from there."
+    }
+
+    private static var hashingNote: String {
+        "If it failed in another process, the order of a Set or Dictionary may decide: set SWIFT_DETERMINISTIC_HASHING=1 "
+            + "for both."
     }
 
     private static var answerNote: String {

@@ -16,7 +16,8 @@ struct ScheduleReport {
         symbols = Symbols(addresses)
     }
 
-    /// One line for each step. Long runs of steps of the usual order are left out.
+    /// One line for each step. Long runs of steps of the usual order are left out, and steps without an event in which
+    /// the task of the step before continues.
     var lines: [String] {
         let changes = trace.steps.indices.filter { !trace.steps[$0].changes.isEmpty }
         let shown = trace.steps.indices.filter { index in
@@ -25,6 +26,7 @@ struct ScheduleReport {
         }
         var lines: [String] = []
         for (position, index) in shown.enumerated() {
+            if position > 0, isQuiet(index) { continue }
             if position > 0, shown[position - 1] != index - 1 {
                 lines.append("       … \(index - shown[position - 1] - 1) steps of the usual order")
             }
@@ -33,6 +35,12 @@ struct ScheduleReport {
         }
         if !changes.isEmpty { lines.append("→ a change of the usual order; the failure needs each of them") }
         return lines
+    }
+
+    private func isQuiet(_ index: Int) -> Bool {
+        let step = trace.steps[index]
+        return index > 0 && step.changes.isEmpty && firstTask(of: trace.steps[index - 1]) == firstTask(of: step)
+            && step.events.allSatisfy { describe($0, in: step) == nil }
     }
 
     private func line(_ change: ScheduleTrace.Change) -> String {

@@ -101,7 +101,9 @@
                     await one
                 }
                 setenv("TASK_OPERATIONS_SCHEDULE", "usual", 1)
-                #expect(try Schedules(10).run(two).notes == ["The schedule usual passes."])
+                let passed = try Schedules(10).run(two).notes
+                #expect(passed.first?.hasPrefix("The schedule usual passes.") == true, "\(passed)")
+                #expect(passed.first?.contains("SWIFT_DETERMINISTIC_HASHING") == true)
                 setenv("TASK_OPERATIONS_SCHEDULE", "#7", 1)
                 #expect(try Schedules(10).run(two).notes == ["The first 7 schedules pass."])
                 unsetenv("TASK_OPERATIONS_SCHEDULE")
