@@ -313,9 +313,7 @@ extension ScheduleRun.State {
         let jobs = timers.advance()
         if jobs.isEmpty { return }
         trace?.note(.timePasses(to: timers.now))
-        // Jobs of the main actor keep their order.
-        for job in jobs.reversed() where !job.isMain { ready.add(job, isNext: true) }
-        for job in jobs where job.isMain { ready.add(job) }
+        for job in jobs.reversed() { ready.add(job, isNext: true) }
         record.changes.append(Change(step: step, .timePasses))
     }
 

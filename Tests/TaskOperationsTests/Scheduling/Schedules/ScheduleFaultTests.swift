@@ -47,6 +47,25 @@ struct ScheduleFaultTests {
         }
     }
 
+    @Test("A task that must run between two steps of another one is delayed until then", arguments: strategies.indices)
+    func window(_ strategy: Int) throws {
+        let body: @Sendable () async throws -> Void = {
+            let steps = Recorder<Int>()
+            let late = Task { steps.events.count }
+            let other = Task {
+                for step in 0..<6 {
+                    steps.record(step)
+                    await Task.yield()
+                }
+            }
+            await other.value
+            if await late.value == 3 { throw Fault() }
+        }
+        let found = try #require(failure(of: Self.schedules(strategy, 10_000), body))
+        #expect(found.notes.isEmpty)
+        #expect(failure(of: Schedules(only: found.schedule), body) != nil)
+    }
+
     @Test("A changed schedule is repeated exactly, whatever its strategy was", arguments: strategies.indices)
     func repetition(_ strategy: Int) throws {
         let found = try #require(
