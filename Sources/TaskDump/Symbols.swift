@@ -88,7 +88,8 @@ package struct Symbols: Sendable {
             var lines = addresses.flatMap { address in
                 offsets.map { offset in
                     var line = TaskDumpLine()
-                    line.address = address + offset
+                    // An address from memory that changes can have any value.
+                    line.address = address &+ offset
                     return line
                 }
             }

@@ -6,9 +6,10 @@ import Testing
 struct CulpritTests {
     /// A task that waits for others.
     private func task(
-        _ number: UInt64, _ function: String, waitsFor targets: [UInt64] = [], _ wait: TaskDump.Wait = .continuation
+        _ number: UInt64, _ function: String, waitsFor targets: [UInt64] = [], _ wait: TaskDump.Wait = .continuation,
+        line: UInt64? = nil, owner: TaskDump.Frame.Owner = .program
     ) -> TaskDump.Entry {
-        let frame = TaskDump.Frame(function: function, place: "File.swift:\(number)", owner: .program)
+        let frame = TaskDump.Frame(function: function, place: "File.swift:\(line ?? number)", owner: owner)
         var entry = TaskDump.Entry(
             number: number, name: nil, priority: .medium, isCancelled: false, creators: [], frames: [frame], wait: wait,
             parent: nil)
@@ -25,6 +26,31 @@ struct CulpritTests {
         #expect(all.map(\.tasks) == [[3]])
         #expect(all.map(\.heldUp) == [[1, 2]])
         #expect(all.first?.description.hasPrefix("1 task holds up 2 others: c (File.swift:3)") == true)
+    }
+
+    @Test("Of equal tasks, the one for which a task waits is shown, and its own line is the first of those held up")
+    func representative() {
+        let tasks = [
+            task(1, "a", line: 9), task(2, "a", line: 9), task(3, "test", waitsFor: [2]),
+            task(4, "library", waitsFor: [1], owner: .system),
+        ]
+        let lines = TaskDump(tasks: tasks).causes(of: 3).split(separator: "\n")
+        #expect(lines[1].hasPrefix("    task 2"))
+        #expect(lines[2] == "    held up: task 3, test (File.swift:3) waits for another task")
+        #expect(lines[3] == "    held up: task 4 of libraries")
+    }
+
+    @Test("A dump without a list of tasks has the threads that block")
+    func threads() {
+        let frame = TaskDump.Frame(function: "f", place: "File.swift:1", owner: .program)
+        let idle = TaskDump.Frame(function: "worker", place: nil, owner: .system)
+        let threads = [
+            TaskDump.ThreadEntry(number: 7, task: nil, blockedIn: "read", frames: [frame]),
+            TaskDump.ThreadEntry(number: 8, task: nil, blockedIn: "futex", frames: [idle]),
+        ]
+        let dump = TaskDump(tasks: [], threads: threads, limitation: "No tasks.")
+        #expect(dump.culprits.map(\.description) == ["1 thread: f (File.swift:1) blocks thread 7 in read"])
+        #expect(TaskDump(tasks: [], threads: threads).culprits.isEmpty)
     }
 
     @Test("The cause that holds up most tasks is first")

@@ -141,6 +141,13 @@
             await task.value
         }
 
+        @Test("An address that is none has no function")
+        func noAddress() {
+            let addresses: Set<UInt> = [0, 1, .max, .max - 7, .max / 2]
+            let symbols = Symbols(addresses)
+            for address in addresses { #expect(symbols[address] == nil) }
+        }
+
         @Test("The functions of a library have names in each look-up")
         func laterNames() throws {
             for name in ["swift_task_switch", "swift_continuation_await", "swift_continuation_init"] {
