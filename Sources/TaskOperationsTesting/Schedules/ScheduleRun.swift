@@ -146,8 +146,8 @@ final class ScheduleRun: TaskExecutor {
 struct ScheduleRecord: Sendable {
     /// The number of ready jobs at each step, with the delayed ones.
     var widths: [Int] = []
-    /// The positions that a strategy chose, by step, without those of the usual order.
-    var positions: [Int: Int] = [:]
+    /// The positions that a strategy chose, without those of the usual order.
+    var positions: [(step: Int, position: Int)] = []
     /// The changes that had an effect.
     var changes: [Change] = []
     /// The number of jobs that other threads caused.
@@ -265,7 +265,7 @@ extension ScheduleRun.State {
         }
         makeChanges(at: step)
         let choice = ready.count > 1 ? chooser.choose(at: step, among: &ready) : 0
-        if choice != 0 { record.positions[step] = choice }
+        if choice != 0 { record.positions.append((step, choice)) }
         if chooser.isRepeating { noteDelays(before: choice, at: step) }
         let next = ready.remove(at: choice)
         if chooser.isRepeating { endDelay(of: next, at: step) }

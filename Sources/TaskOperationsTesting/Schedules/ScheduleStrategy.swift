@@ -91,7 +91,8 @@ struct Chooser: Sendable {
 
     /// Repeats the choices that another chooser has made.
     init(repeating record: ScheduleRecord) {
-        rule = .repeated(record.positions, faults: record.changes)
+        let positions = record.positions.map { ($0.step, $0.position) }
+        rule = .repeated(Dictionary(uniqueKeysWithValues: positions), faults: record.changes)
         mayCancel = record.cancelsTest != nil
         generator = SeededGenerator(seed: 0)
     }
