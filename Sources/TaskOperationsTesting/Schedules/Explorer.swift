@@ -207,7 +207,7 @@ extension Explorer {
 extension Explorer {
     /// Whether an error says that a task was cancelled. Libraries have errors of their own for this.
     private static func isCancellation(_ error: any Error) -> Bool {
-        error is CancellationError || "\(error)".lowercased().contains("cancel")
+        error is CancellationError || "\(error)".lowercased().includes("cancel")
     }
 
     /// Cancels a body that waits forever, so that it can end.
