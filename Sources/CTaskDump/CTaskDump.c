@@ -129,6 +129,7 @@ int taskDumpOnSignal(int number, void (*function)(void)) {
 int taskDumpBegin(void) { return 0; }
 size_t taskDumpList(TaskDumpBirth *births, size_t capacity) { return 0; }
 void taskDumpFreeNames(TaskDumpBirth *births, size_t count) {}
+int taskDumpIsListed(const void *task, uint64_t number) { return 1; }
 void taskDumpBeginProgress(void) {}
 void taskDumpIgnoreThread(void) {}
 uint64_t taskDumpProgress(void) { return 0; }
@@ -382,6 +383,16 @@ size_t taskDumpList(TaskDumpBirth *births, size_t capacity) {
     Copies copies = {births, count, capacity};
     _swift_concurrency_debug_task_registryWalk(copyRegistered, &copies);
     return copies.count;
+}
+
+int taskDumpIsListed(const void *task, uint64_t number) {
+    if (_swift_concurrency_debug_task_registryWalk) return 1;
+    Shard *shard = shardOf(task);
+    pthread_mutex_lock(&shard->lock);
+    TaskDumpBirth *birth = shard->capacity ? place(shard, task) : 0;
+    int isListed = birth && birth->task == task && birth->number == number;
+    pthread_mutex_unlock(&shard->lock);
+    return isListed;
 }
 
 void taskDumpFreeNames(TaskDumpBirth *births, size_t count) {

@@ -73,6 +73,8 @@ struct Snapshot {
             guard next.address != 0, indices[next.address] == nil,
                 let (state, children) = Self.read(next.address, next.number)
             else { continue }
+            // The memory of a task that ends meanwhile has any content.
+            if births[state.number] != nil, taskDumpIsListed(state.task!, state.number) == 0 { continue }
             indices[next.address] = states.count
             numbers.insert(state.number)
             states.append(state)

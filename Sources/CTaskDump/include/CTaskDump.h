@@ -33,6 +33,10 @@ typedef struct {
 /// With Swift 6.5, the tasks of the runtime's list follow, also those that were created before. They have no callers.
 size_t taskDumpList(TaskDumpBirth *_Nullable births, size_t capacity);
 
+/// Whether a task that was listed is still listed, so that its memory was that of the task until now. With the list of
+/// Swift 6.5 this is not known, and the result is 1.
+int taskDumpIsListed(const void *_Nonnull task, uint64_t number);
+
 /// Frees the names of copied tasks.
 void taskDumpFreeNames(TaskDumpBirth *_Nullable births, size_t count);
 
