@@ -47,7 +47,7 @@ extension TaskDump: CustomStringConvertible {
         return ([head] + overview + causes).joined(separator: "\n")
     }
 
-    /// - Parameter chain: The tasks that stand for equal ones.
+    /// - Parameter chain: Of equal tasks, one of these is shown.
     private func causes(_ culprits: [Culprit], lineLimit: Int, _ chain: Set<UInt64> = []) -> [String] {
         var lines: [String] = []
         let entries = Dictionary(tasks.map { ($0.number, $0) }) { first, _ in first }

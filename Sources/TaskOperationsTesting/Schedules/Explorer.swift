@@ -187,7 +187,8 @@ extension Explorer {
             // A cancelled loop that ignores errors would not suspend any more. It would then keep this thread forever.
             if ending == .stuck { end(task, of: run, isFinished) }
             if !isFinished() { exploration.noteLeftTask() }
-            // A test may wait for what a cancelled task of its own does no more. It need not end before its own cancellation.
+            // Only another task was cancelled. The test may wait for its work, and needs to end only when it is cancelled
+            // itself.
             if record.cancelsTest == false, isFinished() || ending == .endless { (cause, dump) = (nil, nil) }
         } else if case .failure(let error) = result.value.withLock({ $0 }) {
             if record.cancelsTest == nil || !Self.isCancellation(error) {
@@ -213,6 +214,7 @@ extension Explorer {
     /// Cancels a body that waits forever, so that it can end.
     private func end(_ task: Task<Void, Never>, of run: ScheduleRun, _ isFinished: () -> Bool) {
         exploration.isEndingStuckBody = true
+        run.forgetCancellation()
         task.cancel()
         _ = run.run(
             stepLimit: run.progress.steps + 10_000, patience: .zero, answerPatience: .zero, isFinished: isFinished)

@@ -65,7 +65,7 @@ struct SchedulePlan: Sendable {
 
     /// Adds the schedules with one delay more, as far as they can still be run.
     private mutating func extend(_ list: [Change], _ record: ScheduleRecord, _ limit: Int) {
-        // A change without an effect adds nothing to what the shorter list has.
+        // A schedule with a change that has no effect equals a shorter one.
         guard list.count < limit, record.changes.count == list.count else { return }
         // Several jobs can be delayed at one step.
         for step in (list.last?.step ?? 0)..<record.widths.count where record.widths[step] > 1 && lists.count <= count {

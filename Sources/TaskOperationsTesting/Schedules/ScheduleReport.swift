@@ -43,7 +43,7 @@ struct ScheduleReport {
             && step.events.allSatisfy { describe($0, in: step) == nil }
     }
 
-    private func line(_ change: ScheduleTrace.Change) -> String {
+    private func line(_ change: ScheduleTrace.Difference) -> String {
         switch change {
         case .delay(let task, .max): "→        \(label(task)) waits until no other job is ready"
         case .delay(let task, let end): "→        \(label(task)) waits until step \(end)"

@@ -116,6 +116,9 @@ final class ScheduleRun: TaskExecutor {
         }
     }
 
+    /// Removes the limit of steps that follows a cancellation, so that the body can be ended.
+    func forgetCancellation() { state.withLock { $0.lastStep = .max } }
+
     /// Returns the tasks that the run has retained.
     func takeTasks() -> [CreatedTask] {
         state.withLock { state in
@@ -343,9 +346,7 @@ extension ScheduleRun.State {
     private mutating func endPolling() {
         idleSteps = 0
         if !delayed.isEmpty { return ready.putBack(delayed.removeFirst()) }
-        let jobs = timers.advance()
-        if jobs.isEmpty { timers.pass() }
-        for job in jobs { ready.add(job) }
+        if advance() == nil { timers.pass() }
     }
 
     /// Describes a position that a chooser repeats: the jobs before it wait until they are chosen.
@@ -371,13 +372,14 @@ extension ScheduleRun.State {
     }
 }
 
-/// A task that an exploration may cancel.
+/// A task that an exploration may cancel. It can end before.
+// Sendable: any thread may retain, release and cancel a task.
 struct CreatedTask: @unchecked Sendable {
     /// The number that the runtime gave to the task.
     let number: UInt64
-    // A task, which any thread may retain, release and cancel. It can end before.
     private let object: AnyObject
 
+    /// - Parameter object: The task. The caller has a reference to it.
     init(number: UInt64, _ object: UnsafeRawPointer) {
         self.number = number
         self.object = Unmanaged<AnyObject>.fromOpaque(object).takeUnretainedValue()

@@ -13,7 +13,8 @@ public struct ScheduleStrategy: Sendable {
     let kind: Kind
 
     /// Alternates between `priorities()` and `uniform`. Of 35 programs with faults of public reports, `uniform` finds
-    /// all within 9 schedules; `priorities()` needs more for most, but reaches orders in which one task waits long. `exhaustive()` finds all within 22.
+    /// all within 9 schedules; `priorities()` needs more for most, but reaches orders in which one task waits long.
+    /// `exhaustive()` finds all within 22.
     public static var mixed: Self { Self(kind: .mixed) }
 
     /// Gives each task a random priority, and runs the ready task of the highest priority. At up to `depth - 1` random
@@ -37,7 +38,8 @@ public struct ScheduleStrategy: Sendable {
     public static func exhaustive(delays: Int = 2) -> Self { Self(kind: .exhaustive(delays: max(delays, 0))) }
 }
 
-/// The events that an exploration causes in half of its schedules, beside the order of the jobs.
+/// The events that an exploration causes in half of its schedules, beside the order of the jobs. The strategy
+/// `exhaustive` causes none.
 public struct ScheduleFaults: OptionSet, Sendable {
     public let rawValue: Int
 
@@ -97,8 +99,7 @@ struct Chooser: Sendable {
         generator = SeededGenerator(seed: 0)
     }
 
-    /// - Parameters:
-    ///   - length: The expected number of steps.
+    /// - Parameter length: The expected number of steps.
     init(_ strategy: ScheduleStrategy, seed: UInt64, length: Int, _ faults: ScheduleFaults) {
         self.length = max(length, 1)
         var random = SeededGenerator(seed: seed)

@@ -33,12 +33,12 @@ struct ScheduleTrace: Sendable {
         let task: UInt64
         let isMain: Bool
         /// The differences from the usual order that precede the step.
-        let changes: [Change]
+        let changes: [Difference]
         var events: [Event] = []
     }
 
     /// A difference from the usual order.
-    enum Change: Sendable {
+    enum Difference: Sendable {
         case delay(task: UInt64, until: Int)
         case timePasses(to: Int64)
         case cancellation(task: UInt64)
@@ -46,13 +46,13 @@ struct ScheduleTrace: Sendable {
 
     private(set) var steps: [Step] = []
     /// The changes that precede the next step.
-    private var changes: [Change] = []
+    private var changes: [Difference] = []
     /// The positions of the tasks in the order of their creation, from 1.
     private(set) var numbers: [UInt64: Int] = [:]
     /// The tasks whose creation was seen.
     var births: [UInt64: TaskBirth] = [:]
 
-    mutating func note(_ change: Change) { changes.append(change) }
+    mutating func note(_ change: Difference) { changes.append(change) }
 
     mutating func noteStep(_ number: Int, _ task: UInt64, isMain: Bool) {
         steps.append(Step(number: number, task: task, isMain: isMain, changes: changes))

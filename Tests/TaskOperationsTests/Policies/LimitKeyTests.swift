@@ -28,6 +28,20 @@ struct LimitKeyTests {
         #expect(hosts.available == 5 && queues.allSatisfy { $0.claimCount == 0 })
     }
 
+    @Test("Each key and the total are used up to their capacities", .schedules(20))
+    func capacitiesInUse() async throws {
+        let hosts = AsyncSemaphore(capacity: 5, perKey: 2)
+        let (queue, gate) = (TaskOperationQueue(maxConcurrentOperationCount: 12), Gate())
+        let operations = (0..<12).map { number in
+            queue.addOperation(.limit(hosts, key: number % 3)) { await gate.pass() }
+        }
+        await gate.waitForArrivals(5)
+        #expect(hosts.available == 0)
+        #expect((0..<3).map { hosts.takenCount(for: $0) }.sorted() == [1, 2, 2])
+        gate.open()
+        for operation in operations { try await operation.value }
+    }
+
     @Test("An optional key is the key that it contains, and nil is no key")
     func optionalKeys() async throws {
         let hosts = AsyncSemaphore(capacity: 8, perKey: 1)

@@ -71,7 +71,7 @@
         @Test("Dumps beside tasks that are created and end at full speed agree with a journal")
         func churn() async {
             await #expect(processExitsWith: .success) {
-                let (output, status) = try Program.run("churn", "3")
+                let (output, status) = try Program.run("churn", "10")
                 #expect(status == 0, "\(output)")
             }
         }

@@ -30,12 +30,12 @@ struct ReadyJobsTests {
                 if random.happens(percent: 10) {
                     ready.putBack(new)
                     plain.insert(new, at: 0)
-                    continue
+                } else {
+                    let isNext = random.happens(percent: 30)
+                    ready.add(new, isNext: isNext)
+                    let precedes = isNext && !(isMain && plain.contains(where: \.isMain))
+                    plain.insert(new, at: precedes ? 0 : plain.count)
                 }
-                let isNext = random.happens(percent: 30)
-                ready.add(new, isNext: isNext)
-                let precedes = isNext && !(isMain && plain.contains(where: \.isMain))
-                plain.insert(new, at: precedes ? 0 : plain.count)
             } else {
                 let position = random.number(below: able(plain).count)
                 let expected = able(plain)[position]

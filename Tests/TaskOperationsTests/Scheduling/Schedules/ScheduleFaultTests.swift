@@ -21,16 +21,7 @@ struct ScheduleFaultTests {
     @Test("A task that waits for long is one change of the usual order", arguments: 0..<2)
     func delay(_ strategy: Int) throws {
         let found = failure(of: Self.schedules(strategy)) {
-            let steps = Recorder<Int>()
-            let late = Task { steps.events.count }
-            let other = Task {
-                for step in 0..<30 {
-                    steps.record(step)
-                    await Task.yield()
-                }
-            }
-            await other.value
-            if await late.value == 30 { throw Fault() }
+            if await stepsBeforeLateTask(of: 30) == 30 { throw Fault() }
         }
         #expect(try #require(found).schedule.split(separator: ",").count == 1)
     }
@@ -50,16 +41,7 @@ struct ScheduleFaultTests {
     @Test("A task that must run between two steps of another one is delayed until then", arguments: strategies.indices)
     func window(_ strategy: Int) throws {
         let body: @Sendable () async throws -> Void = {
-            let steps = Recorder<Int>()
-            let late = Task { steps.events.count }
-            let other = Task {
-                for step in 0..<6 {
-                    steps.record(step)
-                    await Task.yield()
-                }
-            }
-            await other.value
-            if await late.value == 3 { throw Fault() }
+            if await stepsBeforeLateTask(of: 6) == 3 { throw Fault() }
         }
         let found = try #require(failure(of: Self.schedules(strategy, 10_000), body))
         #expect(found.notes.isEmpty)
@@ -159,6 +141,20 @@ struct ScheduleFaultTests {
         #expect(operations.allSatisfy { $0.isFinished })
         #expect(permits.available == 1)
     }
+}
+
+/// The number of steps of one task before another one, which was created earlier, begins.
+private func stepsBeforeLateTask(of count: Int) async -> Int {
+    let steps = Recorder<Int>()
+    let late = Task { steps.events.count }
+    let other = Task {
+        for step in 0..<count {
+            steps.record(step)
+            await Task.yield()
+        }
+    }
+    await other.value
+    return await late.value
 }
 
 /// Loads a value within five seconds, and then once more.
