@@ -130,6 +130,7 @@ int taskDumpBegin(void) { return 0; }
 size_t taskDumpList(TaskDumpBirth *births, size_t capacity) { return 0; }
 void taskDumpFreeNames(TaskDumpBirth *births, size_t count) {}
 int taskDumpIsListed(const void *task, uint64_t number) { return 1; }
+int taskDumpIsLiving(const void *task, uint64_t number) { return 0; }
 void taskDumpBeginProgress(void) {}
 void taskDumpIgnoreThread(void) {}
 uint64_t taskDumpProgress(void) { return 0; }
@@ -588,17 +589,20 @@ __attribute__((weak)) void dispatch_after_f(uint64_t when, void *queue, void *co
 
 // MARK: - Beginning
 
+/// Whether the tasks of this runtime can be read.
+static int isRuntimeKnown(void) {
+    return &_swift_concurrency_debug_asyncTaskMetadata && &_swift_concurrency_debug_asyncTaskSize &&
+           &_swift_concurrency_debug_internal_layout_version && &_swift_concurrency_debug_future_adapter &&
+           &_swift_concurrency_debug_non_future_adapter && swift_task_getJobTaskId && swift_task_getCurrent &&
+           swift_task_getCurrentExecutor && _swift_concurrency_debug_internal_layout_version == knownVersion &&
+           (taskSize == knownTaskSize || _swift_concurrency_debug_task_registryWalk);
+}
+
 /// Begins, unless that is done.
 static int begin(void) {
     static pthread_mutex_t beginning = PTHREAD_MUTEX_INITIALIZER;
     if (__atomic_load_n(&isListing, __ATOMIC_ACQUIRE)) return 1;
-    if (!&_swift_concurrency_debug_asyncTaskMetadata || !&_swift_concurrency_debug_asyncTaskSize ||
-        !&_swift_concurrency_debug_internal_layout_version || !&_swift_concurrency_debug_future_adapter ||
-        !&_swift_concurrency_debug_non_future_adapter || !swift_task_getJobTaskId || !swift_task_getCurrent ||
-        !swift_task_getCurrentExecutor || _swift_concurrency_debug_internal_layout_version != knownVersion ||
-        (taskSize != knownTaskSize && !_swift_concurrency_debug_task_registryWalk) ||
-        !taskDumpTakesTasks())
-        return 0;
+    if (!isRuntimeKnown() || !taskDumpTakesTasks()) return 0;
     pthread_mutex_lock(&beginning);
     if (!isListing) {
         Destroy **slot = (Destroy **)_swift_concurrency_debug_asyncTaskMetadata - 2;
@@ -639,6 +643,12 @@ static int isSame(const Task *one, const Task *other) {
 static int isLivingTask(const Task *task) {
     return task->isa == _swift_concurrency_debug_asyncTaskMetadata && (task->jobFlags & kindMask) == 0 &&
            !(task->flags & isComplete);
+}
+
+int taskDumpIsLiving(const void *task, uint64_t number) {
+    Task head;
+    if (__atomic_load_n(&isListing, __ATOMIC_ACQUIRE) ? !taskDumpIsListed(task, number) : !isRuntimeKnown()) return 0;
+    return COPY(task, head) && isLivingTask(&head) && numberOf(&head) == number;
 }
 
 /// A task and the memory after it, up to the end of a page. Most functions of a task have their contexts there, so one

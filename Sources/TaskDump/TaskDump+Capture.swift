@@ -22,11 +22,17 @@ extension TaskDump {
             : "Tasks are not listed: the layout of this runtime or system is not known."
     }
 
-    /// Lists the tasks that are created from now on.
-    package static func begin() { _ = taskDumpBegin() }
+    /// Lists the tasks that are created from now on. Returns false if this runtime or system does not allow it.
+    @discardableResult
+    package static func begin() -> Bool { taskDumpBegin() != 0 }
 
     /// The numbers of the listed tasks. Some may have ended a moment ago.
     package static var listedTasks: Set<UInt64> { Set(Snapshot.list().map(\.number)) }
+
+    /// Whether a task has not ended. If tasks are not listed, the memory of an ended task can look like the task.
+    package static func isLiving(_ task: UnsafeRawPointer, number: UInt64) -> Bool {
+        taskDumpIsLiving(task, number) != 0
+    }
 
     /// Only some tasks.
     package func filtered(_ isIncluded: (UInt64) -> Bool) -> TaskDump {

@@ -37,6 +37,9 @@ size_t taskDumpList(TaskDumpBirth *_Nullable births, size_t capacity);
 /// Swift 6.5 this is not known, and the result is 1.
 int taskDumpIsListed(const void *_Nonnull task, uint64_t number);
 
+/// Whether a task has not ended. The memory of a task that was freed can look like the task, unless tasks are listed.
+int taskDumpIsLiving(const void *_Nonnull task, uint64_t number);
+
 /// Frees the names of copied tasks.
 void taskDumpFreeNames(TaskDumpBirth *_Nullable births, size_t count);
 

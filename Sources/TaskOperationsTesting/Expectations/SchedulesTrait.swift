@@ -96,13 +96,14 @@
         ///   - strategy: The choice of the jobs.
         ///   - also: Schedules of earlier failures, which run first. A failure names its schedule, for example `1-,4-17`.
         ///   - faults: The events that happen at any step of half of the schedules.
+        ///   - leaks: The result of a schedule that passes, and leaves tasks that never end.
         public static func schedules(
             _ count: Int = 1_000, _ strategy: ScheduleStrategy = .mixed, also: [String] = [],
-            faults: ScheduleFaults = []
+            faults: ScheduleFaults = [], leaks: ScheduleLeaks = .note
         ) -> Self {
             var schedules = Schedules(count, strategy)
             schedules.also = also
-            schedules.faults = faults
+            (schedules.faults, schedules.leaks) = (faults, leaks)
             return Self(schedules)
         }
 
@@ -112,11 +113,13 @@
         ///   - duration: The real time after which no further schedule begins.
         ///   - strategy: The choice of the jobs.
         ///   - faults: The events that happen at any step of half of the schedules.
+        ///   - leaks: The result of a schedule that passes, and leaves tasks that never end.
         public static func schedules(
-            within duration: Duration, _ strategy: ScheduleStrategy = .mixed, faults: ScheduleFaults = []
+            within duration: Duration, _ strategy: ScheduleStrategy = .mixed, faults: ScheduleFaults = [],
+            leaks: ScheduleLeaks = .note
         ) -> Self {
             var schedules = Schedules(.max, strategy)
-            schedules.faults = faults
+            (schedules.faults, schedules.leaks) = (faults, leaks)
             schedules.duration = duration
             return Self(schedules)
         }
@@ -165,8 +168,11 @@
             state.withLock { $0.report = report }
         }
 
-        /// Reports that a schedule passes which the environment named.
+        /// Reports that a schedule passes which the environment named, and attaches what limits the result.
         func report(_ summary: ScheduleSummary) {
+            if !summary.notes.isEmpty {
+                Attachment.record(summary.notes.joined(separator: "\n"), named: "schedules.txt")
+            }
             guard let note = summary.repetition else { return }
             state.withLock { $0.report = "" }
             #if compiler(>=6.3)

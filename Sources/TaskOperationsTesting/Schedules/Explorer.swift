@@ -16,7 +16,8 @@ struct Explorer {
         let identity: String?
         let record: ScheduleRecord
         let trace: ScheduleTrace?
-        /// The tasks of a traced body that waits forever.
+        let leavesTasks: Bool
+        /// The tasks of a traced run that wait forever.
         var dump: TaskDump?
 
         var schedule: Schedule { Schedule(seed: seed, record.changes) }
@@ -36,6 +37,8 @@ struct Explorer {
     /// Whether another thread has resumed a task in any run.
     private var hasArrivals = false
     private var wasStuck = false
+    /// Whether the first schedule leaves tasks that never end.
+    private var leavesTasks = false
     /// Whether the time moved in any run before the answer of another thread.
     private var movesBeforeAnswer = false
     /// The observation about a schedule that was to be repeated, and passes.
@@ -62,6 +65,7 @@ struct Explorer {
                 ScheduleFailure(
                     cause: .environment(fault), schedule: "usual", place: (0, settings.count), trace: nil, notes: []))
         }
+        if settings.leaks == .fail, !TaskDump.begin() { notes.append(Self.unlistedNote) }
         var plan = SchedulePlan(settings)
         let end = settings.duration.map { ContinuousClock.now + $0 }
         for number in 0..<settings.count {
@@ -77,6 +81,7 @@ struct Explorer {
                 return .failure(
                     settings.only == nil ? explain(found, number: number + 1) : report(found, number: number + 1))
             }
+            if number == 0 { leavesTasks = found.leavesTasks }
             if let only = settings.only { repetition = passNote(only, found.record) }
             // The length of an endless schedule says nothing about the others.
             if found.ending != .endless { plan.note(found.record) }
@@ -88,7 +93,10 @@ struct Explorer {
         return .success(summary(settings.count, isComplete: plan.isComplete))
     }
 
-    private func summary(_ count: Int, isComplete: Bool) -> ScheduleSummary {
+    private mutating func summary(_ count: Int, isComplete: Bool) -> ScheduleSummary {
+        if leavesTasks, count > 1, let dump = attempt(Chooser(Schedule()), 0, isTraced: true).dump {
+            notes.append("The body leaves tasks that never end. \(dump.causes)")
+        }
         let arrivals = hasArrivals && !notes.contains(Self.arrivalNote) ? [Self.arrivalNote] : []
         let answers = movesBeforeAnswer ? [Self.answerNote] : []
         let repeated = repetition.map { [$0] } ?? []
@@ -127,6 +135,10 @@ struct Explorer {
     private static var hashingNote: String {
         "If it failed in another process, the order of a Set or Dictionary may decide: set SWIFT_DETERMINISTIC_HASHING=1 "
             + "for both."
+    }
+
+    private static var unlistedNote: String {
+        "Tasks that never end are not found: the layout of this runtime or system is not known."
     }
 
     private static var answerNote: String {
@@ -181,9 +193,7 @@ extension Explorer {
             wasStuck = wasStuck || ending == .stuck
             cause = ending == .stuck ? .stuck : .endless
             identity = "\(ending)"
-            if ending == .stuck, run.trace != nil {
-                dump = TaskDump.capture(explaining: .operations).filtered { run.hasCreated($0) }
-            }
+            if ending == .stuck { dump = self.dump(of: run) }
             // A cancelled loop that ignores errors would not suspend any more. It would then keep this thread forever.
             if ending == .stuck { end(task, of: run, isFinished) }
             if !isFinished() { exploration.noteLeftTask() }
@@ -196,16 +206,23 @@ extension Explorer {
                 identity = "\(type(of: error))"
             }
         }
+        let leavesTasks = ending == .finished && cause == nil && run.hasLivingTasks
+        if leavesTasks, settings.leaks == .fail { (cause, identity) = (.leaked, "leaked") }
+        if leavesTasks { dump = self.dump(of: run) }
         run.close(isFinished: isFinished())
         result.tasks.withLock { $0 = run.takeTasks() }
         return Attempt(
             seed: thread.pointee.usesSeed == 0 ? 0 : seed, ending: ending, cause: cause, identity: identity,
-            record: record,
-            trace: trace, dump: dump)
+            record: record, trace: trace, leavesTasks: leavesTasks, dump: dump)
     }
 }
 
 extension Explorer {
+    /// The living tasks of a run; nil if it is not traced.
+    private func dump(of run: ScheduleRun) -> TaskDump? {
+        run.trace == nil ? nil : TaskDump.capture(explaining: .operations).filtered { run.hasCreated($0) }
+    }
+
     /// Whether an error says that a task was cancelled. Libraries have errors of their own for this.
     private static func isCancellation(_ error: any Error) -> Bool {
         error is CancellationError || "\(error)".lowercased().includes("cancel")

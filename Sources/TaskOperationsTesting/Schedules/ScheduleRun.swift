@@ -1,5 +1,6 @@
 internal import CSchedules
 internal import Synchronization
+internal import TaskDump
 internal import TaskOperations
 
 /// Runs the jobs of one schedule on the calling thread, in virtual time. Time moves to the next deadline when no job is
@@ -68,7 +69,7 @@ final class ScheduleRun: TaskExecutor {
         thread.pointee.mainExecutor = unsafeBitCast(main.asUnownedSerialExecutor(), to: SchedulesExecutor.self)
         thread.pointee.pausedExecutor = unsafeBitCast(paused.asUnownedSerialExecutor(), to: SchedulesExecutor.self)
         (thread.pointee.elapsed, thread.pointee.foreignWork) = (0, 0)
-        thread.pointee.created = { ScheduleRun.current.noteBirth(of: $0, $1, TaskBirth(name: $2, callers: $3)) }
+        thread.pointee.created = { ScheduleRun.current.noteBirth(of: $0, $1, TaskBirth($1, name: $2, callers: $3)) }
         thread.pointee.switching = isTraced ? { ScheduleRun.current.traceSwitch($0, $1, $2) } : nil
         thread.pointee.enqueue = { ScheduleRun.current.takeGlobal(unsafeBitCast($0, to: UnownedJob.self), $1) }
     }
@@ -86,6 +87,13 @@ final class ScheduleRun: TaskExecutor {
         state.withLock { state in
             state.trace?.births = state.births
             return state.trace
+        }
+    }
+
+    /// Whether tasks of the run have not ended, other than children.
+    var hasLivingTasks: Bool {
+        state.withLock { $0.births }.contains { number, birth in
+            UnsafeRawPointer(bitPattern: birth.address).map { TaskDump.isLiving($0, number: number) } ?? false
         }
     }
 

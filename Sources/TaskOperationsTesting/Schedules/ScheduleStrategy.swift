@@ -54,6 +54,16 @@ public struct ScheduleFaults: OptionSet, Sendable {
     public static let cancellation = Self(rawValue: 2)
 }
 
+/// The result of a schedule whose body passes, and leaves tasks that never end: no task is left that will resume them, or
+/// they sleep again and again. Children are not looked at, because a task waits for its children.
+public enum ScheduleLeaks: Sendable {
+    /// The summary has a note if the first schedule leaves such tasks.
+    case note
+
+    /// The schedule fails.
+    case fail
+}
+
 // MARK: - One schedule
 
 /// Chooses the jobs of one schedule.

@@ -2,11 +2,14 @@ internal import CTaskDump
 
 /// The facts that are known when a task is created.
 struct TaskBirth: Sendable {
+    /// The task; 0 if it is a child. The task may have ended.
+    let address: UInt
     let name: String?
     /// The addresses of the calls that created the task, innermost first.
     let callers: [UInt]
 
-    init(name: UnsafePointer<CChar>?, callers: UnsafePointer<UnsafeRawPointer?>) {
+    init(_ task: UnsafeRawPointer?, name: UnsafePointer<CChar>?, callers: UnsafePointer<UnsafeRawPointer?>) {
+        address = UInt(bitPattern: task)
         self.name = name.map { String(cString: $0) }
         // A call precedes its return address, which can belong to the next line.
         self.callers = (0..<Int(taskDumpCallerCount)).map { UInt(bitPattern: callers[$0]) }.prefix { $0 != 0 }.map {

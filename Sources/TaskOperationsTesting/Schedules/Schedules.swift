@@ -26,6 +26,9 @@ public struct Schedules: Sendable {
     /// The events that the environment of a program may cause at any step.
     public var faults: ScheduleFaults = []
 
+    /// The result of a schedule whose body passes, and leaves tasks that never end.
+    public var leaks = ScheduleLeaks.note
+
     /// The number of jobs after which a schedule counts as endless.
     public var stepLimit = 100_000
 
@@ -133,6 +136,8 @@ public struct ScheduleFailure: Error, Sendable, CustomStringConvertible {
         case error(any Error)
         /// The test library recorded failures, with these texts.
         case recorded([String])
+        /// The body passes. Tasks that it has created wait or sleep without an end.
+        case leaked
         /// The body waits, no job is left, and no thread has resumed a task.
         case stuck
         /// More steps than the limit have run.
@@ -156,7 +161,7 @@ public struct ScheduleFailure: Error, Sendable, CustomStringConvertible {
 
     let trace: ScheduleTrace?
 
-    /// The tasks of a body that waits forever; nil if the body does not, or if the schedule could not be repeated.
+    /// The tasks that wait forever; nil if none does, or if the schedule could not be repeated.
     var dump: TaskDump?
 
     /// The observations that limit the result, as sentences.
@@ -183,6 +188,7 @@ public struct ScheduleFailure: Error, Sendable, CustomStringConvertible {
             "The body waits, and no job is left to run. "
                 + (dump.map { $0.causes }
                     ?? "Perhaps it waits for a continuation that is never resumed, or for a thread that takes longer.")
+        case .leaked: "The body passes, and leaves tasks that never end. " + (dump.map { $0.causes } ?? "")
         case .endless: "The program does not end. Perhaps a loop never ends."
         case .environment(let text): "No schedule was run: \(text)"
         case .unavailable:
