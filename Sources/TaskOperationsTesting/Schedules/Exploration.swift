@@ -134,6 +134,7 @@ extension Schedules {
     /// The settings, with those of the environment.
     fileprivate func withEnvironment(_ test: String?) -> Self {
         func value(_ name: String) -> String? { schedulesEnvironment(name).map { String(cString: $0) } }
+        if !obeysEnvironment { return self }
         var settings = self
         if let name = value("TASK_OPERATIONS_TEST"), name != test { return self }
         if let text = value("TASK_OPERATIONS_SCHEDULES") {

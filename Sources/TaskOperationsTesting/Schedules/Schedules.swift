@@ -54,6 +54,9 @@ public struct Schedules: Sendable {
     /// The only schedule to run; nil for all.
     var only: Schedule?
 
+    /// Whether variables of the environment can name other schedules.
+    var obeysEnvironment = true
+
     /// Whether the environment names the schedule.
     var isOfEnvironment = false
 
@@ -91,8 +94,12 @@ public struct Schedules: Sendable {
     /// - Throws: `ScheduleFailure` if the body throws an error, does not finish, or blocks its thread.
     @discardableResult
     public func run(_ body: @escaping @Sendable () async throws -> Void) throws -> ScheduleSummary {
+        try run(Exploration(self, body))
+    }
+
+    @discardableResult
+    func run(_ exploration: Exploration) throws -> ScheduleSummary {
         require(schedulesCurrent() == nil, "an exploration cannot run in the body of another one.")
-        let exploration = Exploration(self, body)
         exploration.start()
         var pause: Int64 = 50_000
         while true {
