@@ -26,6 +26,8 @@ typedef struct SchedulesThread {
     SchedulesExecutor mainExecutor;
     /// The object that runs the jobs.
     const void *_Nullable run;
+    /// The object that collects the failures of the test; null if there is none. It is never used, only compared.
+    const void *_Nullable collector;
     /// Takes a job of a task without an executor. The job follows after `delay` nanoseconds. Returns 0 if the job is
     /// foreign.
     int (*_Nullable enqueue)(void *_Nonnull job, int64_t delay);

@@ -64,7 +64,7 @@
         ) async -> Exploration.Outcome {
             await withoutActuallyEscaping(function) { function in
                 let exploration = Exploration(
-                    schedules, test: test, takeFailures: { issues.takeFailures() }, announce: { issues.announce($0) },
+                    schedules, test: test, collector: issues, takeFailures: { issues.takeFailures() }, announce: { issues.announce($0) },
                     { try await function() })
                 exploration.start()
                 var looks = 0
@@ -139,9 +139,14 @@
 
         private let state = Lock(State())
 
-        /// Keeps an issue of an exploration, or returns it if it must be reported.
+        /// Keeps an issue of an exploration, or returns it if it must be reported. The issues of detached tasks belong to
+        /// no test, and reach the traits of all tests that run.
         func take(_ issue: Issue) -> Issue? {
-            state.withLock { state in
+            let isOfTest = Test.current != nil
+            let collector = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
+            if !isOfTest, schedulesCurrent()?.pointee.collector != collector { return issue }
+            return state.withLock { state in
+                if !isOfTest, state.report != nil { return nil }
                 if let report = state.report {
                     var issue = issue
                     if !state.hasReported { issue.comments.append(Comment(rawValue: report)) }

@@ -23,21 +23,26 @@ package final class Exploration: Sendable {
 
     let settings: Schedules
     let test: String?
+    /// The address of the object that collects the failures of the test; 0 if there is none.
+    private let collector: UInt
     let takeFailures: @Sendable () -> [RecordedFailure]
     let announce: @Sendable (ScheduleFailure) -> Void
     private let state: Lock<State>
 
     /// - Parameters:
     ///   - test: The name of the test; nil if the test library does not tell it.
+    ///   - collector: Collects failures on the thread of the exploration.
     ///   - takeFailures: Returns the failures that the test library recorded since the last call.
     ///   - announce: Called with the failure before a last run of its schedule.
     package init(
-        _ settings: Schedules, test: String? = nil, takeFailures: @escaping @Sendable () -> [RecordedFailure] = { [] },
+        _ settings: Schedules, test: String? = nil, collector: AnyObject? = nil,
+        takeFailures: @escaping @Sendable () -> [RecordedFailure] = { [] },
         announce: @escaping @Sendable (ScheduleFailure) -> Void = { _ in },
         _ body: @escaping @Sendable () async throws -> Void
     ) {
         self.settings = settings.withEnvironment(test)
         self.test = test
+        self.collector = collector.map { UInt(bitPattern: ObjectIdentifier($0)) } ?? 0
         self.takeFailures = takeFailures
         self.announce = announce
         state = Lock(State(body: body))
@@ -60,6 +65,7 @@ package final class Exploration: Sendable {
             thread.deallocate()
         }
         thread.initialize(to: SchedulesThread())
+        thread.pointee.collector = UnsafeRawPointer(bitPattern: collector)
         schedulesPrepare(thread, test)
         var explorer = Explorer(self, body, on: thread)
         return explorer.explore()

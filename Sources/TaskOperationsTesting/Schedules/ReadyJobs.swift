@@ -18,22 +18,53 @@ struct ReadyJob: Sendable {
 /// The jobs that can run now, in the usual order.
 ///
 /// Jobs of the main actor keep their order, so only the first of them can be chosen. Each call takes O(log *n*) time.
-struct ReadyJobs: Sendable {
+///
+/// Without optimization, pointers and bits are several times faster than arrays.
+// Sendable: no other value has the pointers.
+struct ReadyJobs: ~Copyable, @unchecked Sendable {
     /// The number of jobs in a part of the places that can be chosen, and their highest rank.
-    private struct Part: Sendable {
+    private struct Part {
         var count = 0
         var rank: UInt64 = 0
     }
 
-    /// The jobs, with gaps. A gap keeps an old job. The number of places is a power of two.
-    private var places: [ReadyJob] = []
-    /// A binary tree. Part 1 is the whole, and part `n` consists of the parts `2n` and `2n + 1`. Each place is one of the
+    /// The jobs, with gaps. The number of places is a power of two, and at least 64.
+    private var places: UnsafeMutablePointer<ReadyJob>
+    private var size = 64
+    /// The jobs that can be chosen, as bits of blocks of 64 places.
+    private var blocks: UnsafeMutablePointer<UInt64>
+    /// A binary tree. Part 1 is the whole, and part `n` consists of the parts `2n` and `2n + 1`. Each block is one of the
     /// last parts.
-    private var parts = [Part(), Part()]
+    private var parts: UnsafeMutablePointer<Part>
     /// The places from `start` to `end - 1` are in use.
-    private var (start, end) = (0, 0)
+    private var start = 16
+    private var end = 16
     /// The places of the jobs of the main actor.
     private var mainPlaces: ArraySlice<Int> = []
+
+    init() { (places, blocks, parts) = Self.allocate(size) }
+
+    deinit { Self.deallocate(places, blocks, parts) }
+
+    private static func allocate(
+        _ size: Int
+    ) -> (UnsafeMutablePointer<ReadyJob>, UnsafeMutablePointer<UInt64>, UnsafeMutablePointer<Part>) {
+        let blocks = UnsafeMutablePointer<UInt64>.allocate(capacity: size / 64)
+        blocks.initialize(repeating: 0, count: size / 64)
+        let parts = UnsafeMutablePointer<Part>.allocate(capacity: size / 32)
+        parts.initialize(repeating: Part(), count: size / 32)
+        // Jobs are plain numbers and addresses. Gaps are never read.
+        return (.allocate(capacity: size), blocks, parts)
+    }
+
+    private static func deallocate(
+        _ places: UnsafeMutablePointer<ReadyJob>, _ blocks: UnsafeMutablePointer<UInt64>,
+        _ parts: UnsafeMutablePointer<Part>
+    ) {
+        places.deallocate()
+        blocks.deallocate()
+        parts.deallocate()
+    }
 
     /// The number of jobs that can be chosen.
     var count: Int { parts[1].count }
@@ -41,11 +72,11 @@ struct ReadyJobs: Sendable {
     /// Adds a job after the others, or before them. A job of the main actor is never added before another one.
     mutating func add(_ job: ReadyJob, isNext: Bool = false) {
         if isNext, !job.isMain || mainPlaces.isEmpty {
-            if start == 0 { makeRoom(job) }
+            if start == 0 { makeRoom() }
             start -= 1
             put(job, at: start)
         } else {
-            if end == places.count { makeRoom(job) }
+            if end == size { makeRoom() }
             put(job, at: end)
             end += 1
         }
@@ -53,119 +84,151 @@ struct ReadyJobs: Sendable {
 
     /// Adds a job before all others, although jobs of the main actor may be among these.
     mutating func putBack(_ job: ReadyJob) {
-        if start == 0 { makeRoom(job) }
+        if start == 0 { makeRoom() }
         start -= 1
-        places[start] = job
+        (places + start).initialize(to: job)
         if job.isMain {
-            if let first = mainPlaces.first { setPart(first, 0, 0) }
+            if let first = mainPlaces.first { exclude(first) }
             mainPlaces.insert(start, at: mainPlaces.startIndex)
         }
-        setPart(start, 1, job.rank)
+        include(start, job.rank)
     }
 
     /// Calls a function with each job that can be chosen and precedes a position. Takes linear time.
     func forEach(before position: Int, _ body: (ReadyJob) -> Void) {
         if position == 0 { return }
-        for place in start..<place(position) where parts[places.count + place].count > 0 { body(places[place]) }
+        for place in start..<place(position) where blocks[place / 64] >> (place % 64) & 1 == 1 { body(places[place]) }
     }
 
     /// Whether the first job is one of the main actor. There must be a job.
     var isFirstMain: Bool { places[place(0)].isMain }
 
     private mutating func put(_ job: ReadyJob, at place: Int) {
-        places[place] = job
+        (places + place).initialize(to: job)
         if job.isMain {
             mainPlaces.append(place)
             if mainPlaces.count > 1 { return }
         }
-        setPart(place, 1, job.rank)
+        include(place, job.rank)
     }
 
     /// Removes and returns the job at a position among those that can be chosen.
     mutating func remove(at position: Int) -> ReadyJob {
         let place = place(position)
-        let job = places[place]
-        setPart(place, 0, 0)
-        if job.isMain {
+        exclude(place)
+        if places[place].isMain {
             mainPlaces.removeFirst()
-            if let next = mainPlaces.first { setPart(next, 1, places[next].rank) }
+            if let next = mainPlaces.first { include(next, places[next].rank) }
         }
         if place == start { start += 1 }
-        if count == 0 { (start, end) = (places.count / 4, places.count / 4) }
-        return job
+        if parts[1].count == 0 { (start, end) = (size / 4, size / 4) }
+        return places[place]
     }
 
     /// The position of the job of the highest rank.
     var highest: Int {
-        parts.withUnsafeBufferPointer { buffer in
-            let (parts, leaves) = (buffer.baseAddress!, places.count)
-            var (part, position) = (1, 0)
-            while part < leaves {
-                part *= 2
-                if parts[part].rank < parts[part + 1].rank {
-                    position += parts[part].count
-                    part += 1
-                }
+        var part = 1
+        var position = 0
+        while part < size / 64 {
+            part *= 2
+            if parts[part].rank < parts[part + 1].rank {
+                position += parts[part].count
+                part += 1
             }
-            return position
         }
+        let block = part - size / 64
+        var rest = blocks[block]
+        while places[block * 64 + rest.trailingZeroBitCount].rank != parts[part].rank {
+            rest &= rest &- 1
+            position += 1
+        }
+        return position
     }
 
     /// Gives the job at a position the rank that `rank` returns.
     mutating func setRank(at position: Int, _ rank: (_ task: UInt64) -> UInt64) {
         let place = place(position)
+        exclude(place)
         places[place].rank = rank(places[place].task)
-        setPart(place, 1, places[place].rank)
+        include(place, places[place].rank)
     }
-
-    // Without optimization, pointers are several times faster than arrays.
 
     private func place(_ position: Int) -> Int {
-        parts.withUnsafeBufferPointer { buffer in
-            let (parts, leaves) = (buffer.baseAddress!, places.count)
-            var (part, left) = (1, position)
-            while part < leaves {
-                part *= 2
-                if left >= parts[part].count {
-                    left -= parts[part].count
-                    part += 1
-                }
+        var part = 1
+        var left = position
+        while part < size / 64 {
+            part *= 2
+            if left >= parts[part].count {
+                left -= parts[part].count
+                part += 1
             }
-            return part - leaves
         }
+        let block = part - size / 64
+        var rest = blocks[block]
+        while left > 0 {
+            rest &= rest &- 1
+            left -= 1
+        }
+        return block * 64 + rest.trailingZeroBitCount
     }
 
-    private mutating func setPart(_ place: Int, _ count: Int, _ rank: UInt64) {
-        let leaf = places.count + place
-        parts.withUnsafeMutableBufferPointer { buffer in
-            let parts = buffer.baseAddress!
-            (parts[leaf].count, parts[leaf].rank) = (count, rank)
-            var part = leaf / 2
-            while part > 0 {
-                let (one, other) = (2 * part, 2 * part + 1)
-                parts[part].count = parts[one].count + parts[other].count
-                parts[part].rank = parts[one].rank > parts[other].rank ? parts[one].rank : parts[other].rank
-                part /= 2
-            }
+    /// Lets a job be chosen.
+    private func include(_ place: Int, _ rank: UInt64) {
+        let block = place / 64
+        blocks[block] |= 1 << UInt64(place % 64)
+        let part = size / 64 + block
+        parts[part].count += 1
+        if parts[part].rank < rank { parts[part].rank = rank }
+        if part > 1 { updateParts(above: part) }
+    }
+
+    /// Lets a job be chosen no longer.
+    private func exclude(_ place: Int) {
+        let block = place / 64
+        blocks[block] &= ~(1 << UInt64(place % 64))
+        let part = size / 64 + block
+        parts[part].count -= 1
+        if parts[part].rank > 0, parts[part].rank == places[place].rank { parts[part].rank = highestRank(of: block) }
+        if part > 1 { updateParts(above: part) }
+    }
+
+    private func highestRank(of block: Int) -> UInt64 {
+        var highest: UInt64 = 0
+        var rest = blocks[block]
+        while rest != 0 {
+            let rank = places[block * 64 + rest.trailingZeroBitCount].rank
+            if rank > highest { highest = rank }
+            rest &= rest &- 1
+        }
+        return highest
+    }
+
+    private func updateParts(above part: Int) {
+        var part = part / 2
+        while part > 0 {
+            let (one, other) = (parts[2 * part], parts[2 * part + 1])
+            parts[part] = Part(count: one.count + other.count, rank: one.rank > other.rank ? one.rank : other.rank)
+            part /= 2
         }
     }
 
     /// Distributes the jobs so that at least half of the places are free. A quarter of these precedes the jobs.
-    ///
-    /// - Parameter filler: The content of gaps.
-    private mutating func makeRoom(_ filler: ReadyJob) {
-        let old = self
-        var size = 64
-        while size < 2 * (count + mainPlaces.count) { size *= 2 }
-        places = Array(repeating: filler, count: size)
-        parts = Array(repeating: Part(), count: 2 * size)
+    private mutating func makeRoom() {
+        let (oldPlaces, oldBlocks, oldParts, oldStart, oldEnd) = (places, blocks, parts, start, end)
+        var oldMainPlaces = mainPlaces
+        let count = count + mainPlaces.count
+        size = 64
+        while size < 2 * count { size *= 2 }
+        (places, blocks, parts) = Self.allocate(size)
         mainPlaces = []
         (start, end) = (size / 8, size / 8)
-        var oldMainPlaces = old.mainPlaces
-        for place in old.start..<old.end {
-            let isMain = oldMainPlaces.first == place
+        var place = oldStart
+        while place < oldEnd {
+            let isMain = oldMainPlaces.count > 0 && oldMainPlaces.first == place
             if isMain { oldMainPlaces.removeFirst() }
-            if isMain || old.parts[old.places.count + place].count > 0 { add(old.places[place]) }
+            if isMain || oldBlocks[place / 64] & 1 << UInt64(place % 64) != 0 { add(oldPlaces[place]) }
+            place += 1
         }
+        Self.deallocate(oldPlaces, oldBlocks, oldParts)
     }
 }

@@ -9,7 +9,8 @@ internal import TaskOperations
 /// The runtime passes every job of the run to this object, because it is the preferred executor of every task that is
 /// created on the thread. A foreign thread passes a job to it only by resuming such a task.
 final class ScheduleRun: TaskExecutor {
-    struct State: Sendable {
+    /// Not copyable, because a build without optimization would copy it for each call.
+    struct State: ~Copyable, Sendable {
         var chooser: Chooser
         var ready = ReadyJobs()
         var delayed = DelayedJobs()
@@ -119,7 +120,8 @@ final class ScheduleRun: TaskExecutor {
     /// Ends the run. Its tasks belong to later runs, or never continue if the body has not finished.
     func close(isFinished: Bool) {
         state.withLock { state in
-            (state.ready, state.delayed, state.timers, state.isClosed) = (ReadyJobs(), DelayedJobs(), Timers(), true)
+            state.ready = ReadyJobs()
+            (state.delayed, state.timers, state.isClosed) = (DelayedJobs(), Timers(), true)
             state.isAbandoned = state.isAbandoned || !isFinished
         }
     }
@@ -274,7 +276,8 @@ extension ScheduleRun.State {
             running = nil
             return nil
         }
-        makeChanges(at: step)
+        idleSteps += 1
+        if chooser.causesChanges || delayed.count > 0 || idleSteps >= 1_000 { makeChanges(at: step) }
         let choice = ready.count > 1 ? chooser.choose(at: step, among: &ready) : 0
         if choice != 0 { record.positions.append((step, choice)) }
         if chooser.isRepeating { noteDelays(before: choice, at: step) }
@@ -308,7 +311,6 @@ extension ScheduleRun.State {
         if step == chooser.cancellationStep, let number = chooser.chooseTask(among: candidates.keys.sorted()) {
             cancel(number, at: step)
         }
-        idleSteps += 1
         if idleSteps >= 1_000 { endPolling() }
         if delayed.isEmpty { return }
         // Jobs of the main actor keep their order.
@@ -403,8 +405,8 @@ struct DelayedJobs: Sendable {
     /// The end of the delay of the last job of the main actor; nil if none waits.
     private(set) var mainEnd: Int?
 
-    var count: Int { jobs.count }
-    var isEmpty: Bool { jobs.isEmpty }
+    private(set) var count = 0
+    var isEmpty: Bool { count == 0 }
 
     mutating func add(_ job: ReadyJob, until end: Int) {
         var end = end
@@ -412,11 +414,13 @@ struct DelayedJobs: Sendable {
             end = max(end, mainEnd ?? 0)
             mainEnd = end
         }
+        count += 1
         let index = jobs.lastIndex { $0.end > end }.map { $0 + 1 } ?? 0
         jobs.insert((job, end), at: index)
     }
 
     mutating func removeFirst() -> ReadyJob {
+        count -= 1
         let job = jobs.removeLast().job
         if job.isMain, !jobs.contains(where: { $0.job.isMain }) { mainEnd = nil }
         return job
@@ -444,7 +448,7 @@ struct Timers: Sendable {
     /// The latest deadline is the first one.
     private var timers: [Timer] = []
 
-    var isEmpty: Bool { timers.isEmpty }
+    var isEmpty: Bool { timers.count == 0 }
 
     mutating func add(_ job: ReadyJob, after delay: Int64) {
         // Sums do not overflow, not even with the time of a clock of the system.

@@ -92,12 +92,17 @@ struct Chooser: Sendable {
     private(set) var mayCancel = false
     /// The step before which a task is cancelled; nil if none is.
     private(set) var cancellationStep: Int?
+    /// Whether changes can precede steps.
+    private(set) var causesChanges = false
     /// The expected number of steps; at least 1.
     private var length = 1
+    /// Whether the chosen positions shall be described as delays.
+    private(set) var isRepeating = false
 
     init(_ schedule: Schedule) {
         rule = .changed(schedule.changes)
         mayCancel = schedule.changes.contains(where: \.isCancellation)
+        causesChanges = !schedule.changes.isEmpty
         generator = SeededGenerator(seed: 0)
     }
 
@@ -106,6 +111,8 @@ struct Chooser: Sendable {
         let positions = record.positions.map { ($0.step, $0.position) }
         rule = .repeated(Dictionary(uniqueKeysWithValues: positions), faults: record.changes)
         mayCancel = record.cancelsTest != nil
+        isRepeating = true
+        causesChanges = !record.changes.isEmpty
         generator = SeededGenerator(seed: 0)
     }
 
@@ -118,6 +125,7 @@ struct Chooser: Sendable {
             if faults.contains(.time) { timeMoves = 2 }
             if faults.contains(.cancellation) { cancellationStep = random.number(below: self.length) }
             mayCancel = faults.contains(.cancellation)
+            causesChanges = !faults.isEmpty
         }
         var depth: Int?
         switch strategy.kind {
@@ -177,9 +185,6 @@ struct Chooser: Sendable {
         if tasks.isEmpty { return nil }
         return tasks[generator.number(below: 2) == 0 ? 0 : generator.number(below: tasks.count)]
     }
-
-    /// Whether the chosen positions shall be described as delays.
-    var isRepeating: Bool { if case .repeated = rule { true } else { false } }
 
     /// The priority of a task.
     mutating func rank(of task: UInt64) -> UInt64 {

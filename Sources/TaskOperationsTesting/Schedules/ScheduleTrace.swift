@@ -5,17 +5,19 @@ struct TaskBirth: Sendable {
     /// The task; 0 if it is a child. The task may have ended.
     let address: UInt
     let name: String?
-    /// The addresses of the calls that created the task, innermost first.
-    let callers: [UInt]
+    /// Return addresses, up to a 0.
+    private let returns: [UInt]
 
     init(_ task: UnsafeRawPointer?, name: UnsafePointer<CChar>?, callers: UnsafePointer<UnsafeRawPointer?>) {
         address = UInt(bitPattern: task)
         self.name = name.map { String(cString: $0) }
-        // A call precedes its return address, which can belong to the next line.
-        self.callers = (0..<Int(taskDumpCallerCount)).map { UInt(bitPattern: callers[$0]) }.prefix { $0 != 0 }.map {
-            $0 - 1
-        }
+        let bytes = UnsafeRawBufferPointer(start: callers, count: Int(taskDumpCallerCount) * MemoryLayout<UInt>.size)
+        returns = Array(bytes.bindMemory(to: UInt.self))
     }
+
+    /// The addresses of the calls that created the task, innermost first. A call precedes its return address, which can
+    /// belong to the next line.
+    var callers: [UInt] { returns.prefix { $0 != 0 }.map { $0 - 1 } }
 }
 
 /// The events of one schedule.

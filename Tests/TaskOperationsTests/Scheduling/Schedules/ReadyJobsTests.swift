@@ -20,7 +20,8 @@ struct ReadyJobsTests {
     @Test("have the order of an array, in which the first job of the main actor alone can be chosen", arguments: 0..<50)
     func order(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        var (ready, plain) = (ReadyJobs(), [ReadyJob]())
+        var ready = ReadyJobs()
+        var plain: [ReadyJob] = []
         let mostMain = [0, 10, 60][random.number(below: 3)]
         for number in 1...400 {
             let grows = random.happens(percent: number < 200 ? 70 : 40)
@@ -60,7 +61,8 @@ struct ReadyJobsTests {
     @Test("Any of ten times as many jobs is found and removed in about the same time")
     func growth() {
         let ratio = bestRatio(within: 30) { isLarge in
-            var (random, ready) = (SeededGenerator(seed: 1), ReadyJobs())
+            var random = SeededGenerator(seed: 1)
+            var ready = ReadyJobs()
             return processorTime {
                 for task in 0..<(isLarge ? 10_000 : 1_000) { ready.add(job(UInt64(task))) }
                 while ready.count > 0 { _ = ready.remove(at: random.number(below: ready.count)) }

@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import TaskOperations
 import TaskOperationsTesting
 import Testing
@@ -81,3 +82,48 @@ struct SchedulesTraitTests {
 }
 
 private func block() { DispatchSemaphore(value: 0).wait() }
+
+#if os(Linux)
+    /// Tests that fail, for the test below.
+    @Suite(.enabled(if: ProcessInfo.processInfo.environment["FAILING_SCHEDULES"] != nil))
+    struct FailingSchedulesTests {
+        @Test(.schedules(20))
+        func detachedTask() async {
+            await Task.detached { #expect(Bool(false)) }.value
+        }
+
+        @Test(.schedules(20))
+        func operation() async throws {
+            try await TaskOperationQueue().addOperation { #expect(Bool(false)) }.value
+        }
+
+        /// Receives the issues of the others, which belong to no test.
+        @Test(.schedules(100_000))
+        func other() async {
+            await Task.yield()
+            await Task.yield()
+        }
+    }
+
+    @Suite("Expectations that belong to no test")
+    struct UnknownIssueTests {
+        @Test("The test fails whose schedule runs them, and no other test", .timeLimit(.minutes(10)))
+        func unknown() async throws {
+            let process = Process()
+            process.executableURL = URL(filePath: "/proc/self/exe")
+            process.arguments = ["--testing-library", "swift-testing", "--filter", "FailingSchedulesTests"]
+            process.environment = ProcessInfo.processInfo.environment.merging(["FAILING_SCHEDULES": "1"]) { $1 }
+            let output = Pipe()
+            process.standardOutput = output
+            process.standardError = output
+            try process.run()
+            let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            for test in ["detachedTask()", "operation()"] {
+                #expect(text.contains("Test \(test) failed"), "\(text)")
+                let issues = text.split(separator: "\n").filter { $0.contains("Test \(test) recorded an issue") }
+                #expect(issues.count == 1, "\(text)")
+            }
+            #expect(text.contains("Test other() passed"), "\(text)")
+        }
+    }
+#endif
