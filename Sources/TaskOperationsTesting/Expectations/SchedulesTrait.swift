@@ -1,5 +1,6 @@
 #if canImport(Testing)
     internal import CSchedules
+    internal import CTaskDump
     internal import Synchronization
     internal import TaskOperations
     public import Testing
@@ -18,8 +19,8 @@
     /// ```
     ///
     /// The code under test needs no change. A failure shows the steps of a short failing schedule. To run only this
-    /// schedule, set the environment variable `TASK_OPERATIONS_SCHEDULE` to the text that the failure names. Such tests run
-    /// one at a time; tests without the trait can run in parallel, and are not affected.
+    /// schedule, set the environment variable `TASK_OPERATIONS_SCHEDULE` to the text that the failure names. One such test
+    /// runs for each processor; tests without the trait can run in parallel, and are not affected.
     public struct SchedulesTrait: TestTrait, SuiteTrait, TestScoping {
         /// The number of schedules, their strategy and the limits.
         public let schedules: Schedules
@@ -32,8 +33,8 @@
         /// A suite that has the trait passes it on to its tests. A test's own trait replaces that of its suite.
         public var isRecursive: Bool { true }
 
-        /// Tests that share global state must not explore at once.
-        private static let turns = AsyncSemaphore(capacity: 1)
+        /// An exploration keeps a processor busy.
+        private static let turns = AsyncSemaphore(capacity: Int(taskDumpProcessorCount()))
 
         /// Runs a test under schedules. Testing calls this.
         public func provideScope(
@@ -64,7 +65,8 @@
         ) async -> Exploration.Outcome {
             await withoutActuallyEscaping(function) { function in
                 let exploration = Exploration(
-                    schedules, test: test, collector: issues, takeFailures: { issues.takeFailures() }, announce: { issues.announce($0) },
+                    schedules, test: test, collector: issues, takeFailures: { issues.takeFailures() },
+                    announce: { issues.announce($0) },
                     { try await function() })
                 exploration.start()
                 var looks = 0

@@ -35,7 +35,8 @@ struct ReentrantActor: Sendable, CustomTestStringConvertible {
             { Session(isMended: $0) },
             ["token": { await $0.token() }]),
         Self(
-            "a waiter that arrives during the delivery is forgotten", "https://github.com/GraphQLSwift/DataLoader/pull/27",
+            "a waiter that arrives during the delivery is forgotten",
+            "https://github.com/GraphQLSwift/DataLoader/pull/27",
             { Channel(isMended: $0) },
             ["value": { await $0.value() }, "fulfill": { await $0.fulfill(1) }]),
         Self(
@@ -53,7 +54,10 @@ struct ReentrantActor: Sendable, CustomTestStringConvertible {
         Self(
             "a success and a close both end a request", "https://github.com/meshtastic/Meshtastic-Apple/pull/1755",
             { Connection(isMended: $0) },
-            ["complete": { await $0.end("success") }, "close": { await $0.end("closed") }, "result": { await $0.result }]),
+            [
+                "complete": { await $0.end("success") }, "close": { await $0.end("closed") },
+                "result": { await $0.result },
+            ]),
         Self(
             "a page is loaded twice", "https://github.com/algolia/instantsearch-core-swift/pull/85",
             { Pages(isMended: $0) },
