@@ -1,3 +1,4 @@
+import TaskOperationsTesting
 import Testing
 
 /// A small program with a fault of a public report, and its mended twin.
@@ -5,16 +6,22 @@ struct PlantedFault: Sendable, CustomTestStringConvertible {
     let name: String
     /// The address of the report.
     let report: String
+    /// The faults of the environment without which no schedule shows the fault.
+    let faults: ScheduleFaults
     /// Throws an error if the fault shows itself.
     let run: @Sendable (_ isMended: Bool) async throws -> Void
 
-    init(_ name: String, _ report: String, _ run: @escaping @Sendable (_ isMended: Bool) async throws -> Void) {
-        (self.name, self.report, self.run) = (name, report, run)
+    init(
+        _ name: String, _ report: String, faults: ScheduleFaults = [],
+        _ run: @escaping @Sendable (_ isMended: Bool) async throws -> Void
+    ) {
+        (self.name, self.report, self.faults, self.run) = (name, report, faults, run)
     }
 
     var testDescription: String { name }
 
-    static let all = actorPrograms + screenPrograms + streamPrograms + requestPrograms + queuePrograms
+    static let all =
+        actorPrograms + screenPrograms + streamPrograms + requestPrograms + queuePrograms + cancellationPrograms
 }
 
 func require(_ condition: Bool) throws {
@@ -28,6 +35,13 @@ actor Server {
     func answer<Value: Sendable>(_ value: Value) -> Value {
         requests += 1
         return value
+    }
+
+    /// Answers as a request of the network does, which a cancellation ends.
+    nonisolated func fetch<Value: Sendable>(_ value: Value) async throws -> Value {
+        let answer = await answer(value)
+        try Task.checkCancellation()
+        return answer
     }
 }
 

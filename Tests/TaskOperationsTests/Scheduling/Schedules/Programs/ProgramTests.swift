@@ -6,29 +6,40 @@ import Testing
 struct ProgramTests {
     @Test("A thousand schedules show the fault, and a short schedule repeats it", arguments: PlantedFault.all)
     func fault(_ program: PlantedFault) throws {
-        #expect(failure(of: Self.schedules(1_000)) { try await program.run(false) } != nil)
-        let found = try #require(failure(of: Self.schedules(1_000, .priorities())) { try await program.run(false) })
-        #expect(failure(of: Self.schedules(only: found.schedule)) { try await program.run(false) } != nil)
+        for strategy in [ScheduleStrategy.mixed, .priorities()] {
+            let schedules = Schedules(1_000, strategy, of: program)
+            let found = try #require(failure(of: schedules) { try await program.run(false) })
+            let again = Schedules(only: found.schedule, of: program)
+            #expect(failure(of: again) { try await program.run(false) } != nil)
+        }
+    }
+
+    @Test("The fault needs the environment", arguments: PlantedFault.all.filter { !$0.faults.isEmpty })
+    func environment(_ program: PlantedFault) throws {
+        var schedules = Schedules(isDeep ? 100_000 : 1_000, of: program)
+        schedules.faults = []
+        #expect(throws: Never.self) { try schedules.run { try await program.run(false) } }
     }
 
     @Test("The mended program holds", arguments: PlantedFault.all)
     func mended(_ program: PlantedFault) throws {
         #expect(throws: Never.self) {
-            try Self.schedules(isDeep ? 100_000 : 200).run { try await program.run(true) }
+            try Schedules(isDeep ? 100_000 : 1_000, of: program).run { try await program.run(true) }
         }
     }
+}
 
-    private static func schedules(_ count: Int, _ strategy: ScheduleStrategy = .mixed) -> Schedules {
-        var schedules = Schedules(count, strategy)
+extension Schedules {
+    fileprivate init(_ count: Int, _ strategy: ScheduleStrategy = .mixed, of program: PlantedFault) {
+        self.init(count, strategy)
+        faults = program.faults
         // The programs use no other threads.
-        schedules.patience = .zero
-        return schedules
+        patience = .zero
     }
 
-    private static func schedules(only text: String) -> Schedules {
-        var schedules = Schedules(only: text)
-        schedules.patience = .zero
-        return schedules
+    fileprivate init(only schedule: String, of program: PlantedFault) {
+        self.init(only: schedule)
+        patience = .zero
     }
 }
 
@@ -42,9 +53,7 @@ struct ProgramTableTests {
         var found = [0, 0, 0, 0]
         for program in PlantedFault.all {
             func place(_ strategy: ScheduleStrategy) -> Int? {
-                var schedules = Schedules(10_000, strategy)
-                schedules.patience = .zero
-                return failure(of: schedules) { try await program.run(false) }?.place.number
+                failure(of: Schedules(10_000, strategy, of: program)) { try await program.run(false) }?.place.number
             }
             let places = [place(.mixed), place(.priorities()), place(.uniform), place(.exhaustive())]
             let ordinary = await firstFailure(of: program, within: 1_000)
