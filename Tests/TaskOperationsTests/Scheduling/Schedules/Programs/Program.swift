@@ -22,6 +22,7 @@ struct PlantedFault: Sendable, CustomTestStringConvertible {
 
     static let all =
         actorPrograms + screenPrograms + streamPrograms + requestPrograms + queuePrograms + cancellationPrograms
+        + timePrograms
 }
 
 func require(_ condition: Bool) throws {
