@@ -20,7 +20,8 @@ struct PlantedFault: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    static let all =
+    static let all = shallow + deepPrograms
+    static let shallow =
         actorPrograms + screenPrograms + streamPrograms + requestPrograms + queuePrograms + cancellationPrograms
         + timePrograms
 }
