@@ -256,7 +256,7 @@ extension Explorer {
             notes.append(
                 found.record.arrivals > 0
                     ? Self.arrivalNote : "The failure did not appear again when the schedule was repeated.")
-            return failure(found, number: number)
+            return failure(found, number: number, schedule: "#\(number)")
         }
         if !reduce(&best, to: [], &budget) {
             removeChanges(&best, &budget)
@@ -328,13 +328,14 @@ extension Explorer {
         return true
     }
 
-    private func failure(_ found: Attempt, number: Int) -> ScheduleFailure {
+    /// - Parameter schedule: The text that names the schedule; nil for its changes.
+    private func failure(_ found: Attempt, number: Int, schedule: String? = nil) -> ScheduleFailure {
         var notes = notes
         if found.record.arrivals > 0, !notes.contains(Self.arrivalNote) { notes.append(Self.arrivalNote) }
         if found.record.movesBeforeAnswer { notes.append(Self.answerNote) }
         if schedulesTakesClocks() == 0, thread.pointee.clockReads > 0 { notes.append("Clocks show the real time.") }
         return ScheduleFailure(
-            cause: found.cause ?? .stuck, schedule: found.schedule.description,
+            cause: found.cause ?? .stuck, schedule: schedule ?? found.schedule.description,
             place: (number, settings.count), trace: found.trace, dump: found.dump, notes: notes)
     }
 }

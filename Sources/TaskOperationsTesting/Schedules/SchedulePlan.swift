@@ -17,8 +17,8 @@ struct SchedulePlan: Sendable {
     private var earlier = 0
     /// The number of other schedules that were returned.
     private var number = 0
-    /// The number of steps of the longest schedule.
-    private var length = 0
+    /// The numbers of steps of the last schedules. One of them may have waited in a long loop.
+    private var lengths: [Int] = []
     /// The schedules that were found, for a plan of all schedules.
     private var lists: [[Change]] = [[]]
 
@@ -51,14 +51,15 @@ struct SchedulePlan: Sendable {
         case .only(let schedule): return number == 0 ? (Chooser(schedule), schedule.seed) : nil
         case .exhaustive: return number < lists.count ? (Chooser(Schedule(lists[number])), 0) : nil
         case .random(let strategy):
-            let seed = UInt64(number)
+            let (seed, length) = (UInt64(number), lengths.isEmpty ? 0 : lengths[number % lengths.count])
             return (number == 0 ? Chooser(Schedule()) : Chooser(strategy, seed: seed, length: length, faults), seed)
         }
     }
 
     /// Takes in the choices that the last schedule had.
     mutating func note(_ record: ScheduleRecord) {
-        length = max(length, record.widths.count)
+        if lengths.count == 16 { lengths.removeFirst() }
+        lengths.append(record.widths.count)
         guard number > 0 else { return }
         if case .exhaustive(let delays) = kind { extend(lists[number - 1], record, delays) }
     }

@@ -355,6 +355,7 @@ extension ScheduleRun.State {
     /// Ends a delay, or moves the time, for tasks that wait in loops, for example until a clock shows a time.
     private mutating func endPolling() {
         idleSteps = 0
+        if let running { chooser.notePolling(of: running.task) }
         if !delayed.isEmpty { return ready.putBack(delayed.removeFirst()) }
         if advance() == nil { timers.pass() }
     }

@@ -204,6 +204,9 @@ struct Chooser: Sendable {
         _ = lower(task)
     }
 
+    /// Notes that a task waits in a loop without yields, for example because its sleeps end at once.
+    mutating func notePolling(of task: UInt64) { if case .priorities = rule { _ = lower(task) } }
+
     /// Gives a task the lowest priority, and returns it.
     private mutating func lower(_ task: UInt64) -> UInt64 {
         lowestRank -= 1

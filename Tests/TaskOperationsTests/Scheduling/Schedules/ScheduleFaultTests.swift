@@ -86,6 +86,20 @@ struct ScheduleFaultTests {
         }
     }
 
+    @Test("A cancelled loop whose sleeps end at once lets other tasks run", arguments: strategies.indices)
+    func cancelledPolling(_ strategy: Int) throws {
+        try Self.schedules(strategy, 200).run {
+            let flag = Flag()
+            let setter = Task { await flag.set() }
+            let waiter = Task {
+                while await !flag.isSet { try? await Task.sleep(for: .milliseconds(1)) }
+            }
+            waiter.cancel()
+            await waiter.value
+            await setter.value
+        }
+    }
+
     // MARK: Cancellation
 
     @Test("A permit that a cancelled task keeps is found", arguments: strategies.indices)

@@ -19,7 +19,7 @@ struct ProgramTests {
 
     @Test("The fault needs the environment", arguments: PlantedFault.all.filter { !$0.faults.isEmpty })
     func environment(_ program: PlantedFault) throws {
-        var schedules = Schedules(isDeep ? 100_000 : 1_000, of: program)
+        var schedules = Schedules(1_000, of: program)
         schedules.faults = []
         #expect(throws: Never.self) { try schedules.run { try await program.run(false) } }
     }
@@ -27,7 +27,7 @@ struct ProgramTests {
     @Test("The mended program holds", arguments: PlantedFault.all)
     func mended(_ program: PlantedFault) throws {
         #expect(throws: Never.self) {
-            try Schedules(isDeep ? 100_000 : 1_000, of: program).run { try await program.run(true) }
+            try Schedules(isDeep ? 20_000 : 1_000, of: program).run { try await program.run(true) }
         }
     }
 }
