@@ -125,6 +125,9 @@ struct ReadyJobs: ~Copyable, @unchecked Sendable {
         return places[place]
     }
 
+    /// The highest rank of a job that can be chosen.
+    var highestRank: UInt64 { parts[1].rank }
+
     /// The position of the job of the highest rank.
     var highest: Int {
         var part = 1

@@ -19,6 +19,8 @@ struct SchedulePlan: Sendable {
     private var number = 0
     /// The numbers of steps of the last schedules. One of them may have waited in a long loop.
     private var lengths: [Int] = []
+    /// The numbers of steps of the tasks in the last schedule that counted them.
+    private var stepCounts: [Int] = []
     /// The schedules that were found, for a plan of all schedules.
     private var lists: [[Change]] = [[]]
 
@@ -52,7 +54,8 @@ struct SchedulePlan: Sendable {
         case .exhaustive: return number < lists.count ? (Chooser(Schedule(lists[number])), 0) : nil
         case .random(let strategy):
             let (seed, length) = (UInt64(number), lengths.isEmpty ? 0 : lengths[number % lengths.count])
-            return (number == 0 ? Chooser(Schedule()) : Chooser(strategy, seed: seed, length: length, faults), seed)
+            if number == 0 { return (Chooser(Schedule()), seed) }
+            return (Chooser(strategy, seed: seed, length: length, steps: stepCounts, faults), seed)
         }
     }
 
@@ -60,6 +63,7 @@ struct SchedulePlan: Sendable {
     mutating func note(_ record: ScheduleRecord) {
         if lengths.count == 16 { lengths.removeFirst() }
         lengths.append(record.widths.count)
+        if !record.stepCounts.isEmpty { stepCounts = record.stepCounts }
         guard number > 0 else { return }
         if case .exhaustive(let delays) = kind { extend(lists[number - 1], record, delays) }
     }

@@ -81,7 +81,13 @@ final class ScheduleRun: TaskExecutor {
     }
 
     /// The choices that were made, and the observations about them.
-    var record: ScheduleRecord { state.withLock { $0.record } }
+    var record: ScheduleRecord {
+        state.withLock { state in
+            var record = state.record
+            record.stepCounts = state.chooser.stepCounts
+            return record
+        }
+    }
 
     /// The events of the run; nil if it is not traced.
     var trace: ScheduleTrace? {
@@ -157,6 +163,8 @@ final class ScheduleRun: TaskExecutor {
 
 /// The choices of a schedule, and the observations about it.
 struct ScheduleRecord: Sendable {
+    /// The number of steps of each task; empty if they were not counted.
+    var stepCounts: [Int] = []
     /// The number of ready jobs at each step, with the delayed ones.
     var widths: [Int] = []
     /// The positions that a strategy chose, without those of the usual order.

@@ -12,9 +12,10 @@ public struct ScheduleStrategy: Sendable {
 
     let kind: Kind
 
-    /// Alternates between `priorities()` and `uniform`. Of 35 programs with faults of public reports, `uniform` finds
-    /// all within 9 schedules; `priorities()` needs more for most, but reaches orders in which one task waits long.
-    /// `exhaustive()` finds all within 22.
+    /// Alternates between `uniform` and random priorities of jobs. With the latter, some jobs wait long.
+    ///
+    /// The priorities are the basic form of POS (X. Yuan, J. Yang and R. Gu, "Partial Order Aware Concurrency Sampling",
+    /// CAV 2018).
     public static var mixed: Self { Self(kind: .mixed) }
 
     /// Gives each task a random priority, and runs the ready task of the highest priority. At up to `depth - 1` random
@@ -27,7 +28,10 @@ public struct ScheduleStrategy: Sendable {
     /// - Parameter depth: The largest number of ordered steps that a fault needs. At least 1.
     public static func priorities(depth: Int = 3) -> Self { Self(kind: .priorities(depth: max(depth, 1))) }
 
-    /// Chooses any ready job with the same probability.
+    /// Chooses each task with a probability in proportion to the number of its steps that are left, as far as an earlier
+    /// schedule shows it. All orders of the steps then have about the same probability.
+    ///
+    /// This is the random walk of SURW, for all steps ("Selectively Uniform Concurrency Testing", ASPLOS 2025).
     public static var uniform: Self { Self(kind: .uniform) }
 
     /// Runs every schedule that differs from the usual order by at most `delays` delays, those with fewer delays first.
@@ -73,7 +77,9 @@ struct Chooser: Sendable {
         case changed([Change])
         /// The positions that another rule chose, by step, and the faults that precede steps.
         case repeated([Int: Int], faults: [Change])
-        case uniform
+        /// A job for each task in proportion to the steps that it had in an earlier schedule.
+        case uniform(steps: [Int])
+        case jobPriorities
         case priorities(changes: Set<Int>)
     }
 
@@ -84,6 +90,11 @@ struct Chooser: Sendable {
     private var lowestRank: UInt64 = 1 << 32
     /// The number of yields of one task without a yield of another task.
     private var yields: (task: UInt64, count: Int) = (0, 0)
+    /// The tasks in the order of their first jobs, and the numbers of their steps, for the uniform strategy.
+    private var indices: [UInt64: Int] = [:]
+    private(set) var stepCounts: [Int] = []
+    /// The moment of the last chosen job, for the uniform strategy.
+    private var now: UInt64 = 0
     /// The number of changes that were used.
     private var used = 0
     /// The number of times that the time may still move although jobs are ready.
@@ -116,8 +127,10 @@ struct Chooser: Sendable {
         generator = SeededGenerator(seed: 0)
     }
 
-    /// - Parameter length: The expected number of steps.
-    init(_ strategy: ScheduleStrategy, seed: UInt64, length: Int, _ faults: ScheduleFaults) {
+    /// - Parameters:
+    ///   - length: The expected number of steps.
+    ///   - steps: The expected number of steps of each task, in the order of the first jobs.
+    init(_ strategy: ScheduleStrategy, seed: UInt64, length: Int, steps: [Int], _ faults: ScheduleFaults) {
         self.length = max(length, 1)
         var random = SeededGenerator(seed: seed)
         // Half of the schedules have faults, for each strategy of `mixed`.
@@ -127,19 +140,14 @@ struct Chooser: Sendable {
             mayCancel = faults.contains(.cancellation)
             causesChanges = !faults.isEmpty
         }
-        var depth: Int?
         switch strategy.kind {
-        case .mixed: depth = seed.isMultiple(of: 2) ? 3 : nil
-        case .priorities(let limit): depth = limit
-        case .uniform, .exhaustive: break
-        }
-        if let depth {
+        case .mixed: rule = seed.isMultiple(of: 2) ? .jobPriorities : .uniform(steps: steps)
+        case .priorities(let depth):
             // Faults of a lower depth are more likely to appear with fewer changes.
-            let length = max(length, 1)
-            let count = random.number(below: min(depth, length + 1))
+            let count = random.number(below: min(depth, self.length + 1))
+            let length = self.length
             rule = .priorities(changes: Set((0..<count).map { _ in random.number(below: length) }))
-        } else {
-            rule = .uniform
+        case .uniform, .exhaustive: rule = .uniform(steps: steps)
         }
         generator = random
     }
@@ -149,7 +157,10 @@ struct Chooser: Sendable {
     /// - Parameter jobs: At least 2.
     mutating func choose(at step: Int, among jobs: inout ReadyJobs) -> Int {
         switch rule {
-        case .uniform: return generator.number(below: jobs.count)
+        case .jobPriorities: return jobs.highest
+        case .uniform:
+            now = UInt64.max - jobs.highestRank
+            return jobs.highest
         case .priorities(let changes):
             if changes.contains(step) { jobs.setRank(at: jobs.highest) { lower($0) } }
             return jobs.highest
@@ -188,11 +199,30 @@ struct Chooser: Sendable {
 
     /// The priority of a task.
     mutating func rank(of task: UInt64) -> UInt64 {
-        guard case .priorities = rule else { return 0 }
+        switch rule {
+        case .priorities: break
+        case .jobPriorities: return generator.next() | 1
+        case .uniform(let steps): return .max - moment(of: task, steps)
+        case .changed, .repeated: return 0
+        }
         if let rank = ranks[task] { return rank }
         let rank = generator.next() | 1 << 63
         ranks[task] = rank
         return rank
+    }
+
+    /// The moment at which a job would run, if each of the task's steps that are left occurred at a random moment.
+    private mutating func moment(of task: UInt64, _ steps: [Int]) -> UInt64 {
+        let index = indices[task] ?? stepCounts.count
+        if index == stepCounts.count {
+            indices[task] = index
+            stepCounts.append(0)
+        }
+        let left = index < steps.count ? max(steps[index] - stepCounts[index], 1) : 1
+        stepCounts[index] += 1
+        // The logarithm of a random number is that of its exponent and about that of its significand.
+        let random = Double(generator.next() >> 11 | 1)
+        return now + UInt64((54 - Double(random.exponent) - random.significand) * 1_000_000) / UInt64(left)
     }
 
     /// Notes that a task yields. It keeps its priority, which the bound of the strategy needs. The last of many yields in

@@ -27,12 +27,18 @@ public struct SeedTally: Sendable, CustomStringConvertible {
 public struct SeedFailure: Error, CustomStringConvertible {
     public let seed: UInt64
     public let eventsBetweenLooks: Int
+    /// What was wrong in the first run.
+    public let violations: [String]
+    /// A second run, with a trace.
     public let report: Report
     public let shrunk: Report
 
     public var description: String {
         """
         SIMULATION_SEED=\(seed) runs this alone, among others with \(eventsBetweenLooks) events between two looks:
+        \(violations.joined(separator: "\n"))
+
+        Run again:
         \(report)
 
         Shrunk:
@@ -50,7 +56,7 @@ extension SeedTally {
         for seed in seeds {
             let program = Program(seed: seed)
             let report = program.run(eventsBetweenLooks: eventsBetweenLooks)
-            if !report.violations.isEmpty { throw SeedFailure(seed: seed, program, eventsBetweenLooks) }
+            if !report.violations.isEmpty { throw SeedFailure(seed, program, report.violations, eventsBetweenLooks) }
             self.seeds += 1
             operations += program.operations.count
             events += report.events
@@ -59,8 +65,9 @@ extension SeedTally {
 }
 
 extension SeedFailure {
-    fileprivate init(seed: UInt64, _ program: Program, _ eventsBetweenLooks: Int) {
+    fileprivate init(_ seed: UInt64, _ program: Program, _ violations: [String], _ eventsBetweenLooks: Int) {
         self.seed = seed
+        self.violations = violations
         self.eventsBetweenLooks = eventsBetweenLooks
         report = program.run(keepsTrace: true, eventsBetweenLooks: eventsBetweenLooks)
         var shrinker = Shrinker { !$0.run(eventsBetweenLooks: eventsBetweenLooks).violations.isEmpty }
