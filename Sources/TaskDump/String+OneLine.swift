@@ -30,4 +30,17 @@ extension String {
             }
         }
     }
+
+    /// The text on one line, for an element or a quoted attribute of HTML or XML.
+    package var escapedForMarkup: String {
+        onOneLine.replacingScalars { scalar in
+            switch scalar {
+            case "<": "&lt;"
+            case ">": "&gt;"
+            case "&": "&amp;"
+            case "\"": "&quot;"
+            default: nil
+            }
+        }
+    }
 }

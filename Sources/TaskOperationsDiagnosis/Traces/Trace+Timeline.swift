@@ -130,7 +130,7 @@ private struct Timeline {
         let style = isBold ? "font-weight=\"600\"" : "class=\"faint\""
         let short = text.count > 22 ? text.prefix(21) + "…" : text[...]
         lines.append(
-            "<text \(style) x=\"\(number(left - 8))\" y=\"\(number(baseline))\" text-anchor=\"end\">\(escaped(String(short)))</text>"
+            "<text \(style) x=\"\(number(left - 8))\" y=\"\(number(baseline))\" text-anchor=\"end\">\(String(short).escapedForMarkup)</text>"
         )
     }
 
@@ -175,7 +175,7 @@ private struct Timeline {
             lines.append(
                 """
                 <rect class="\(style)" x="\(number(x))" y="\(number(row))" width="\(number(length))" \
-                height="\(number(height - 2))"\(length > 6 ? " rx=\"2\"" : "")><title>\(escaped(operation.name)): waited \
+                height="\(number(height - 2))"\(length > 6 ? " rx=\"2\"" : "")><title>\(operation.name.escapedForMarkup): waited \
                 \(duration(operation.waitedForDependencies)) for dependencies, \(duration(operation.waitedForPermit)) for a \
                 permit, executed \(executed)</title></rect>
                 """)
@@ -189,7 +189,7 @@ private struct Timeline {
             if part == 0, height >= 16, space >= 3 {
                 let name = operation.name.count > space ? operation.name.prefix(space - 1) + "…" : operation.name[...]
                 lines.append(
-                    "<text class=\"bar\" x=\"\(number(x + 4))\" y=\"\(number(row + 13))\" pointer-events=\"none\">\(escaped(String(name)))</text>"
+                    "<text class=\"bar\" x=\"\(number(x + 4))\" y=\"\(number(row + 13))\" pointer-events=\"none\">\(String(name).escapedForMarkup)</text>"
                 )
             }
         }
@@ -205,18 +205,6 @@ private struct Timeline {
     }
 
     private func duration(_ seconds: Double) -> String { TimeText.text(seconds) }
-
-    private func escaped(_ text: String) -> String {
-        text.onOneLine.replacingScalars { scalar in
-            switch scalar {
-            case "<": "&lt;"
-            case ">": "&gt;"
-            case "&": "&amp;"
-            case "\"": "&quot;"
-            default: nil
-            }
-        }
-    }
 }
 
 enum TimeText {

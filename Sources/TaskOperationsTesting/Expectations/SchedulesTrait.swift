@@ -189,7 +189,7 @@
             #endif
         }
 
-        /// Reports a failure whose last run recorded no issue, and attaches its steps.
+        /// Reports a failure whose last run recorded no issue, and attaches its steps as text, data and a picture.
         func report(_ failure: ScheduleFailure) {
             let hasReported = state.withLock { state in
                 if state.report == nil { state.report = "" }
@@ -198,6 +198,9 @@
             }
             if !hasReported { Issue.record(failure) }
             Attachment.record(failure.description, named: "schedule.txt")
+            if failure.trace == nil { return }
+            Attachment.record(failure.json, named: "schedule.json")
+            Attachment.record(failure.html, named: "schedule.html")
         }
     }
 #endif

@@ -155,9 +155,12 @@ final class ScheduleRun: TaskExecutor {
 
     private func traceSwitch(_ task: UInt64, _ resume: UnsafeRawPointer, _ actor: UnsafeRawPointer?) {
         // The task that enters the actor retains the actor.
-        let name = actor.map { "\(type(of: Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue()))" }
+        let entered = actor.map { actor in
+            let name = "\(type(of: Unmanaged<AnyObject>.fromOpaque(actor).takeUnretainedValue()))"
+            return ScheduleTrace.Actor(name: name, address: UInt(bitPattern: actor))
+        }
         let isMain = actor == thread.pointee.mainExecutor.identity
-        state.withLock { $0.trace?.noteSwitch(of: task, resume, to: isMain ? "MainActor" : name) }
+        state.withLock { $0.trace?.noteSwitch(of: task, resume, to: isMain ? .main : entered) }
     }
 }
 
@@ -291,7 +294,7 @@ extension ScheduleRun.State {
         if chooser.isRepeating { noteDelays(before: choice, at: step) }
         let next = ready.remove(at: choice)
         if chooser.isRepeating { endDelay(of: next, at: step) }
-        trace?.noteStep(step, next.task, isMain: next.isMain)
+        trace?.noteStep(step, next.task, isMain: next.isMain, at: timers.now)
         record.widths.append(width)
         running = next
         runningFunction = UInt(bitPattern: next.entry?.resume ?? schedulesFunction(next.job.pointer))

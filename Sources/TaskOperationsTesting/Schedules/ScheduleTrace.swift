@@ -22,11 +22,19 @@ struct TaskBirth: Sendable {
 
 /// The events of one schedule.
 struct ScheduleTrace: Sendable {
+    /// An actor. An actor that was released can have the address of a later one: the two count as one.
+    struct Actor: Hashable, Sendable {
+        let name: String
+        let address: UInt
+
+        static let main = Self(name: "MainActor", address: 0)
+    }
+
     enum Event: Sendable {
         /// A task was created, by number.
         case creates(UInt64)
-        /// A task enters an actor, or leaves one if the name is nil. The task continues at an address.
-        case switches(UInt64, at: UInt, to: String?)
+        /// A task enters an actor, or leaves one if the actor is nil. The task continues at an address.
+        case switches(UInt64, at: UInt, to: Actor?)
         case sleeps(nanoseconds: Int64)
         case yields
         /// A task was made ready, by number.
@@ -37,6 +45,8 @@ struct ScheduleTrace: Sendable {
         let number: Int
         let task: UInt64
         let isMain: Bool
+        /// The virtual time, in nanoseconds.
+        let time: Int64
         /// The differences from the usual order that precede the step.
         let changes: [Difference]
         var events: [Event] = []
@@ -47,6 +57,13 @@ struct ScheduleTrace: Sendable {
         case delay(task: UInt64, until: Int)
         case timePasses(to: Int64)
         case cancellation(task: UInt64)
+
+        var task: UInt64? {
+            switch self {
+            case .delay(let task, _), .cancellation(let task): task
+            case .timePasses: nil
+            }
+        }
     }
 
     private(set) var steps: [Step] = []
@@ -59,8 +76,8 @@ struct ScheduleTrace: Sendable {
 
     mutating func note(_ change: Difference) { changes.append(change) }
 
-    mutating func noteStep(_ number: Int, _ task: UInt64, isMain: Bool) {
-        steps.append(Step(number: number, task: task, isMain: isMain, changes: changes))
+    mutating func noteStep(_ number: Int, _ task: UInt64, isMain: Bool, at time: Int64) {
+        steps.append(Step(number: number, task: task, isMain: isMain, time: time, changes: changes))
         changes = []
     }
 
@@ -84,7 +101,7 @@ struct ScheduleTrace: Sendable {
         append(.creates(task))
     }
 
-    mutating func noteSwitch(of task: UInt64, _ resume: UnsafeRawPointer, to actor: String?) {
+    mutating func noteSwitch(of task: UInt64, _ resume: UnsafeRawPointer, to actor: Actor?) {
         append(.switches(task, at: UInt(bitPattern: resume), to: actor))
     }
 

@@ -187,7 +187,8 @@ public struct ScheduleFailure: Error, Sendable, CustomStringConvertible {
         "schedule \(place.number)\(place.count == .max ? "" : " of \(place.count)") · repeat it with TASK_OPERATIONS_SCHEDULE=\(schedule)"
     }
 
-    private var text: String {
+    /// The cause, as a sentence.
+    var text: String {
         switch cause {
         case .error(let error): "The body threw an error: \(error)"
         case .recorded(let texts): texts.joined(separator: "\n")
