@@ -6,103 +6,86 @@ extension ScheduleFailure {
     /// with debug information can take seconds.
     public var json: String {
         let report = ScheduleReport(trace ?? ScheduleTrace())
-        let names = report.actors
-        let actors = Dictionary(uniqueKeysWithValues: zip(names, 1...))
-        let steps = report.trace.steps.map { JSON($0, report, actors) }
+        let actors = report.actors
+        let numbers = Dictionary(uniqueKeysWithValues: zip(actors, 1...))
         return JSON([
             "version": JSON(1), "failure": JSON(text), "schedule": JSON(schedule), "number": JSON(place.number),
             "notes": JSON(notes.map { JSON($0) }),
-            "tasks": JSON(report.tasks.map { JSON(task: $0, report) }, isOnLines: true),
-            "actors": JSON(zip(names, 1...).map { JSON(actor: $0, $1) }, isOnLines: true),
-            "steps": JSON(steps, isOnLines: true),
+            "tasks": JSON(lines: report.tasks.map(report.json)),
+            "actors": JSON(lines: zip(actors, 1...).map { JSON(["number": JSON($1), "name": JSON($0.name)]) }),
+            "steps": JSON(lines: report.trace.steps.map { report.json($0, numbers) }),
         ]).text + "\n"
     }
 }
 
 /// The text of a JSON value. An encoder would bring Foundation into each build of tests.
-private struct JSON {
+private struct JSON: ExpressibleByStringLiteral {
     let text: String
 
     init(_ number: some BinaryInteger) { text = "\(number)" }
 
+    init(stringLiteral: String) { self.init(stringLiteral) }
+
     init(_ string: String) {
-        text =
-            "\""
-            + string.replacingScalars { scalar in
-                switch scalar {
-                case "\"", "\\": "\\\(scalar)"
-                case "\n": "\\n"
-                case "\0"..<" ": "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
-                default: nil
-                }
-            } + "\""
+        let isPlain = string.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x22 && $0 != 0x5C }
+        text = "\"\(isPlain ? string : string.replacingScalars(Self.escape))\""
     }
 
-    /// - Parameter isOnLines: Whether each value has a line of its own.
-    init(_ array: [JSON], isOnLines: Bool = false) {
-        let separator = isOnLines ? "\n" : ""
-        text = "[" + array.map { separator + $0.text }.joined(separator: ",") + separator + "]"
-    }
-
-    /// - Parameter members: The members. Those without a value are left out.
-    init(_ members: KeyValuePairs<String, JSON?>) {
-        let members = members.compactMap { key, value in value.map { "\"\(key)\":\($0.text)" } }
-        text = "{" + members.joined(separator: ",") + "}"
-    }
-}
-
-// MARK: - The parts of a schedule
-
-extension JSON {
-    fileprivate init(task: UInt64, _ report: ScheduleReport) {
-        self.init([
-            "number": report.trace.numbers[task].map { JSON($0) },
-            "name": report.trace.births[task]?.name.map { JSON($0) },
-            "created": report.origin(of: task).map { JSON($0) },
-        ])
-    }
-
-    fileprivate init(actor: ScheduleTrace.Actor, _ number: Int) {
-        self.init(["number": JSON(number), "name": JSON(actor.name)])
-    }
-
-    fileprivate init(
-        _ step: ScheduleTrace.Step, _ report: ScheduleReport, _ actors: [ScheduleTrace.Actor: Int]
-    ) {
-        let changes = step.changes.map { JSON($0, report) }
-        self.init([
-            "step": JSON(step.number), "nanoseconds": JSON(step.time),
-            "task": report.trace.numbers[step.task].map { JSON($0) },
-            "changes": changes.isEmpty ? nil : JSON(changes),
-            "events": JSON(step.events.map { JSON($0, report, actors) }),
-        ])
-    }
-
-    private init(_ change: ScheduleTrace.Difference, _ report: ScheduleReport) {
-        let number = { (task: UInt64) in report.trace.numbers[task].map { JSON($0) } }
-        switch change {
-        case .delay(let task, let end):
-            self.init([
-                "change": JSON("delay"), "task": number(task), "until": end == .max ? nil : JSON(end),
-            ])
-        case .timePasses(let now): self.init(["change": JSON("time"), "nanoseconds": JSON(now)])
-        case .cancellation(let task): self.init(["change": JSON("cancellation"), "task": number(task)])
+    private static func escape(_ scalar: Unicode.Scalar) -> String? {
+        switch scalar {
+        case "\"", "\\": "\\\(scalar)"
+        case "\0"..<" ": "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
+        default: nil
         }
     }
 
-    private init(
-        _ event: ScheduleTrace.Event, _ report: ScheduleReport, _ actors: [ScheduleTrace.Actor: Int]
-    ) {
-        let number = { (task: UInt64) in report.trace.numbers[task].map { JSON($0) } }
+    init(_ array: [JSON]) { text = "[\(array.map(\.text).joined(separator: ","))]" }
+
+    /// - Parameter lines: The elements of an array, each of which has a line of its own.
+    init(lines: [JSON]) { text = "[\n\(lines.map(\.text).joined(separator: ",\n"))\n]" }
+
+    /// - Parameter members: The members. Those without a value are left out.
+    init(_ members: KeyValuePairs<String, JSON?>) {
+        text = "{\(members.compactMap { key, value in value.map { "\"\(key)\":\($0.text)" } }.joined(separator: ","))}"
+    }
+}
+
+extension ScheduleReport {
+    private func number(_ task: UInt64) -> JSON? { trace.numbers[task].map { JSON($0) } }
+
+    fileprivate func json(_ task: UInt64) -> JSON {
+        let name = trace.births[task]?.name.map { JSON($0) }
+        return JSON(["number": number(task), "name": name, "created": origin(of: task).map { JSON($0) }])
+    }
+
+    /// - Parameter actors: The numbers of the actors.
+    fileprivate func json(_ step: ScheduleTrace.Step, _ actors: [ScheduleTrace.Actor: Int]) -> JSON {
+        JSON([
+            "step": JSON(step.number), "nanoseconds": JSON(step.time), "task": number(step.task),
+            "changes": step.changes.isEmpty ? nil : JSON(step.changes.map(json)),
+            "events": JSON(step.events.map { json($0, actors) }),
+        ])
+    }
+
+    private func json(_ change: ScheduleTrace.Difference) -> JSON {
+        switch change {
+        case .delay(let task, let end):
+            JSON(["change": "delay", "task": number(task), "until": end == .max ? nil : JSON(end)])
+        case .timePasses(let now): JSON(["change": "time", "nanoseconds": JSON(now)])
+        case .cancellation(let task): JSON(["change": "cancellation", "task": number(task)])
+        }
+    }
+
+    private func json(_ event: ScheduleTrace.Event, _ actors: [ScheduleTrace.Actor: Int]) -> JSON {
         switch event {
-        case .creates(let task): self.init(["event": JSON("creates"), "task": number(task)])
-        case .resumes(let task): self.init(["event": JSON("resumes"), "task": number(task)])
-        case .yields: self.init(["event": JSON("yields")])
-        case .sleeps(let duration): self.init(["event": JSON("sleeps"), "nanoseconds": JSON(duration)])
+        case .creates(let task): return JSON(["event": "creates", "task": number(task)])
+        case .resumes(let task): return JSON(["event": "resumes", "task": number(task)])
+        case .yields: return JSON(["event": "yields"])
+        case .sleeps(let duration): return JSON(["event": "sleeps", "nanoseconds": JSON(duration)])
         case .switches(let task, let address, let actor):
-            let function = report.function(at: address)
-            self.init([
-                "event": JSON(actor == nil ? "leaves" : "enters"), "task": number(task),
+            let function = function(at: address)
+            return JSON([
+                "event": actor == nil ? "leaves" : "enters", "task": number(task),
                 "actor": actor.flatMap { actors[$0] }.map { JSON($0) },
                 "function": function.map { JSON($0.function) }, "line": function?.place.map { JSON($0) },
             ])

@@ -62,9 +62,12 @@ struct ScheduleReport {
         if step.isMain { places[first, default: Place()].actor = .main }
         var parts = [Part(first, at: places[first] ?? Place())]
         for event in step.events {
-            if case .switches(let task, let address, let actor) = event {
+            switch event {
+            case .switches(let task, let address, let actor):
                 if task != parts[parts.count - 1].task { parts.append(Part(task, at: places[task] ?? Place())) }
                 parts[parts.count - 1].end = Place(actor: actor, address: address)
+            case .yields, .sleeps: parts[parts.count - 1].end = Place()
+            case .creates, .resumes: break
             }
             parts[parts.count - 1].events.append(event)
         }
@@ -84,8 +87,10 @@ struct ScheduleReport {
 
     /// The changes and the steps, without steps that have no event and continue the task of the step before.
     ///
-    /// - Parameter isComplete: Whether no run of steps is left out.
-    func rows(isComplete: Bool = false) -> [Row] {
+    /// - Parameters:
+    ///   - isComplete: Whether no run of steps is left out.
+    ///   - showsPlaces: Whether steps without an event that begin in another actor are not left out.
+    func rows(isComplete: Bool = false, showsPlaces: Bool = false) -> [Row] {
         let steps = trace.steps
         var isShown = [Bool](repeating: isComplete || !isLong, count: steps.count)
         for index in steps.indices where index < 3 || index >= steps.count - 12 { isShown[index] = true }
@@ -98,7 +103,7 @@ struct ScheduleReport {
         for index in steps.indices where isShown[index] {
             if index > previous + 1 { rows.append(.gap(index - previous - 1)) }
             previous = index
-            if isQuiet(index) { continue }
+            if isQuiet(index), !showsPlaces || parts[index][0].start.address == nil { continue }
             rows += steps[index].changes.map(Row.change)
             rows += parts[index].enumerated().map { .part($1, of: steps[index], isFirst: $0 == 0) }
         }
@@ -135,8 +140,9 @@ extension ScheduleReport {
         }
     }
 
-    func text(_ change: ScheduleTrace.Difference) -> String {
-        (change.task.map { label($0) + " " } ?? "") + effect(of: change)
+    /// - Parameter isShort: Whether the task has only its number.
+    func text(_ change: ScheduleTrace.Difference, isShort: Bool = false) -> String {
+        (change.task.map { (isShort ? title(of: $0) : label($0)) + " " } ?? "") + effect(of: change)
     }
 
     /// The change, without its task.
