@@ -7,21 +7,17 @@ extension ScheduleFailure {
     /// seconds.
     public var html: String {
         let report = ScheduleReport(trace ?? ScheduleTrace())
-        let (steps, actors) = (report.trace.steps, PageActor.all(of: report))
+        let (steps, actors) = (report.trace.steps, report.trace.actors)
         let changes = steps.flatMap { step in
-            step.changes.map {
-                "<li class=\"box change\">before step \(step.number): \(report.text($0, isShort: true))</li>"
+            step.changes.map { change in
+                let task = change.task.map(report.title).map { $0 + " " } ?? ""
+                return "<li class=\"box change\">before step \(step.number): \(task)\(report.effect(of: change))</li>"
             }
         }
-        let legend = actors.values.sorted { $0.number < $1.number }.map {
-            "<li class=\"box a\($0.number)\">\($0.name)</li>"
-        }
+        let legend = actors.map { "<li class=\"box a\($0.number)\">\($0.name.onPage)</li>" }
         // The hues of neighbours differ much, for any number of actors.
-        let colours = (1...max(1, actors.count)).map { ".a\($0){--h:\((73 + $0 * 137) % 360)}" }
-        let details =
-            report.isLong && steps.count <= 10_000
-            ? "<details><summary>All \(steps.count) steps</summary>\(grid(report, actors, isComplete: true))</details>"
-            : ""
+        let colours = actors.map { ".a\($0.number){--h:\((73 + $0.number * 137) % 360)}" }
+        let all = report.isLong && steps.count <= 10_000 ? ScheduleGrid(self, report, isComplete: true).text : nil
         return """
             <!doctype html>
             <html lang="en">
@@ -39,17 +35,13 @@ extension ScheduleFailure {
             <ul class="legend" aria-label="Legend">\(legend.joined())<li class="box none">in no actor</li>
             <li class="box change">change of the usual order</li><li><i class="arrow"></i>creates</li>
             <li><i class="arrow resumes"></i>resumes</li></ul>
-            \(grid(report, actors))
-            \(details)
+            \(ScheduleGrid(self, report, isComplete: false).text)
+            \(all.map { "<details><summary>All \(steps.count) steps</summary>\($0)</details>" } ?? "")
             <ul>\(notes.map { "<li>\($0.escapedForMarkup)</li>" }.joined())</ul>
             </html>
 
             """
     }
-
-    private func grid(
-        _ report: ScheduleReport, _ actors: [ScheduleTrace.Actor: PageActor], isComplete: Bool = false
-    ) -> String { ScheduleGrid(self, report, actors, isComplete: isComplete).text }
 }
 
 private let pageStyle = """
@@ -65,14 +57,14 @@ private let pageStyle = """
     .task{position:sticky;top:0;z-index:4;padding:.5rem;max-height:6rem;overflow:hidden;text-align:center;
     background:var(--page);border-bottom:2px solid var(--rule)}
     .step{position:sticky;left:0;z-index:3;grid-column:1;padding:.4rem;text-align:right;background:var(--page)}
-    .step small{display:block;white-space:nowrap}
+    .step small{display:block;white-space:nowrap}.box.none,.line.none{--h:210;--s:8%}
     .box{z-index:2;margin:.25rem .6rem;padding:.2rem .6rem;border-radius:4px;max-height:14rem;overflow:auto;--s:65%;
     border-left:5px solid hsl(var(--h) var(--s) var(--deep));background:hsl(var(--h) var(--s) var(--light))}
     .line{justify-self:center;width:4px;margin:.3rem 0 -.3rem;background:hsl(var(--h) var(--s,65%) var(--deep))}
-    .box.none,.line.none{--h:210;--s:8%}.box.change{background:var(--held);border-color:var(--edge)}
     .held{width:16px;background:repeating-linear-gradient(45deg,var(--edge) 0 4px,var(--held) 4px 9px)}
     .band{grid-column:1/-1;z-index:2;padding:.3rem 1rem;background:var(--page)}.band span{position:sticky;left:1rem}
-    .band.change{background:var(--held)}.box.wrong,.band.wrong{background:var(--wrong);border-color:var(--red)}
+    .box.change,.band.change{background:var(--held);border-color:var(--edge)}
+    .box.wrong,.band.wrong{background:var(--wrong);border-color:var(--red)}
     .arrow{z-index:1;position:relative;margin:0 calc(50%/var(--n));--c:linear-gradient(var(--ink),var(--ink));
     background:var(--c) 0 50%/100% 2px no-repeat}.legend .arrow{width:3rem;height:1rem;margin:0}
     .resumes{--c:repeating-linear-gradient(90deg,var(--ink) 0 6px,transparent 6px 10px)}
@@ -83,28 +75,9 @@ private let pageStyle = """
 
     """
 
-/// An actor of the picture.
-private struct PageActor {
-    /// The number of the colour, from 1.
-    let number: Int
-    /// The name, with a number if an earlier actor has the same one.
-    let name: String
-
-    static func all(of report: ScheduleReport) -> [ScheduleTrace.Actor: Self] {
-        var counts: [String: Int] = [:]
-        let actors = report.actors.enumerated().map { index, actor in
-            counts[actor.name, default: 0] += 1
-            let suffix = counts[actor.name]! == 1 ? "" : " \(counts[actor.name]!)"
-            return (actor, Self(number: index + 1, name: actor.name.onPage + suffix))
-        }
-        return Dictionary(uniqueKeysWithValues: actors)
-    }
-}
-
 /// The rows of a schedule as a grid. The text is in the order of the steps, for screen readers.
 private struct ScheduleGrid {
     private let report: ScheduleReport
-    private let actors: [ScheduleTrace.Actor: PageActor]
     private var columns: [UInt64: Int] = [:]
     /// The elements of each row.
     private var rows: [String] = []
@@ -112,13 +85,10 @@ private struct ScheduleGrid {
     private var lines: [UInt64: (row: Int, style: String)] = [:]
     private var time: Int64 = 0
 
-    init(
-        _ failure: ScheduleFailure, _ report: ScheduleReport, _ actors: [ScheduleTrace.Actor: PageActor],
-        isComplete: Bool
-    ) {
-        (self.report, self.actors) = (report, actors)
+    init(_ failure: ScheduleFailure, _ report: ScheduleReport, isComplete: Bool) {
+        self.report = report
         let rows = report.rows(isComplete: isComplete, showsPlaces: true)
-        addHeader(Set(rows.compactMap(\.task)))
+        addHeader(Set(rows.compactMap(\.task).map(column)))
         for row in rows { add(row) }
         addEnd(failure)
     }
@@ -128,10 +98,13 @@ private struct ScheduleGrid {
             + rows.map { "<li>\($0)</li>\n" }.joined() + "</ol>"
     }
 
+    /// The task whose column shows a task. The jobs of unknown tasks and of actors have one column.
+    private func column(of task: UInt64) -> UInt64 { report.trace.numbers[task] == nil ? 0 : task }
+
     /// - Parameter tasks: The tasks that take part in the rows.
     private mutating func addHeader(_ tasks: Set<UInt64>) {
         rows.append("")
-        for task in report.tasks.filter(tasks.contains) + tasks.filter({ report.trace.numbers[$0] == nil }).sorted() {
+        for task in (report.tasks + [0]).filter(tasks.contains) {
             columns[task] = columns.count + 2
             let details = [report.trace.births[task]?.name, report.origin(of: task)].compactMap(\.self)
             add("task", task, "<b>\(report.title(of: task))</b>" + details.map { "<br>\($0.onPage)" }.joined())
@@ -146,10 +119,9 @@ private struct ScheduleGrid {
             addBand("change", "⏱ \(report.effect(of: .timePasses(to: now)))")
             time = now
         case .change(let change):
-            guard let task = change.task else { return }
             var below = "held"
-            if case .cancellation = change { below = lines[task]?.style ?? "none" }
-            addBox(task, "change", "⚠ " + report.effect(of: change), below: below)
+            if case .cancellation = change { below = lines[change.task!]?.style ?? "none" }
+            addBox(change.task!, "change", "⚠ " + report.effect(of: change), below: below)
         case .part(let part, let step, let isFirst):
             if isFirst { addNumber(of: step) }
             add(part, of: step)
@@ -158,65 +130,60 @@ private struct ScheduleGrid {
 
     private mutating func addNumber(of step: ScheduleTrace.Step) {
         let moment = step.time == time ? "" : "<small>\(Duration.nanoseconds(step.time))</small>"
-        let text = "<span class=\"spoken\">step </span>\(step.number)\(moment)"
-        rows[rows.count - 1] += "<div class=\"step\" style=\"grid-row:\(rows.count)\">\(text)</div>"
+        append("step", "div", "grid-row:\(rows.count)", "<span class=\"spoken\">step </span>\(step.number)\(moment)")
         time = step.time
     }
 
     private mutating func add(_ part: ScheduleReport.Part, of step: ScheduleTrace.Step) {
-        let place = part.start.actor.flatMap { actors[$0] }.map { "in <b>\($0.name)</b>" }
+        let place = part.start.actor.map { "in <b>\($0.name.onPage)</b>" }
         let function = part.start.address.flatMap(report.function).map { "<small>\($0.description.onPage)</small>" }
-        let events = part.events.compactMap { text($0, in: step) }
-        let texts = [place, function].compactMap(\.self) + events
+        let texts = [place, function].compactMap(\.self) + part.events.compactMap { text($0, in: step) }
         let content = texts.isEmpty ? "continues" : texts.joined(separator: "<br>")
         addBox(part.task, style(of: part.start.actor), content, below: style(of: part.end.actor))
         for event in part.events {
-            switch event {
-            case .creates(let task):
-                addArrow("arrow new", from: part.task, to: task)
-                if task != part.task { lines[task] = (rows.count + 1, "none") }
-            case .resumes(let task): addArrow("arrow resumes", from: part.task, to: task)
-            default: break
-            }
+            if case .resumes(let task) = event { addArrow("arrow resumes", from: part.task, to: task) }
+            guard case .creates(let task) = event, task != part.task else { continue }
+            addArrow("arrow new", from: part.task, to: task)
+            lines[task] = (rows.count + 1, "none")
         }
     }
 
     private func text(_ event: ScheduleTrace.Event, in step: ScheduleTrace.Step) -> String? {
-        if case .switches(_, _, let actor?) = event, let name = actors[actor]?.name { return "enters <b>\(name)</b>" }
+        if case .switches(_, _, let actor?) = event { return "enters <b>\(actor.name.onPage)</b>" }
         return report.summary(of: event, in: step)
     }
 
     /// The class with the colour of an actor.
-    private func style(of actor: ScheduleTrace.Actor?) -> String {
-        actor.flatMap { actors[$0] }.map { "a\($0.number)" } ?? "none"
-    }
+    private func style(of actor: ScheduleTrace.Actor?) -> String { actor.map { "a\($0.number)" } ?? "none" }
 
     /// Adds the box of a task to the last row, with the line that leads to it.
     private mutating func addBox(_ task: UInt64, _ style: String, _ text: String, below: String) {
         if let line = lines[task], let column = columns[task] {
-            let area = "\(line.row)/\(column)/\(rows.count)"
-            rows[rows.count - 1] += "<i class=\"line \(line.style)\" style=\"grid-area:\(area)\"></i>"
+            append("line \(line.style)", "i", "grid-area:\(line.row)/\(column)/\(rows.count)")
         }
         lines[task] = (rows.count, below)
         add("box \(style)", task, "<span class=\"spoken\">\(report.title(of: task)): </span>\(text)")
     }
 
     private mutating func add(_ style: String, _ task: UInt64, _ text: String) {
-        guard let column = columns[task] else { return }
-        rows[rows.count - 1] +=
-            "<div class=\"\(style)\" style=\"grid-area:\(rows.count)/\(column)\">\(text)</div>"
+        guard let column = columns[column(of: task)] else { return }
+        append(style, "div", "grid-area:\(rows.count)/\(column)", text)
     }
 
     private mutating func addArrow(_ style: String, from start: UInt64, to end: UInt64) {
-        guard let start = columns[start], let end = columns[end], start != end else { return }
+        guard let start = columns[column(of: start)], let end = columns[end], start != end else { return }
         let (first, last) = (min(start, end), max(start, end) + 1)
         let area = "grid-area:\(rows.count)/\(first)/auto/\(last);--n:\(last - first)"
-        rows[rows.count - 1] += "<i class=\"\(style)\(end < start ? " back" : "")\" style=\"\(area)\"></i>"
+        append(style + (end < start ? " back" : ""), "i", area)
     }
 
     private mutating func addBand(_ style: String, _ text: String) {
-        rows[rows.count - 1] +=
-            "<div class=\"band \(style)\" style=\"grid-row:\(rows.count)\"><span>\(text)</span></div>"
+        append("band \(style)", "div", "grid-row:\(rows.count)", "<span>\(text)</span>")
+    }
+
+    /// Adds an element to the last row.
+    private mutating func append(_ style: String, _ element: String, _ area: String, _ text: String = "") {
+        rows[rows.count - 1] += "<\(element) class=\"\(style)\" style=\"\(area)\">\(text)</\(element)>"
     }
 
     /// Adds the tasks that wait forever, and the cause.

@@ -59,7 +59,7 @@ struct ScheduleReport {
     /// - Parameter places: The places of the tasks.
     private static func parts(of step: ScheduleTrace.Step, _ places: inout [UInt64: Place]) -> [Part] {
         let first = firstTask(of: step)
-        if step.isMain { places[first, default: Place()].actor = .main }
+        if let main = step.main { places[first] = Place(actor: main) }
         var parts = [Part(first, at: places[first] ?? Place())]
         for event in step.events {
             switch event {
@@ -140,9 +140,8 @@ extension ScheduleReport {
         }
     }
 
-    /// - Parameter isShort: Whether the task has only its number.
-    func text(_ change: ScheduleTrace.Difference, isShort: Bool = false) -> String {
-        (change.task.map { (isShort ? title(of: $0) : label($0)) + " " } ?? "") + effect(of: change)
+    func text(_ change: ScheduleTrace.Difference) -> String {
+        (change.task.map { label($0) + " " } ?? "") + effect(of: change)
     }
 
     /// The change, without its task.
@@ -169,14 +168,6 @@ extension ScheduleReport {
     /// The tasks, in the order of their creation.
     var tasks: [UInt64] { trace.numbers.sorted { $0.value < $1.value }.map(\.key) }
 
-    /// The actors, in the order in which tasks entered them.
-    var actors: [ScheduleTrace.Actor] {
-        var known: Set<ScheduleTrace.Actor> = []
-        return parts.joined().flatMap { [$0.start.actor, $0.end.actor] }.compactMap(\.self).filter {
-            known.insert($0).inserted
-        }
-    }
-
     /// The line that created a task.
     func origin(of task: UInt64) -> String? { trace.births[task].flatMap { symbols.origin(of: $0) } }
 
@@ -187,7 +178,7 @@ extension ScheduleReport {
         case .resumes(let task): "resumes \(title(of: task))"
         case .yields: "yields"
         case .sleeps(let nanoseconds): "a sleep of \(Duration.nanoseconds(nanoseconds)) begins"
-        case .switches(_, _, let actor): actor.map { "enters \($0.name)" } ?? "leaves its actor"
+        case .switches(_, _, let actor): actor.map { "enters \($0.type)" } ?? "leaves its actor"
         }
     }
 

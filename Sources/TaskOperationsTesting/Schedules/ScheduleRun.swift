@@ -155,12 +155,11 @@ final class ScheduleRun: TaskExecutor {
 
     private func traceSwitch(_ task: UInt64, _ resume: UnsafeRawPointer, _ actor: UnsafeRawPointer?) {
         // The task that enters the actor retains the actor.
-        let entered = actor.map { actor in
-            let name = "\(type(of: Unmanaged<AnyObject>.fromOpaque(actor).takeUnretainedValue()))"
-            return ScheduleTrace.Actor(name: name, address: UInt(bitPattern: actor))
-        }
+        let name = actor.map { "\(type(of: Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue()))" }
         let isMain = actor == thread.pointee.mainExecutor.identity
-        state.withLock { $0.trace?.noteSwitch(of: task, resume, to: isMain ? .main : entered) }
+        state.withLock {
+            $0.trace?.noteSwitch(of: task, resume, to: isMain ? "MainActor" : name, isMain ? nil : actor)
+        }
     }
 }
 

@@ -22,12 +22,13 @@ struct TaskBirth: Sendable {
 
 /// The events of one schedule.
 struct ScheduleTrace: Sendable {
-    /// An actor. An actor that was released can have the address of a later one: the two count as one.
-    struct Actor: Hashable, Sendable {
+    /// An actor. An actor that was released can have the address of a later one of its type: the two count as one.
+    struct Actor: Sendable {
+        let type: String
+        /// The type, with a number if it is not the first actor of the type.
         let name: String
-        let address: UInt
-
-        static let main = Self(name: "MainActor", address: 0)
+        /// The position in the order in which tasks entered the actors, from 1.
+        let number: Int
     }
 
     enum Event: Sendable {
@@ -44,7 +45,8 @@ struct ScheduleTrace: Sendable {
     struct Step: Sendable {
         let number: Int
         let task: UInt64
-        let isMain: Bool
+        /// The actor of a job of the main actor; nil for other jobs.
+        let main: Actor?
         /// The virtual time, in nanoseconds.
         let time: Int64
         /// The differences from the usual order that precede the step.
@@ -71,13 +73,19 @@ struct ScheduleTrace: Sendable {
     private var changes: [Difference] = []
     /// The positions of the tasks in the order of their creation, from 1.
     private(set) var numbers: [UInt64: Int] = [:]
+    /// The actors in the order in which tasks entered them.
+    private(set) var actors: [Actor] = []
+    /// The positions of the actors, by their addresses and types.
+    private var actorIndices: [String: Int] = [:]
+    private var actorCounts: [String: Int] = [:]
     /// The tasks whose creation was seen.
     var births: [UInt64: TaskBirth] = [:]
 
     mutating func note(_ change: Difference) { changes.append(change) }
 
     mutating func noteStep(_ number: Int, _ task: UInt64, isMain: Bool, at time: Int64) {
-        steps.append(Step(number: number, task: task, isMain: isMain, time: time, changes: changes))
+        let main = isMain ? actor("MainActor", nil) : nil
+        steps.append(Step(number: number, task: task, main: main, time: time, changes: changes))
         changes = []
     }
 
@@ -101,8 +109,20 @@ struct ScheduleTrace: Sendable {
         append(.creates(task))
     }
 
-    mutating func noteSwitch(of task: UInt64, _ resume: UnsafeRawPointer, to actor: Actor?) {
-        append(.switches(task, at: UInt(bitPattern: resume), to: actor))
+    /// - Parameter type: The type of the actor that the task enters; nil if the task leaves one.
+    mutating func noteSwitch(of task: UInt64, _ resume: UnsafeRawPointer, to type: String?, _ object: UnsafeRawPointer?)
+    {
+        append(.switches(task, at: UInt(bitPattern: resume), to: type.map { actor($0, object) }))
+    }
+
+    private mutating func actor(_ type: String, _ object: UnsafeRawPointer?) -> Actor {
+        let key = "\(UInt(bitPattern: object)) \(type)"
+        if let index = actorIndices[key] { return actors[index] }
+        actorIndices[key] = actors.count
+        let count = actorCounts[type, default: 0] + 1
+        actorCounts[type] = count
+        actors.append(Actor(type: type, name: count == 1 ? type : "\(type) \(count)", number: actors.count + 1))
+        return actors[actors.count - 1]
     }
 
     private mutating func append(_ event: Event) {
