@@ -9,10 +9,7 @@ extension ScheduleFailure {
         let report = ScheduleReport(trace ?? ScheduleTrace())
         let (steps, actors) = (report.trace.steps, report.trace.actors)
         let changes = steps.flatMap { step in
-            step.changes.map { change in
-                let task = change.task.map(report.title).map { $0 + " " } ?? ""
-                return "<li class=\"box change\">before step \(step.number): \(task)\(report.effect(of: change))</li>"
-            }
+            step.changes.map { "<li class=\"box change\">step \(step.number): \(report.text($0, report.title))</li>" }
         }
         let legend = actors.map { "<li class=\"box a\($0.number)\">\($0.name.onPage)</li>" }
         // The hues of neighbours differ much, for any number of actors.
@@ -30,7 +27,7 @@ extension ScheduleFailure {
             <pre>\(text.split(separator: "\n").map { String($0).escapedForMarkup }.joined(separator: "\n"))</pre>
             <p>Repeat it with <code>TASK_OPERATIONS_SCHEDULE=\(schedule.escapedForMarkup)</code>. Read from top to bottom: each
             column is a task, and each box is a step, in which its task runs alone. The colour is the actor of the step.</p>
-            <p>\(changes.isEmpty ? "" : "The failure needs each of these changes of the usual order:")</p>
+            <p>\(changes.isEmpty ? "" : "The failure needs each of these changes of the usual order, which precede their steps:")</p>
             <ol>\(changes.joined())</ol>
             <ul class="legend" aria-label="Legend">\(legend.joined())<li class="box none">in no actor</li>
             <li class="box change">change of the usual order</li><li><i class="arrow"></i>creates</li>
@@ -46,11 +43,10 @@ extension ScheduleFailure {
 
 private let pageStyle = """
     :root{color-scheme:light dark;--page:#fff;--ink:#1f2328;--faint:#59636e;--rule:#d1d9e0;--light:90%;--deep:45%;
-    --held:#ffe7a3;--edge:#bf8700;--wrong:#ffcecb;--red:#cf222e}
-    @media (prefers-color-scheme:dark){:root{--page:#0d1117;--ink:#e6edf3;--faint:#9198a1;--rule:#3d444d;--light:20%;
-    --deep:60%;--held:#4b3400;--edge:#d29922;--wrong:#5a1e20;--red:#f85149}}
+    --held:#ffe7a3;--edge:#bf8700;--wrong:#ffcecb}@media (prefers-color-scheme:dark){:root{--page:#0d1117;--ink:#e6edf3;
+    --faint:#9198a1;--rule:#3d444d;--light:20%;--deep:60%;--held:#4b3400;--edge:#d29922;--wrong:#5a1e20}}
     body{font:14px/1.4 system-ui,sans-serif;margin:1.5rem;background:var(--page);color:var(--ink);overflow-wrap:anywhere}
-    pre{white-space:pre-wrap;font-size:1rem;color:var(--red)}ul,ol{list-style:none;padding:0}summary{cursor:pointer}
+    pre{white-space:pre-wrap;font-size:1rem;background:var(--wrong);padding:.5rem}ul,ol{list-style:none;padding:0}summary{cursor:pointer}
     small{color:var(--faint);font-size:.8rem}.legend,.legend li{display:flex;flex-wrap:wrap;gap:.5rem;align-items:center}
     .grid{display:grid;grid-template-columns:6rem repeat(var(--tasks),minmax(11rem,20rem));overflow:auto;max-height:92vh;
     width:fit-content;max-width:100%;border:1px solid var(--rule)}.grid>li{display:contents}
@@ -64,7 +60,7 @@ private let pageStyle = """
     .held{width:16px;background:repeating-linear-gradient(45deg,var(--edge) 0 4px,var(--held) 4px 9px)}
     .band{grid-column:1/-1;z-index:2;padding:.3rem 1rem;background:var(--page)}.band span{position:sticky;left:1rem}
     .box.change,.band.change{background:var(--held);border-color:var(--edge)}
-    .box.wrong,.band.wrong{background:var(--wrong);border-color:var(--red)}
+    .box.wrong,.band.wrong{background:var(--wrong);border-color:var(--edge)}
     .arrow{z-index:1;position:relative;margin:0 calc(50%/var(--n));--c:linear-gradient(var(--ink),var(--ink));
     background:var(--c) 0 50%/100% 2px no-repeat}.legend .arrow{width:3rem;height:1rem;margin:0}
     .resumes{--c:repeating-linear-gradient(90deg,var(--ink) 0 6px,transparent 6px 10px)}
@@ -123,21 +119,19 @@ private struct ScheduleGrid {
             if case .cancellation = change { below = lines[change.task!]?.style ?? "none" }
             addBox(change.task!, "change", "⚠ " + report.effect(of: change), below: below)
         case .part(let part, let step, let isFirst):
-            if isFirst { addNumber(of: step) }
+            let moment = step.time == time ? "" : "<small>\(Duration.nanoseconds(step.time))</small>"
+            let number = "<span class=\"spoken\">step </span>\(step.number)\(moment)"
+            if isFirst { append("step", "div", "grid-row:\(rows.count)", number) }
+            time = step.time
             add(part, of: step)
         }
     }
 
-    private mutating func addNumber(of step: ScheduleTrace.Step) {
-        let moment = step.time == time ? "" : "<small>\(Duration.nanoseconds(step.time))</small>"
-        append("step", "div", "grid-row:\(rows.count)", "<span class=\"spoken\">step </span>\(step.number)\(moment)")
-        time = step.time
-    }
-
     private mutating func add(_ part: ScheduleReport.Part, of step: ScheduleTrace.Step) {
         let place = part.start.actor.map { "in <b>\($0.name.onPage)</b>" }
-        let function = part.start.address.flatMap(report.function).map { "<small>\($0.description.onPage)</small>" }
-        let texts = [place, function].compactMap(\.self) + part.events.compactMap { text($0, in: step) }
+        let function = part.start.address.flatMap { report.symbols[$0] }
+        let line = function.map { "<small>\($0.description.onPage)</small>" }
+        let texts = [place, line].compactMap(\.self) + part.events.compactMap { text($0, in: step) }
         let content = texts.isEmpty ? "continues" : texts.joined(separator: "<br>")
         addBox(part.task, style(of: part.start.actor), content, below: style(of: part.end.actor))
         for event in part.events {

@@ -51,7 +51,7 @@ extension ScheduleReport {
         case .yields: return object(["event": "\"yields\""])
         case .sleeps(let duration): return object(["event": "\"sleeps\"", "nanoseconds": "\(duration)"])
         case .switches(let task, let address, let actor):
-            let function = function(at: address)
+            let function = symbols[address]
             return object([
                 "event": actor == nil ? "\"leaves\"" : "\"enters\"", "task": number(task),
                 "actor": actor.map { "\($0.number)" }, "function": function?.function.quoted,

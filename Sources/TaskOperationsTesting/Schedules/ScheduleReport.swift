@@ -17,9 +17,7 @@ struct ScheduleReport {
         var end: Place
         var events: [ScheduleTrace.Event] = []
 
-        init(_ task: UInt64, at place: Place) {
-            (self.task, start, end) = (task, place, Place(actor: place.actor))
-        }
+        init(_ task: UInt64, at place: Place) { (self.task, start, end) = (task, place, Place(actor: place.actor)) }
     }
 
     enum Row {
@@ -39,7 +37,7 @@ struct ScheduleReport {
     }
 
     let trace: ScheduleTrace
-    private let symbols: Symbols
+    let symbols: Symbols
     /// The parts of each step. Each step has at least one.
     private let parts: [[Part]]
 
@@ -130,7 +128,7 @@ extension ScheduleReport {
     private func line(_ row: Row) -> String {
         switch row {
         case .gap(let count): return "       … \(count) steps of the usual order"
-        case .change(let change): return "→        \(text(change))"
+        case .change(let change): return "→        \(text(change, label))"
         case .part(let part, let step, let isFirst):
             let number = "\(step.number)"
             let indent = String(repeating: " ", count: max(5 - number.count, 0))
@@ -140,7 +138,8 @@ extension ScheduleReport {
         }
     }
 
-    func text(_ change: ScheduleTrace.Difference) -> String {
+    /// - Parameter label: Returns the text of a task.
+    func text(_ change: ScheduleTrace.Difference, _ label: (UInt64) -> String) -> String {
         (change.task.map { label($0) + " " } ?? "") + effect(of: change)
     }
 
@@ -181,8 +180,6 @@ extension ScheduleReport {
         case .switches(_, _, let actor): actor.map { "enters \($0.type)" } ?? "leaves its actor"
         }
     }
-
-    func function(at address: UInt) -> TaskDump.Frame? { symbols[address] }
 
     private func describe(_ event: ScheduleTrace.Event, in step: ScheduleTrace.Step) -> String? {
         guard let summary = summary(of: event, in: step) else { return nil }
