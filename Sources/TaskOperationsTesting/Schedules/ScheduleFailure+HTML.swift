@@ -3,7 +3,7 @@ internal import TaskDump
 extension ScheduleFailure {
     /// A picture of the schedule, as one page that needs no script, no network and no other file. Each task has a column,
     /// each step a row, and each actor a colour. A long schedule has a second picture with all steps, unless there are
-    /// more than 10,000. Takes time in proportion to the events. The first call for code with debug information can take
+    /// more than 3,000. Takes time in proportion to the events. The first call for code with debug information can take
     /// seconds.
     public var html: String {
         let report = ScheduleReport(trace ?? ScheduleTrace())
@@ -14,7 +14,7 @@ extension ScheduleFailure {
         let legend = actors.map { "<li class=\"box a\($0.number)\">\($0.name.onPage)</li>" }
         // The hues of neighbours differ much, for any number of actors.
         let colours = actors.map { ".a\($0.number){--h:\((73 + $0.number * 137) % 360)}" }
-        let all = report.isLong && steps.count <= 10_000 ? ScheduleGrid(self, report, isComplete: true).text : nil
+        let all = report.isLong && steps.count <= 3_000 ? ScheduleGrid(self, report, isComplete: true).text : nil
         return """
             <!doctype html>
             <html lang="en">
