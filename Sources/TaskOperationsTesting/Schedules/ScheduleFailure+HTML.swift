@@ -9,7 +9,9 @@ extension ScheduleFailure {
         let report = ScheduleReport(trace ?? ScheduleTrace())
         let (steps, actors) = (report.trace.steps, report.trace.actors)
         let changes = steps.flatMap { step in
-            step.changes.map { "<li class=\"box change\">step \(step.number): \(report.text($0, report.title))</li>" }
+            step.changes.map {
+                "<li class=\"box change\">before step \(step.number): \(report.text($0, report.title))</li>"
+            }
         }
         let legend = actors.map { "<li class=\"box a\($0.number)\">\($0.name.onPage)</li>" }
         // The hues of neighbours differ much, for any number of actors.
@@ -27,10 +29,10 @@ extension ScheduleFailure {
             <pre>\(text.split(separator: "\n").map { String($0).escapedForMarkup }.joined(separator: "\n"))</pre>
             <p>Repeat it with <code>TASK_OPERATIONS_SCHEDULE=\(schedule.escapedForMarkup)</code>. Read from top to bottom: each
             column is a task, and each box is a step, in which its task runs alone. The colour is the actor of the step.</p>
-            <p>\(changes.isEmpty ? "" : "The failure needs each of these changes of the usual order, which precede their steps:")</p>
+            <p>\(changes.isEmpty ? "" : "The failure needs each of these changes of the usual order:")</p>
             <ol>\(changes.joined())</ol>
             <ul class="legend" aria-label="Legend">\(legend.joined())<li class="box none">in no actor</li>
-            <li class="box change">change of the usual order</li><li><i class="arrow"></i>creates</li>
+            <li class="box change">change of the usual order; a striped line holds its task back</li><li><i class="arrow"></i>creates</li>
             <li><i class="arrow resumes"></i>resumes</li></ul>
             \(ScheduleGrid(self, report, isComplete: false).text)
             \(all.map { "<details><summary>All \(steps.count) steps</summary>\($0)</details>" } ?? "")
