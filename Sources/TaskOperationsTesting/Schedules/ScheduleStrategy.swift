@@ -93,8 +93,10 @@ struct Chooser: Sendable {
     /// The tasks in the order of their first jobs, and the numbers of their steps, for the uniform strategy.
     private var indices: [UInt64: Int] = [:]
     private(set) var stepCounts: [Int] = []
-    /// The moment of the last chosen job, for the uniform strategy.
+    /// The moment of the last chosen job, for the strategies without tasks' priorities.
     private var now: UInt64 = 0
+    /// The number of moments of a step.
+    private static let moments = 1_000_000
     /// The number of changes that were used.
     private var used = 0
     /// The number of times that the time may still move although jobs are ready.
@@ -157,7 +159,9 @@ struct Chooser: Sendable {
     /// - Parameter jobs: At least 2.
     mutating func choose(at step: Int, among jobs: inout ReadyJobs) -> Int {
         switch rule {
-        case .jobPriorities: return jobs.highest
+        case .jobPriorities:
+            now += UInt64(Self.moments)
+            return jobs.highest
         case .uniform:
             now = UInt64.max - jobs.highestRank
             return jobs.highest
@@ -201,7 +205,8 @@ struct Chooser: Sendable {
     mutating func rank(of task: UInt64) -> UInt64 {
         switch rule {
         case .priorities: break
-        case .jobPriorities: return generator.next() | 1
+        // A job that waits gains on later ones. Otherwise, a loop could hold it up forever.
+        case .jobPriorities: return .max - now - UInt64(generator.number(below: 4 * length * Self.moments))
         case .uniform(let steps): return .max - moment(of: task, steps)
         case .changed, .repeated: return 0
         }
@@ -222,7 +227,7 @@ struct Chooser: Sendable {
         stepCounts[index] += 1
         // The logarithm of a random number is that of its exponent and about that of its significand.
         let random = Double(generator.next() >> 11 | 1)
-        return now + UInt64((54 - Double(random.exponent) - random.significand) * 1_000_000) / UInt64(left)
+        return now + UInt64((54 - Double(random.exponent) - random.significand) * Double(Self.moments)) / UInt64(left)
     }
 
     /// Notes that a task yields. It keeps its priority, which the bound of the strategy needs. The last of many yields in
