@@ -17,6 +17,7 @@ int schedulesTakesClocks(void) { return 0; }
 const char *schedulesEnvironment(const char *name) { return 0; }
 void schedulesAllowEscape(void) {}
 void schedulesCancel(const void *object) {}
+void schedulesEnqueue(const void *job, SchedulesExecutor executor) {}
 void schedulesSleep(int64_t nanoseconds) {}
 #else
 #include <dlfcn.h>
@@ -51,6 +52,7 @@ RUNTIME size_t swift_task_getJobFlags(const void *job);
 RUNTIME void *swift_task_getCurrent(void);
 RUNTIME SchedulesExecutor swift_task_getCurrentExecutor(void);
 RUNTIME void swift_task_cancel(void *task);
+RUNTIME void swift_task_enqueue(void *job, const void *identity, uintptr_t implementation);
 extern void *swift_retain(void *object);
 extern void swift_release(void *object);
 
@@ -72,7 +74,12 @@ typedef struct {
     Option option;
     const char *name;
 } NameOption;
-enum { group = 1, unownedExecutor = 5, ownedExecutor = 6, taskName = 7 };
+enum { serialExecutor = 0, group = 1, unownedExecutor = 5, ownedExecutor = 6, taskName = 7 };
+// include/swift/ABI/MetadataValues.h: the creation also makes the task ready.
+enum { enqueuesFlag = 1 << 12 };
+
+/// Whether an executor is an actor without an executor of its own.
+static int isActor(SchedulesExecutor executor) { return executor.identity && !executor.implementation; }
 
 static TaskDumpNewTask create(
     size_t flags, void *list, const void *type, void *function, void *captured, void **frame) {
@@ -80,9 +87,17 @@ static TaskDumpNewTask create(
     Option *options = list;
     const char *name = 0;
     int isChild = 0;
+    ExecutorOption paused;
     for (Option **next = &options; *next;) {
         size_t kind = (*next)->kind & 0xFF;
         if (kind == group) isChild = 1;
+        // A task that begins on an actor is paused, too. It would otherwise begin as soon as the running job leaves the
+        // actor, before tasks that have arrived earlier.
+        if (kind == serialExecutor && flags & enqueuesFlag && isActor(((ExecutorOption *)*next)->executor)) {
+            thread->pausing = (SchedulesSwitch){0, ((ExecutorOption *)*next)->executor};
+            paused = (ExecutorOption){{(*next)->kind, (*next)->parent}, thread->pausedExecutor};
+            *next = &paused.option;
+        }
         if (kind == taskName) name = ((NameOption *)*next)->name;
         if (kind != unownedExecutor && kind != ownedExecutor) {
             next = &(*next)->parent;
@@ -104,6 +119,10 @@ static TaskDumpNewTask create(
 }
 
 void schedulesCancel(const void *object) { swift_task_cancel((void *)object); }
+
+void schedulesEnqueue(const void *job, SchedulesExecutor executor) {
+    swift_task_enqueue((void *)job, executor.identity, executor.implementation);
+}
 
 static TaskDumpCreation *creation(void) { return current ? create : 0; }
 
@@ -232,7 +251,7 @@ static HOOK SchedulesExecutor mainExecutor(Main *original) {
 
 int schedulesTakesTasks(void) {
     return &swift_task_enqueueGlobal_hook && &swift_task_getMainExecutor_hook && swift_task_getJobFlags &&
-           swift_task_getJobTaskId && swift_task_getCurrent && swift_task_getCurrentExecutor &&
+           swift_task_getJobTaskId && swift_task_getCurrent && swift_task_getCurrentExecutor && swift_task_enqueue &&
            taskDumpTakesTasks();
 }
 

@@ -13,7 +13,7 @@ typedef struct __attribute__((swift_attr("@Sendable"))) {
 
 /// A change of a task's executor that an exploration has put off.
 typedef struct __attribute__((swift_attr("@Sendable"))) {
-    /// The function with which the task continues.
+    /// The function with which the task continues; null if the task begins.
     const void *_Nullable resume;
     SchedulesExecutor target;
 } SchedulesSwitch;
@@ -99,6 +99,9 @@ uint64_t schedulesCurrentTask(void);
 
 /// Cancels a task. The object is one that `created` received and retained.
 void schedulesCancel(const void *_Nonnull object);
+
+/// Makes a job ready on an executor.
+void schedulesEnqueue(const void *_Nonnull job, SchedulesExecutor executor);
 
 /// Whether new tasks, and only the main actor's executor, lead to this module. False if the runtime has no hooks.
 int schedulesTakesTasks(void);

@@ -13,6 +13,9 @@ struct ReadyJob: Sendable {
     var rank: UInt64
     /// The number of jobs of the run that became ready earlier, or began to sleep earlier.
     let number: Int
+
+    /// Whether the job is a new task that is about to enter its actor.
+    var begins: Bool { entry.map { $0.resume == nil } ?? false }
 }
 
 /// The jobs that can run now, in the usual order.

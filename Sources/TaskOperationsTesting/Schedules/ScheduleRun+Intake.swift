@@ -14,7 +14,7 @@ final class MainActorExecutor: SerialExecutor {
     func enqueue(_ job: consuming ExecutorJob) { run.take(UnownedJob(job), isMain: true) }
 }
 
-/// Receives the tasks that are about to enter an actor. Other threads do not use it.
+/// Receives the tasks that are about to enter an actor, or to begin on it. Other threads do not use it.
 final class PausedExecutor: SerialExecutor {
     // As for the executor of the main actor.
     nonisolated(unsafe) unowned(unsafe) var run: ScheduleRun!
@@ -106,6 +106,8 @@ extension ScheduleRun.State {
             timers.add(job, after: new.delay)
         } else if new.switching != 0, new.number == 0, running?.entry != nil {
             entered = job
+        } else if let entry = new.entry {
+            addArrival(job, entry, isNext: new.switching != 0 || continues)
         } else {
             ready.add(job, isNext: new.switching != 0 || continues)
         }

@@ -14,6 +14,8 @@ final class ScheduleRun: TaskExecutor {
         var chooser: Chooser
         var ready = ReadyJobs()
         var delayed = DelayedJobs()
+        /// The tasks that begin on an actor, and the arrivals that follow them, by actor.
+        var arrivals: [UInt: Arrivals] = [:]
         /// The positions in the record of the delays that have not ended, by the numbers of their jobs.
         var delayIndices: [Int: Int] = [:]
         var jobCount = 0
@@ -127,7 +129,8 @@ final class ScheduleRun: TaskExecutor {
     func close(isFinished: Bool) {
         state.withLock { state in
             state.ready = ReadyJobs()
-            (state.delayed, state.timers, state.isClosed) = (DelayedJobs(), Timers(), true)
+            (state.delayed, state.arrivals) = (DelayedJobs(), [:])
+            (state.timers, state.isClosed) = (Timers(), true)
             state.isAbandoned = state.isAbandoned || !isFinished
         }
     }
@@ -148,7 +151,7 @@ final class ScheduleRun: TaskExecutor {
         state.withLock { state in
             state.births[task] = birth
             if state.chooser.mayCancel { state.noteCandidate(task, object, of: creator) }
-            // The job of a task that is isolated to the current actor does not pass the run.
+            // The job of a task that is isolated to an actor with an executor of its own does not pass the run.
             state.trace?.noteCreation(of: task)
         }
     }
@@ -245,10 +248,21 @@ extension ScheduleRun {
         thread.pointee.switchingTask = 0
         if next.isMain {
             next.job.runSynchronously(on: main.asUnownedSerialExecutor())
+        } else if let entry = next.entry, entry.resume == nil {
+            begin(next, on: entry.target)
         } else {
             if let entry = next.entry { thread.pointee.resuming = entry }
             next.job.runSynchronously(on: asUnownedTaskExecutor())
         }
+    }
+
+    /// Lets a new task enter its actor.
+    private func begin(_ next: ReadyJob, on actor: SchedulesExecutor) {
+        if let function = schedulesFunction(next.job.pointer) {
+            thread.pointee.switching?(next.task, function, actor.identity)
+        }
+        thread.pointee.switchingTask = next.task
+        schedulesEnqueue(next.job.pointer, actor)
     }
 
     /// Waits until another thread adds a job. Returns false if none does in time.
@@ -293,11 +307,29 @@ extension ScheduleRun.State {
         if chooser.isRepeating { noteDelays(before: choice, at: step) }
         let next = ready.remove(at: choice)
         if chooser.isRepeating { endDelay(of: next, at: step) }
+        if let entry = next.entry, entry.resume == nil { releaseArrivals(at: UInt(bitPattern: entry.target.identity)) }
         trace?.noteStep(step, next.task, isMain: next.isMain, at: timers.now)
         record.widths.append(width)
         running = next
         runningFunction = UInt(bitPattern: next.entry?.resume ?? schedulesFunction(next.job.pointer))
         return next
+    }
+
+    /// Makes a job ready that is about to enter an actor. Arrivals on an actor keep their order, so the job waits for
+    /// the tasks that were created earlier on this actor, unless it has a higher priority.
+    mutating func addArrival(_ job: ReadyJob, _ entry: SchedulesSwitch, isNext: Bool) {
+        let (actor, begins) = (UInt(bitPattern: entry.target.identity), entry.resume == nil)
+        if arrivals.isEmpty ? !begins : !(arrivals[actor].map { $0.holds(job) } ?? begins) {
+            return ready.add(job, isNext: isNext)
+        }
+        if arrivals[actor, default: Arrivals()].add(job) { ready.add(job, isNext: true) }
+    }
+
+    /// Makes the arrivals ready that have waited for the task that begins.
+    private mutating func releaseArrivals(at actor: UInt) {
+        guard let jobs = arrivals[actor]?.removeFirst() else { return }
+        for job in jobs.reversed() { ready.add(job, isNext: true) }
+        if arrivals[actor]!.isEmpty { arrivals[actor] = nil }
     }
 
     /// The number of ready jobs, with the delayed ones.
@@ -407,6 +439,38 @@ struct CreatedTask: @unchecked Sendable {
     }
 
     func cancel() { schedulesCancel(Unmanaged.passUnretained(object).toOpaque()) }
+}
+
+/// The tasks that begin on an actor, and the later arrivals on it. The first one is ready.
+struct Arrivals: Sendable {
+    private var jobs: ArraySlice<ReadyJob> = []
+    /// The highest priority of the tasks that begin.
+    private var priority: UInt8 = 0
+
+    var isEmpty: Bool { jobs.isEmpty }
+
+    /// Whether a job waits for others.
+    func holds(_ job: ReadyJob) -> Bool { job.begins || job.job.priority.rawValue <= priority }
+
+    /// Adds a job. Returns true if it is ready.
+    mutating func add(_ job: ReadyJob) -> Bool {
+        if job.begins { priority = max(priority, job.job.priority.rawValue) }
+        jobs.append(job)
+        return jobs.count == 1
+    }
+
+    /// Removes the first job, which begins, and returns the next ones that are ready: up to the next one that begins,
+    /// which stays the first one.
+    mutating func removeFirst() -> [ReadyJob] {
+        jobs.removeFirst()
+        var ready: [ReadyJob] = []
+        while let first = jobs.first {
+            ready.append(first)
+            if first.begins { break }
+            jobs.removeFirst()
+        }
+        return ready
+    }
 }
 
 /// The ready jobs that wait for later steps.
