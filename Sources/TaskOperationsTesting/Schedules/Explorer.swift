@@ -43,6 +43,8 @@ struct Explorer {
     private var movesBeforeAnswer = false
     /// The observation about a schedule that was to be repeated, and passes.
     private var repetition: String?
+    /// The first error of a library that counted as a cancellation.
+    private var acceptedError: String?
 
     init(
         _ exploration: Exploration, _ body: @escaping @Sendable () async throws -> Void,
@@ -99,9 +101,11 @@ struct Explorer {
         }
         let arrivals = hasArrivals && !notes.contains(Self.arrivalNote) ? [Self.arrivalNote] : []
         let answers = movesBeforeAnswer ? [Self.answerNote] : []
+        let errors = acceptedError.map { ["In a schedule with a cancellation, this error counts as one: \($0)"] } ?? []
         let repeated = repetition.map { [$0] } ?? []
         return ScheduleSummary(
-            count: count, isComplete: isComplete, notes: notes + arrivals + answers + repeated, repetition: repetition)
+            count: count, isComplete: isComplete, notes: notes + arrivals + answers + errors + repeated,
+            repetition: repetition)
     }
 
     /// Repeats a schedule, and adds a note if it differs.
@@ -204,6 +208,8 @@ extension Explorer {
             if record.cancelsTest == nil || !Self.isCancellation(error) {
                 cause = .error(error)
                 identity = "\(type(of: error))"
+            } else if !(error is CancellationError), acceptedError == nil {
+                acceptedError = "\(error)"
             }
         }
         let leavesTasks = ending == .finished && cause == nil && run.hasLivingTasks

@@ -142,6 +142,19 @@ struct ScheduleFaultTests {
         #expect(failure(of: Self.schedules(0, 300, faults: .cancellation)) { try await run(isMended: true) } == nil)
     }
 
+    @Test("An error of a library that counts as a cancellation is noted")
+    func acceptedError() throws {
+        let summary = try Self.schedules(0, 300, faults: .cancellation).run {
+            do { try await Task.sleep(for: .seconds(1)) } catch { throw Stopped() }
+        }
+        #expect(
+            summary.notes == ["In a schedule with a cancellation, this error counts as one: the request was cancelled"])
+    }
+
+    private struct Stopped: Error, CustomStringConvertible {
+        var description: String { "the request was cancelled" }
+    }
+
     @Test("Operations and permits of this package survive any cancellation", .schedules(faults: .cancellation))
     func operations() async throws {
         let permits = AsyncSemaphore(capacity: 1)
