@@ -156,7 +156,7 @@ final class ScheduleRun: TaskExecutor {
         }
     }
 
-    private func traceSwitch(_ task: UInt64, _ resume: UnsafeRawPointer, _ actor: UnsafeRawPointer?) {
+    private func traceSwitch(_ task: UInt64, _ resume: UnsafeRawPointer?, _ actor: UnsafeRawPointer?) {
         // The task that enters the actor retains the actor.
         let name = actor.map { "\(type(of: Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue()))" }
         let isMain = actor == thread.pointee.mainExecutor.identity
@@ -258,9 +258,7 @@ extension ScheduleRun {
 
     /// Lets a new task enter its actor.
     private func begin(_ next: ReadyJob, on actor: SchedulesExecutor) {
-        if let function = schedulesFunction(next.job.pointer) {
-            thread.pointee.switching?(next.task, function, actor.identity)
-        }
+        if thread.pointee.switching != nil { traceSwitch(next.task, nil, actor.identity) }
         thread.pointee.switchingTask = next.task
         schedulesEnqueue(next.job.pointer, actor)
     }

@@ -34,7 +34,8 @@ struct ScheduleTrace: Sendable {
     enum Event: Sendable {
         /// A task was created, by number.
         case creates(UInt64)
-        /// A task enters an actor, or leaves one if the actor is nil. The task continues at an address.
+        /// A task enters an actor, or leaves one if the actor is nil. The task continues at an address, or begins if that
+        /// is 0.
         case switches(UInt64, at: UInt, to: Actor?)
         case sleeps(nanoseconds: Int64)
         case yields
@@ -110,7 +111,7 @@ struct ScheduleTrace: Sendable {
     }
 
     /// - Parameter type: The type of the actor that the task enters; nil if the task leaves one.
-    mutating func noteSwitch(of task: UInt64, _ resume: UnsafeRawPointer, to type: String?, _ object: UnsafeRawPointer?)
+    mutating func noteSwitch(of task: UInt64, _ resume: UnsafeRawPointer?, to type: String?, _ object: UnsafeRawPointer?)
     {
         append(.switches(task, at: UInt(bitPattern: resume), to: type.map { actor($0, object) }))
     }
