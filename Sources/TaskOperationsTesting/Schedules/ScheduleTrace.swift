@@ -111,8 +111,9 @@ struct ScheduleTrace: Sendable {
     }
 
     /// - Parameter type: The type of the actor that the task enters; nil if the task leaves one.
-    mutating func noteSwitch(of task: UInt64, _ resume: UnsafeRawPointer?, to type: String?, _ object: UnsafeRawPointer?)
-    {
+    mutating func noteSwitch(
+        of task: UInt64, _ resume: UnsafeRawPointer?, to type: String?, _ object: UnsafeRawPointer?
+    ) {
         append(.switches(task, at: UInt(bitPattern: resume), to: type.map { actor($0, object) }))
     }
 
