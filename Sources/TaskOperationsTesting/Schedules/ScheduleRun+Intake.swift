@@ -97,7 +97,8 @@ extension ScheduleRun.State {
         if chooser.mayCancel, new.number == task { noteCreation(of: task) }
         trace?.note(new, task)
         let job = ReadyJob(
-            job: new.job, task: task, isMain: new.isMain, entry: new.entry, rank: chooser.rank(of: task),
+            job: new.job, task: task, isMain: new.isMain, entry: new.entry,
+            rank: chooser.rank(of: task, isYield: new.isYield),
             number: jobCount)
         jobCount += 1
         // The end of a yield or a sleep, and changes in code of the runtime.

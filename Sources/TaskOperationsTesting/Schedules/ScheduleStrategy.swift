@@ -201,13 +201,18 @@ struct Chooser: Sendable {
         return tasks[generator.number(below: 2) == 0 ? 0 : generator.number(below: tasks.count)]
     }
 
-    /// The priority of a task.
-    mutating func rank(of task: UInt64) -> UInt64 {
+    /// The priority of a job of a task.
+    mutating func rank(of task: UInt64, isYield: Bool) -> UInt64 {
+        // The last of many yields in a row lets the other tasks run, in particular those for which the task waits.
+        let isPolite = isYield && yields.count >= 16
         switch rule {
         case .priorities: break
-        // A job that waits gains on later ones. Otherwise, a loop could hold it up forever.
-        case .jobPriorities: return .max - now - UInt64(generator.number(below: 4 * length * Self.moments))
-        case .uniform(let steps): return .max - moment(of: task, steps)
+        case .jobPriorities:
+            // A job that waits gains on later ones. Otherwise, a loop could hold it up forever.
+            let limit = 4 * length * Self.moments
+            return .max - now - UInt64(isPolite ? limit : generator.number(below: limit))
+        case .uniform(let steps):
+            return .max - now - UInt64(isPolite ? 64 * Self.moments : delay(of: task, isYield ? nil : steps))
         case .changed, .repeated: return 0
         }
         if let rank = ranks[task] { return rank }
@@ -216,8 +221,14 @@ struct Chooser: Sendable {
         return rank
     }
 
-    /// The moment at which a job would run, if each of the task's steps that are left occurred at a random moment.
-    private mutating func moment(of task: UInt64, _ steps: [Int]) -> UInt64 {
+    /// The time after which a job runs, if each of the task's steps that are left occurs at a random moment.
+    ///
+    /// - Parameter steps: The expected number of steps of each task; nil if the job is no step that counts.
+    private mutating func delay(of task: UInt64, _ steps: [Int]?) -> Int {
+        // The logarithm of a random number is that of its exponent and about that of its significand.
+        let random = Double(generator.next() >> 11 | 1)
+        let delay = Int((54 - Double(random.exponent) - random.significand) * Double(Self.moments))
+        guard let steps else { return delay }
         let index = indices[task] ?? stepCounts.count
         if index == stepCounts.count {
             indices[task] = index
@@ -225,9 +236,7 @@ struct Chooser: Sendable {
         }
         let left = index < steps.count ? max(steps[index] - stepCounts[index], 1) : 1
         stepCounts[index] += 1
-        // The logarithm of a random number is that of its exponent and about that of its significand.
-        let random = Double(generator.next() >> 11 | 1)
-        return now + UInt64((54 - Double(random.exponent) - random.significand) * Double(Self.moments)) / UInt64(left)
+        return delay / left
     }
 
     /// Notes that a task yields. It keeps its priority, which the bound of the strategy needs. The last of many yields in

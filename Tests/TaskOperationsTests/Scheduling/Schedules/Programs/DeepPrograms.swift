@@ -54,7 +54,7 @@ let deepPrograms = [
         "eight transfers wait for each other in a circle", "https://github.com/layer-3/nitrolite/pull/830",
         { isMended in
             // Depth 3: each task locks its first account before any task locks its second one.
-            let accounts = (0..<8).map { _ in Mutex() }
+            let accounts = (0..<8).map { _ in AccountLock() }
             let transfers = accounts.indices.map { source in
                 Task {
                     let pair = [source, (source + 1) % accounts.count]
@@ -302,7 +302,7 @@ private struct WorkDeque: Sendable {
     }
 }
 
-private actor Mutex {
+private actor AccountLock {
     private var isLocked = false
     private var waiters: [CheckedContinuation<Void, Never>] = []
 
