@@ -1,6 +1,5 @@
 #if canImport(Testing)
     internal import CSchedules
-    internal import CTaskDump
     internal import Synchronization
     internal import TaskOperations
     public import Testing
@@ -19,8 +18,8 @@
     /// ```
     ///
     /// The code under test needs no change. A failure shows the steps of a short failing schedule. To run only this
-    /// schedule, set the environment variable `TASK_OPERATIONS_SCHEDULE` to the text that the failure names. One such test
-    /// runs for each processor; tests without the trait can run in parallel, and are not affected.
+    /// schedule, set the environment variable `TASK_OPERATIONS_SCHEDULE` to the text that the failure names. Such tests run
+    /// one at a time; tests without the trait can run in parallel, and are not affected.
     public struct SchedulesTrait: TestTrait, SuiteTrait, TestScoping {
         /// The number of schedules, their strategy and the limits.
         public let schedules: Schedules
@@ -33,8 +32,8 @@
         /// A suite that has the trait passes it on to its tests. A test's own trait replaces that of its suite.
         public var isRecursive: Bool { true }
 
-        /// An exploration keeps a processor busy.
-        private static let turns = AsyncSemaphore(capacity: Int(taskDumpProcessorCount()))
+        /// Tests that share global state must not explore at once.
+        private static let turns = AsyncSemaphore(capacity: 1)
 
         /// Runs a test under schedules. Testing calls this.
         public func provideScope(

@@ -203,16 +203,15 @@ struct Chooser: Sendable {
 
     /// The priority of a job of a task.
     mutating func rank(of task: UInt64, isYield: Bool) -> UInt64 {
-        // The last of many yields in a row lets the other tasks run, in particular those for which the task waits.
-        let isPolite = isYield && yields.count >= 16
         switch rule {
         case .priorities: break
         case .jobPriorities:
             // A job that waits gains on later ones. Otherwise, a loop could hold it up forever.
-            let limit = 4 * length * Self.moments
-            return .max - now - UInt64(isPolite ? limit : generator.number(below: limit))
+            let limit = 16 * length * Self.moments
+            return .max - now - UInt64(isYield && isPolite(100) ? limit : generator.number(below: limit))
         case .uniform(let steps):
-            return .max - now - UInt64(isPolite ? 64 * Self.moments : delay(of: task, isYield ? nil : steps))
+            let isLast = isYield && isPolite(16)
+            return .max - now - UInt64(isLast ? 64 * Self.moments : delay(of: task, isYield ? nil : steps))
         case .changed, .repeated: return 0
         }
         if let rank = ranks[task] { return rank }
@@ -220,6 +219,9 @@ struct Chooser: Sendable {
         ranks[task] = rank
         return rank
     }
+
+    /// Whether the last of many yields in a row shall let the other tasks run. The task may wait for them.
+    private func isPolite(_ count: Int) -> Bool { yields.count % count == 0 }
 
     /// The time after which a job runs, if each of the task's steps that are left occurs at a random moment.
     ///
