@@ -197,7 +197,7 @@ extension Explorer {
             wasStuck = wasStuck || ending == .stuck
             cause = ending == .stuck ? .stuck : .endless
             identity = "\(ending)"
-            if ending == .stuck { dump = self.dump(of: run) }
+            if ending == .stuck { dump = self.dump(of: run, explaining: .operations) }
             // A cancelled loop that ignores errors would not suspend any more. It would then keep this thread forever.
             if ending == .stuck { end(task, of: run, isFinished) }
             if !isFinished() { exploration.noteLeftTask() }
@@ -225,8 +225,10 @@ extension Explorer {
 
 extension Explorer {
     /// The living tasks of a run; nil if it is not traced.
-    private func dump(of run: ScheduleRun) -> TaskDump? {
-        run.trace == nil ? nil : TaskDump.capture(explaining: .operations).filtered { run.hasCreated($0) }
+    ///
+    /// - Parameter explainer: Looks at all queues of the process, which can start operations of other explorations.
+    private func dump(of run: ScheduleRun, explaining explainer: TaskDump.Explainer? = nil) -> TaskDump? {
+        run.trace == nil ? nil : TaskDump.capture(explaining: explainer).filtered { run.hasCreated($0) }
     }
 
     /// Whether an error says that a task was cancelled. Libraries have errors of their own for this.
