@@ -1,3 +1,4 @@
+internal import Synchronization
 internal import TaskOperations
 
 extension Schedules {
