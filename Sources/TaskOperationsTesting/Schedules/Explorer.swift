@@ -67,7 +67,7 @@ struct Explorer {
                 ScheduleFailure(
                     cause: .environment(fault), schedule: "usual", place: (0, settings.count), trace: nil, notes: []))
         }
-        if settings.leaks == .fail, !TaskDump.begin() { notes.append(Self.unlistedNote) }
+        if settings.leaks == .fail { TaskDump.begin() }
         var plan = SchedulePlan(settings)
         let end = settings.duration.map { ContinuousClock.now + $0 }
         for number in 0..<settings.count {
@@ -102,9 +102,10 @@ struct Explorer {
         let arrivals = hasArrivals && !notes.contains(Self.arrivalNote) ? [Self.arrivalNote] : []
         let answers = movesBeforeAnswer ? [Self.answerNote] : []
         let errors = acceptedError.map { ["In a schedule with a cancellation, this error counts as one: \($0)"] } ?? []
+        let unlisted = settings.leaks == .fail && !TaskDump.begin() ? [Self.unlistedNote] : []
         let repeated = repetition.map { [$0] } ?? []
         return ScheduleSummary(
-            count: count, isComplete: isComplete, notes: notes + arrivals + answers + errors + repeated,
+            count: count, isComplete: isComplete, notes: notes + unlisted + arrivals + answers + errors + repeated,
             repetition: repetition)
     }
 

@@ -15,13 +15,13 @@ extension Schedules {
     ///     calls: ["withdraw(60)": { await $0.withdraw(60) }, "balance": { await $0.balance }])
     /// ```
     ///
-    /// The object needs no specification: what a call returns alone, on a new object, is right. An actor that checks a
-    /// condition, awaits, and then relies on the condition fails.
+    /// The object needs no specification: the results of calls that run one after another on a new object count as right.
+    /// An actor that checks a condition, awaits, and then relies on the condition fails.
     ///
     /// Small programs are generated: pairs of calls, then up to three tasks with up to three calls each. Each runs under
     /// some schedules. A failing program is reduced, and so is its schedule. A call that does not return within an hour of
-    /// virtual time waits; it may be resumed by a later call. Faults of the environment are not caused. The blocking of
-    /// the calling thread is that of ``run(_:)``.
+    /// virtual time waits; it may be resumed by a later call. Faults of the environment are not caused. Like
+    /// ``run(_:)``, the function blocks the calling thread.
     ///
     /// The condition is that of M. Herlihy and J. Wing, "Linearizability: A Correctness Condition for Concurrent Objects",
     /// TOPLAS 1990. A program of *n* calls has up to *n*! orders.
@@ -180,7 +180,7 @@ private enum CallResult: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// What the calls of a program returned, and when.
+/// The results of a program's calls, and their moments.
 private struct CallHistory: Sendable {
     struct Call: Sendable {
         let index: Int
@@ -249,6 +249,7 @@ private struct CallHistory: Sendable {
 
 // MARK: - Running programs
 
+/// A lock that closures of tasks can capture.
 private final class Shared<Value: Sendable>: Sendable {
     private let value: Lock<Value>
 

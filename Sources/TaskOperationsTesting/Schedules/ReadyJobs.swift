@@ -9,7 +9,7 @@ struct ReadyJob: Sendable {
     let isMain: Bool
     /// The actor that the task is about to enter; nil if it does not enter one.
     let entry: SchedulesSwitch?
-    /// The priority, for the strategy with priorities; otherwise 0.
+    /// The job of the highest rank runs next, if the schedule is a random one; otherwise 0.
     var rank: UInt64
     /// The number of jobs of the run that became ready earlier, or began to sleep earlier.
     let number: Int

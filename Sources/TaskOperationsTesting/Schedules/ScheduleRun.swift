@@ -248,8 +248,8 @@ extension ScheduleRun {
         thread.pointee.switchingTask = 0
         if next.isMain {
             next.job.runSynchronously(on: main.asUnownedSerialExecutor())
-        } else if let entry = next.entry, entry.resume == nil {
-            begin(next, on: entry.target)
+        } else if next.begins {
+            begin(next, on: next.entry!.target)
         } else {
             if let entry = next.entry { thread.pointee.resuming = entry }
             next.job.runSynchronously(on: asUnownedTaskExecutor())
@@ -305,7 +305,7 @@ extension ScheduleRun.State {
         if chooser.isRepeating { noteDelays(before: choice, at: step) }
         let next = ready.remove(at: choice)
         if chooser.isRepeating { endDelay(of: next, at: step) }
-        if let entry = next.entry, entry.resume == nil { releaseArrivals(at: UInt(bitPattern: entry.target.identity)) }
+        if next.begins { releaseArrivals(at: UInt(bitPattern: next.entry!.target.identity)) }
         trace?.noteStep(step, next.task, isMain: next.isMain, at: timers.now)
         record.widths.append(width)
         running = next
@@ -316,8 +316,8 @@ extension ScheduleRun.State {
     /// Makes a job ready that is about to enter an actor. Arrivals on an actor keep their order, so the job waits for
     /// the tasks that were created earlier on this actor, unless it has a higher priority.
     mutating func addArrival(_ job: ReadyJob, _ entry: SchedulesSwitch, isNext: Bool) {
-        let (actor, begins) = (UInt(bitPattern: entry.target.identity), entry.resume == nil)
-        if arrivals.isEmpty ? !begins : !(arrivals[actor].map { $0.holds(job) } ?? begins) {
+        let actor = UInt(bitPattern: entry.target.identity)
+        if arrivals.isEmpty ? !job.begins : !(arrivals[actor].map { $0.holds(job) } ?? job.begins) {
             return ready.add(job, isNext: isNext)
         }
         if arrivals[actor, default: Arrivals()].add(job) { ready.add(job, isNext: true) }
@@ -478,6 +478,7 @@ struct DelayedJobs: Sendable {
     /// The end of the delay of the last job of the main actor; nil if none waits.
     private(set) var mainEnd: Int?
 
+    /// Stored, because a build without optimization would copy the jobs to count them.
     private(set) var count = 0
     var isEmpty: Bool { count == 0 }
 

@@ -105,7 +105,7 @@ struct Chooser: Sendable {
     private(set) var mayCancel = false
     /// The step before which a task is cancelled; nil if none is.
     private(set) var cancellationStep: Int?
-    /// Whether changes can precede steps.
+    /// Whether changes can precede steps. Stored, because a build without optimization would copy the rule to look.
     private(set) var causesChanges = false
     /// The expected number of steps; at least 1.
     private var length = 1

@@ -27,7 +27,7 @@ public struct SeedTally: Sendable, CustomStringConvertible {
 public struct SeedFailure: Error, CustomStringConvertible {
     public let seed: UInt64
     public let eventsBetweenLooks: Int
-    /// What was wrong in the first run.
+    /// The violations of the first run.
     public let violations: [String]
     /// A second run, with a trace.
     public let report: Report

@@ -48,7 +48,7 @@ struct LinearizabilityTests {
     @Test("Calls that wait for other calls, and calls that throw, fit an order")
     func waiting() throws {
         try Self.schedules().linearizable(
-            { Turn() },
+            { OnePermit() },
             calls: ["take": { await $0.take() }, "give": { await $0.give() }, "check": { try await $0.check() }])
     }
 
@@ -64,20 +64,8 @@ struct LinearizabilityTests {
     }
 }
 
-private actor Turn {
-    private var isFree = false
-    private var waiters: [CheckedContinuation<Void, Never>] = []
-
-    func take() async {
-        if isFree { return isFree = false }
-        await withCheckedContinuation { waiters.append($0) }
-    }
-
-    func give() {
-        if waiters.isEmpty { isFree = true } else { waiters.removeFirst().resume() }
-    }
-
-    func check() throws { if !isFree { throw Fault() } }
+extension OnePermit {
+    fileprivate func check() throws { if !isFree { throw Fault() } }
 }
 
 private actor Sum {

@@ -105,7 +105,7 @@ struct ScheduleFaultTests {
     @Test("A permit that a cancelled task keeps is found", arguments: strategies.indices)
     func permit(_ strategy: Int) throws {
         @Sendable func run(isMended: Bool) async throws {
-            let permits = Permits()
+            let permits = OnePermit()
             let tasks = (0..<3).map { _ in
                 Task {
                     await permits.take()
@@ -115,7 +115,7 @@ struct ScheduleFaultTests {
                 }
             }
             for task in tasks { _ = await task.result }
-            if await permits.free != 1 { throw Fault() }
+            if await !permits.isFree { throw Fault() }
         }
         let schedules = Self.schedules(strategy, faults: .cancellation)
         let found = try #require(failure(of: schedules) { try await run(isMended: false) })
@@ -218,18 +218,4 @@ private actor Flag {
     private(set) var isSet = false
 
     func set() { isSet = true }
-}
-
-private actor Permits {
-    private(set) var free = 1
-    private var waiters: [CheckedContinuation<Void, Never>] = []
-
-    func take() async {
-        if free > 0 { return free -= 1 }
-        await withCheckedContinuation { waiters.append($0) }
-    }
-
-    func give() {
-        if waiters.isEmpty { free += 1 } else { waiters.removeFirst().resume() }
-    }
 }

@@ -196,17 +196,3 @@ private actor Bus {
         listeners.removeValue(forKey: number)?.resume()
     }
 }
-
-private actor OnePermit {
-    private var isFree = true
-    private var waiters: [CheckedContinuation<Void, Never>] = []
-
-    func take() async {
-        if isFree { return isFree = false }
-        await withCheckedContinuation { waiters.append($0) }
-    }
-
-    func give() {
-        if waiters.isEmpty { isFree = true } else { waiters.removeFirst().resume() }
-    }
-}

@@ -118,7 +118,7 @@ private actor Tool {
 }
 
 /// A server that revokes a refresh token at its first use.
-private actor AuthorizationServer {
+actor AuthorizationServer {
     private var valid = 0
 
     func refresh(_ refreshToken: Int) -> Int? {

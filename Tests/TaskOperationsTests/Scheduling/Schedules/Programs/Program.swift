@@ -65,3 +65,18 @@ actor Reply {
         continuation?.resume(returning: value)
     }
 }
+
+/// A permit that one task at a time has.
+actor OnePermit {
+    private(set) var isFree = true
+    private var waiters: [CheckedContinuation<Void, Never>] = []
+
+    func take() async {
+        if isFree { return isFree = false }
+        await withCheckedContinuation { waiters.append($0) }
+    }
+
+    func give() {
+        if waiters.isEmpty { isFree = true } else { waiters.removeFirst().resume() }
+    }
+}

@@ -120,17 +120,6 @@ private actor ImageCache {
     }
 }
 
-/// A server that revokes a refresh token at its first use.
-private actor AuthorizationServer {
-    private var valid = 0
-
-    func refresh(_ refreshToken: Int) -> Int? {
-        guard refreshToken == valid else { return nil }
-        valid += 1
-        return valid
-    }
-}
-
 private actor Session {
     private let server = AuthorizationServer()
     private let isMended: Bool
@@ -190,27 +179,6 @@ private actor Channel {
         if isMended { return await waiters.fulfill(value) }
         await waiters.set(value)
         for waiter in await waiters.removeAll() { waiter.resume(returning: value) }
-    }
-}
-
-private actor InflightRequests {
-    private let server = Server()
-    private let isMended: Bool
-    private var waiters: [CheckedContinuation<Int, Never>]?
-
-    init(isMended: Bool) { self.isMended = isMended }
-
-    func load() async -> Int {
-        if waiters != nil { return await withCheckedContinuation { waiters!.append($0) } }
-        waiters = []
-        let answer = await server.answer(1)
-        let joined = waiters!
-        if isMended { waiters = nil }
-        for waiter in joined { waiter.resume(returning: answer) }
-        // Logs the answer.
-        await Task.yield()
-        if !isMended { waiters = nil }
-        return answer
     }
 }
 

@@ -153,7 +153,7 @@ private actor ValueChannel {
     }
 }
 
-private actor InflightRequests {
+actor InflightRequests {
     private let server = Server()
     private let isMended: Bool
     private var waiters: [CheckedContinuation<Int, Never>]?
