@@ -40,8 +40,9 @@ extension AnyTaskOperation {
         cancel()
         while let input = rest.popLast() {
             let next = input.inputs
-            let hasEndedUnstarted = input.perform { record in
-                record.isNeeded ? .none : record.end(CancellationError(), isCancellation: true)
+            let hasEndedUnstarted = input.perform { record, worker in
+                input.isFinished || record.isNeeded
+                    ? .none : input.end(&record, worker, CancellationError(), isCancellation: true)
             }
             if hasEndedUnstarted { rest += next }
         }
@@ -65,16 +66,16 @@ extension AnyTaskOperation {
     ///     throw AnyTaskOperation.current?.cancellationCause ?? CancellationError()
     /// }
     /// ```
-    public var cancellationCause: (any Error)? { record.withLock { $0.bodyRunner }?.cancellationCause }
+    public var cancellationCause: (any Error)? { worker?.cancellationCause }
 
     /// Ends the operation if it has not started and meets a condition. Returns whether this call ended it.
     @discardableResult
     func endUnlessStarted(
         _ failure: any Error, isCancellation: Bool, if condition: (borrowing OperationRecord) -> Bool = { _ in true }
     ) -> Bool {
-        perform { record in
-            record.phase < .executing && condition(record)
-                ? record.end(failure, isCancellation: isCancellation) : .none
+        perform { record, worker in
+            phase < .executing && condition(record)
+                ? end(&record, worker, failure, isCancellation: isCancellation) : .none
         }
     }
 
@@ -86,31 +87,35 @@ extension AnyTaskOperation {
 
     /// Does nothing if the operation does not meet the condition.
     func endOrCancel(_ failure: any Error, isCancellation: Bool, if condition: (borrowing OperationRecord) -> Bool) {
-        perform { condition($0) ? $0.end(failure, isCancellation: isCancellation) : .none }
+        perform { record, worker in
+            condition(record) ? end(&record, worker, failure, isCancellation: isCancellation) : .none
+        }
     }
 
     /// Ends the operation without an error if it has not started. Its body never runs.
     package func finishExternally() {
-        perform { record in
-            if record.phase >= .executing { return .none }
+        perform { record, _ in
+            if phase >= .executing { return .none }
             let scheduler = record.scheduler
-            return .end(record.end(nil), scheduler)
+            return .end(end(&record, nil), scheduler)
         }
     }
 
-    /// Calls `end` under the operation's lock, and performs the effects that `end` returns. Returns whether the
-    /// operation ended before its start.
+    /// Calls a function that may end the operation before its start, and performs the effects that the function returns.
+    /// Returns whether the operation ended before its start.
     @discardableResult
-    private func perform(_ end: (inout OperationRecord) -> CancellationEffect) -> Bool {
-        let effect = inOneStepWithScheduler(end) { effect in
-            guard case .end(let ending, let scheduler) = effect else { return }
+    private func perform(_ end: (inout OperationRecord, Worker?) -> CancellationEffect) -> Bool {
+        let (effect, effects) = inOneStepWithQueue(end)
+        // Tasks that wait until the queue is empty continue after the dependents are told.
+        if case .end(let ending, let scheduler) = effect {
             scheduler?.noteFailure(of: self)
             notifyDependents(endedUnstarted: ending)
         }
+        effects.perform()
         switch effect {
         case .none: return false
-        case .cancel(let runner, let cause):
-            runner?.cancel(throwing: cause)
+        case .cancel(let worker, let cause):
+            worker?.cancel(throwing: cause)
             return false
         case .end(let ending, let scheduler):
             performUnstartedEnd(ending, scheduler)
@@ -118,29 +123,33 @@ extension AnyTaskOperation {
         }
     }
 
-    /// If the operation has not started, ends it and removes it from its scheduler in one step.
-    ///
-    /// - Parameters:
-    ///   - end: Called under the operation's lock.
-    ///   - follow: Called with no lock held. Tasks that wait until the scheduler is empty continue after this call.
-    func inOneStepWithScheduler<Result: Sendable>(
-        _ end: (inout OperationRecord) -> Result, then follow: (Result) -> Void
-    ) -> Result {
-        while true {
-            guard let scheduler = record.withLock({ $0.scheduler }) else {
-                // Another thread may have added the operation in the meantime.
-                if let result = record.withLock({ $0.scheduler == nil ? end(&$0) : nil }) {
-                    follow(result)
-                    return result
-                }
-                continue
-            }
-            let result = scheduler.inOneStep(with: self) {
-                record.withLock { $0.scheduler === scheduler ? end(&$0) : nil }
-            } then: { result in
-                if let result { follow(result) }
-            }
-            if let result { return result }
+    /// Ends the operation if it has not started. Otherwise decides on the cancellation of its task.
+    private func end(
+        _ record: inout OperationRecord, _ worker: Worker?, _ failure: any Error, isCancellation: Bool
+    ) -> CancellationEffect {
+        let phase = phase
+        if isCancellation {
+            if record.isCancelled { return .none }
+            record.cancellation = phase == .finished ? .afterEnd : .cancelled
+        }
+        switch phase {
+        case .finished: return .none
+        case .created, .added:
+            let scheduler = record.scheduler
+            return .end(end(&record, Outcome(.failure(failure))), scheduler)
+        case .executing:
+            worker?.isWorn = true
+            return .cancel(worker, cause: failure)
+        }
+    }
+
+    /// Cancels an operation that has been added and has not started. For any other operation, returns nil and changes
+    /// nothing. Called under the lock of the queue.
+    func cancelUnstarted(_ outcome: Outcome) -> OperationEnding? {
+        record.withLock { record in
+            guard phase == .added else { return nil }
+            record.cancellation = .cancelled
+            return end(&record, outcome)
         }
     }
 
@@ -185,37 +194,14 @@ extension AnyTaskOperation {
 /// The effects that are performed after the operation's lock is released.
 private enum CancellationEffect: Sendable {
     case none
-    case cancel(OperationRunner?, cause: any Error)
+    case cancel(Worker?, cause: any Error)
     case end(OperationEnding, Scheduler?)
 }
 
 extension OperationRecord {
-    /// Cancels an operation that has been added and has not started. For any other operation, returns nil and changes
-    /// nothing.
-    mutating func cancelUnstarted(_ outcome: Outcome) -> OperationEnding? {
-        guard phase == .submitted else { return nil }
-        cancellation = .cancelled
-        return end(outcome)
-    }
-
-    /// Whether the operation has finished, or another operation, a task or a handler needs its outcome.
+    /// Whether another operation, a task or a handler needs the outcome.
     fileprivate var isNeeded: Bool {
-        if phase == .finished { return true }
         guard let links else { return false }
         return links.handlers.count > links.ownHandlerCount || !links.dependents.isEmpty || !links.waiters.isEmpty
-    }
-
-    fileprivate mutating func end(_ failure: any Error, isCancellation: Bool) -> CancellationEffect {
-        if isCancellation {
-            if isCancelled { return .none }
-            cancellation = phase == .finished ? .afterEnd : .cancelled
-        }
-        if phase == .finished { return .none }
-        if phase != .executing {
-            let scheduler = self.scheduler
-            return .end(end(Outcome(.failure(failure))), scheduler)
-        }
-        isRunnerWorn = true
-        return .cancel(runner, cause: failure)
     }
 }

@@ -28,16 +28,17 @@ extension AnyTaskOperation {
         _ dependency: AnyTaskOperation, asInput isInput: Bool, insert: () -> Void
     ) throws(TaskOperationError) {
         dependency.record.withLock { $0.isWaitedFor = true }
-        var isSubmitted = false
-        while let cycle = try insertDependency(dependency, isInput, insert, &isSubmitted) {
+        var isAdded = false
+        while let cycle = try insertDependency(dependency, isInput, insert, &isAdded) {
             if !Self.lendPermit(on: cycle) { throw .dependencyCycle(Self.labels(of: cycle)) }
         }
-        if isSubmitted { linkDependency(dependency) }
+        if isAdded { linkDependency(dependency) }
         let change = record.withLock { record in
-            record.links?.dependencies.propagate(record.propagatedLevel, to: dependency) ?? nil
+            record.links?.dependencies.propagate(record.propagatedLevel(in: phase), to: dependency) ?? nil
         }
         if let change { Inheritance.propagate(change) }
-        if isSubmitted { record.withLock { $0.insertedScheduler }?.readinessChanged(of: self) }
+        // The dependency may have finished.
+        if isAdded { record.withLock { insertedScheduler($0) }?.readinessChanged(of: self) }
     }
 
     /// Removes a dependency, so that this operation no longer waits for it. If no other dependency is unfinished, this
@@ -49,9 +50,9 @@ extension AnyTaskOperation {
     /// - Throws: `TaskOperationError.alreadyStarted` if this operation has started or finished.
     public func removeDependency(_ dependency: AnyTaskOperation) throws(TaskOperationError) {
         let (removed, scheduler) = try record.withLock { record throws(TaskOperationError) in
-            try checkNotStarted(record.phase)
+            if phase >= .executing { throw .alreadyStarted(OperationLabel(self)) }
             let removed = record.links?.dependencies.remove(dependency)
-            return (removed, removed == nil ? nil : record.insertedScheduler)
+            return (removed, removed == nil ? nil : insertedScheduler(record))
         }
         guard let removed else { return }
         leave(removed.isLinked ? [removed.operation] : [], removed.change.map { [$0] } ?? [])
@@ -62,36 +63,35 @@ extension AnyTaskOperation {
     ///
     /// - Parameters:
     ///   - insert: Called under the lock of this operation if the edge is made.
-    ///   - isSubmitted: Set to true if the caller must link the edge.
+    ///   - isAdded: Set to true if the caller must link the edge.
     private func insertDependency(
-        _ dependency: AnyTaskOperation, _ isInput: Bool, _ insert: () -> Void,
-        _ isSubmitted: inout Bool
+        _ dependency: AnyTaskOperation, _ isInput: Bool, _ insert: () -> Void, _ isAdded: inout Bool
     ) throws(TaskOperationError) -> [WaitNode]? {
-        try riseAboveEdges()
+        riseAboveEdges()
+        // Performed at the end, because an attempt may be made with a lock held.
+        var allEffects: [QueueEffects] = []
+        defer { for effects in allEffects { effects.perform() } }
         return try WaitOrder.insert(from: .operation(self), to: [.operation(dependency)]) {
             () throws(TaskOperationError) in
-            try record.withLock { record throws(TaskOperationError) in
-                try checkNotStarted(record.phase)
+            let (isInOrder, effects) = inOneStepWithQueue { record, _ -> Bool? in
+                if phase >= .executing { return nil }
                 if dependency.rank.value >= rank.value { return false }
-                let links = record.madeLinks()
-                let isNew = links.dependencies.insert(dependency, isInput: isInput)
+                let isNew = record.madeLinks().dependencies.insert(dependency, isInput: isInput)
                 insert()
-                isSubmitted = isNew && record.phase == .submitted
+                isAdded = isNew && phase == .added
                 return true
             }
+            allEffects.append(effects)
+            guard let isInOrder else { throw .alreadyStarted(OperationLabel(self)) }
+            return isInOrder
         }
     }
 
     /// Gives the operation a rank above all existing ranks, if no operation or task waits for it.
-    private func riseAboveEdges() throws(TaskOperationError) {
-        try record.withLock { record throws(TaskOperationError) in
-            try checkNotStarted(record.phase)
-            if record.phase == .created, !record.isWaitedFor { rank.set(Rank.next()) }
+    private func riseAboveEdges() {
+        record.withLock { record in
+            if phase == .created, !record.isWaitedFor { rank.set(Rank.next()) }
         }
-    }
-
-    private func checkNotStarted(_ phase: OperationRecord.Phase) throws(TaskOperationError) {
-        if phase >= .executing { throw .alreadyStarted(.init(self)) }
     }
 }
 
@@ -101,7 +101,7 @@ extension AnyTaskOperation {
     /// Registers this submitted operation with its dependencies, which then inherit its level.
     func linkDependencies() {
         let links = record.withLock { record in
-            let level = record.propagatedLevel
+            let level = record.propagatedLevel(in: phase)
             return record.links?.dependencies.link(handingOn: level) ?? TinyArray()
         }
         links.forEach { link($0) }
@@ -114,7 +114,7 @@ extension AnyTaskOperation {
 
     private func link(_ link: DependencyList.Link) {
         let (isFinished, following) = link.dependency.record.withLock { record -> (Bool, Inheritance.Following?) in
-            if record.phase == .finished { return (true, nil) }
+            if link.dependency.isFinished { return (true, nil) }
             record.madeLinks().dependents.append(self, ())
             return (false, record.inherit(from: link.from, to: link.to, of: link.dependency))
         }
@@ -125,7 +125,7 @@ extension AnyTaskOperation {
     /// Undoes `linkDependencies` for an operation that is no longer submitted.
     func unlinkDependencies() {
         let (unlinked, changes) = record.withLock { record -> ([AnyTaskOperation], [Inheritance.Change]) in
-            let level = record.propagatedLevel
+            let level = record.propagatedLevel(in: phase)
             guard let links = record.links else { return ([], []) }
             return (links.dependencies.unlink(), links.dependencies.propagate(level))
         }
@@ -146,8 +146,13 @@ extension AnyTaskOperation {
     func dependencyFinished(_ dependency: AnyTaskOperation) -> (scheduler: Scheduler, slot: Int)? {
         record.withLock { record in
             record.links?.dependencies.markFinished(dependency)
-            guard record.isReady, let scheduler = record.insertedScheduler else { return nil }
-            return (scheduler, Int(record.slot))
+            guard record.mayStart, phase == .added, let scheduler = insertedScheduler(record) else { return nil }
+            return (scheduler, slot)
         }
+    }
+
+    /// The scheduler; nil until it has a row for the operation.
+    private func insertedScheduler(_ record: borrowing OperationRecord) -> Scheduler? {
+        slot >= 0 ? record.scheduler : nil
     }
 }

@@ -4,7 +4,8 @@ import Synchronization
 ///
 /// This is the base class of `TaskOperation`. No other class can inherit from it.
 public class AnyTaskOperation: @unchecked Sendable {
-    // `name` is constant. The lock of `record` protects everything else.
+    // `name` is constant, `record` contains its lock, and the numbers are atomic. See `outcomeOnceFinished` for the
+    // outcome.
 
     /// The name in messages and descriptions.
     public let name: String?
@@ -14,13 +15,30 @@ public class AnyTaskOperation: @unchecked Sendable {
     /// The operation's place in the order of the wait graph.
     let rank: Rank
 
+    /// The phase of the operation's life. It changes under the lock of `record`; the start, and nothing else, changes it
+    /// under the lock of the queue instead.
+    private let currentPhase: Atomic<OperationPhase>
+
+    /// The slot of the operation in its queue; negative while the queue has no row for the operation. It changes only
+    /// under the lock of the queue.
+    private let currentSlot = Atomic<Int32>(-1)
+
+    // Written once, under the lock of `record`, before the phase becomes `finished`. Read only in that phase.
+    @exclusivity(unchecked) private nonisolated(unsafe) var outcomeOnceFinished: Outcome?
+
     /// - Parameter inputCount: The number of the first dependencies whose values the body needs.
-    init(name: String?, level: PriorityLevel?, dependencies: [AnyTaskOperation], inputCount: Int = 0) {
+    /// - Parameter scheduler: The scheduler to which the caller is about to add the operation; nil if it is not added.
+    init(
+        name: String?, level: PriorityLevel?, dependencies: [AnyTaskOperation], inputCount: Int = 0,
+        addedTo scheduler: Scheduler? = nil
+    ) {
         self.name = name
         record = Lock(
             OperationRecord(
                 level: level,
-                links: dependencies.isEmpty ? nil : OperationLinks(dependencies: dependencies, inputCount: inputCount)))
+                links: dependencies.isEmpty ? nil : OperationLinks(dependencies: dependencies, inputCount: inputCount),
+                addedTo: scheduler))
+        currentPhase = Atomic(scheduler == nil ? .created : .added)
         // Created last. The dependencies are already marked as waited for, so their ranks no longer increase.
         rank = Rank()
     }
@@ -55,12 +73,9 @@ extension AnyTaskOperation {
     /// Takes linear time in the number of dependencies if the operation has not been added. Otherwise takes constant
     /// time.
     public var state: TaskOperationState {
-        let (phase, dependencies) = record.withLock { record in
-            (record.phase, record.phase == .created ? record.links?.dependencies.operations ?? [] : [])
-        }
         switch phase {
         case .created: return dependencies.allSatisfy(\.isFinished) ? .ready : .waiting
-        case .submitted: return record.withLock { $0.hasUnfinishedDependencies || $0.isDelayed } ? .waiting : .ready
+        case .added: return record.withLock { $0.hasUnfinishedDependencies || $0.isDelayed } ? .waiting : .ready
         case .executing: return .executing
         case .finished: return .finished
         }
@@ -70,10 +85,10 @@ extension AnyTaskOperation {
     public var isReady: Bool { state == .ready }
 
     /// Whether the body is executing.
-    public var isExecuting: Bool { record.withLock { $0.phase == .executing } }
+    public var isExecuting: Bool { phase == .executing }
 
     /// Whether the operation has an outcome.
-    public var isFinished: Bool { record.withLock { $0.phase == .finished } }
+    public var isFinished: Bool { phase == .finished }
 
     /// Whether `cancel()` was called before the operation finished. An executing body may continue, and may even
     /// succeed.
@@ -81,7 +96,27 @@ extension AnyTaskOperation {
 
     /// The error of the operation; nil if it has not finished or has succeeded.
     public var failure: (any Error)? {
-        if case .failure(let error) = record.withLock({ $0.outcome })?.result { error } else { nil }
+        if case .failure(let error) = finalOutcome?.result { error } else { nil }
+    }
+
+    var phase: OperationPhase { currentPhase.load(ordering: .acquiring) }
+
+    /// Changes the phase. See `currentPhase` for the lock that the caller holds. `end` enters the last phase.
+    func enter(_ phase: OperationPhase) { currentPhase.store(phase, ordering: .releasing) }
+
+    /// Enters the last phase under the lock of `record`.
+    func finish(_ outcome: Outcome?) {
+        outcomeOnceFinished = outcome
+        enter(.finished)
+    }
+
+    /// The outcome; nil if the operation has not finished or has succeeded without a value.
+    var finalOutcome: Outcome? { isFinished ? outcomeOnceFinished : nil }
+
+    /// The operation's slot in its queue. See `currentSlot`.
+    var slot: Int {
+        get { Int(currentSlot.load(ordering: .relaxed)) }
+        set { currentSlot.store(Int32(newValue), ordering: .relaxed) }
     }
 }
 
@@ -121,7 +156,7 @@ extension AnyTaskOperation {
         isOwn: Bool = false, _ handler: @escaping @Sendable (AnyTaskOperation) -> Void
     ) -> Bool {
         record.withLock { record in
-            if record.phase == .finished { return false }
+            if isFinished { return false }
             record.madeLinks().addHandler(handler, isOwn: isOwn)
             return true
         }
@@ -237,7 +272,7 @@ extension AnyTaskOperation {
     /// early, resumes the waiter instead.
     private func addWaiter(_ continuation: WaitContinuation<Bool>, _ number: Int, endsEarly: Bool) {
         let (result, following) = record.withLock { record -> (Bool?, Inheritance.Following?) in
-            if record.phase == .finished { return (true, nil) }
+            if isFinished { return (true, nil) }
             // The cancellation and the priority are read under the lock. Therefore no change before the registration is
             // missed.
             if endsEarly && Task.isCancelled { return (false, nil) }
@@ -280,7 +315,7 @@ extension AnyTaskOperation {
         get { record.withLock { $0.level }.taskPriority }
         set {
             Inheritance.change(self) { record in
-                guard record.phase != .finished else { return }
+                if isFinished { return }
                 record.level = PriorityLevel(newValue)
                 record.isPriorityGiven = true
             }

@@ -58,6 +58,16 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
         super.init(name: name, level: level, dependencies: dependencies)
     }
 
+    /// Creates an operation that the caller is about to add to a queue. Nothing else may use it before.
+    @usableFromInline
+    init(
+        name: String?, dependencies: [AnyTaskOperation], plainlyAddedTo queue: borrowing TaskOperationQueue,
+        body: @escaping Body
+    ) {
+        self.body = body
+        super.init(name: name, level: nil, dependencies: dependencies, addedTo: queue.scheduler)
+    }
+
     /// Creates an operation with options.
     ///
     /// - Parameters:
@@ -134,21 +144,23 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
     ///
     /// - Parameter wrap: Called under the lock of the operation. It must only create a closure.
     func wrapBody(_ wrap: (@escaping Body) -> Body) -> Bool {
-        record.withLock { record in
-            guard record.phase < .executing, let first = body else { return false }
+        let (isWrapped, effects) = inOneStepWithQueue { _, _ in
+            guard phase < .executing, let first = body else { return false }
             body = wrap(first)
             return true
         }
+        effects.perform()
+        return isWrapped
     }
 
     override func discardBody() { body = nil }
 
     override func wrapBody(in options: BodyOptions) {
-        record.withLock { record in
-            guard record.phase < .executing, record.wrapping == .none, let inner = body else { return }
+        inOneStepWithQueue { record, _ in
+            guard phase < .executing, record.wrapping == .none, let inner = body else { return }
             record.wrapping = .wrapped
             body = { try await Self.runWithPolicies(inner, options) }
-        }
+        }.effects.perform()
     }
 }
 
@@ -157,8 +169,7 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
 extension TaskOperation {
     /// The outcome; nil until the operation has finished.
     public var outcome: Result<Success, any Error>? {
-        let (isFinished, outcome) = record.withLock { ($0.phase == .finished, $0.outcome) }
-        return isFinished ? Result { try Self.value(of: outcome) } : nil
+        isFinished ? Result { try finishedValue() } : nil
     }
 
     /// Waits until the operation has finished, and returns its value. The wait blocks no thread. It affects priorities
@@ -237,7 +248,7 @@ extension TaskOperation {
 
     /// Returns the value of a finished operation. Creates no `Result`, because the runtime would look up that generic
     /// type at each use.
-    package func finishedValue() throws -> Success { try Self.value(of: record.withLock { $0.outcome }) }
+    package func finishedValue() throws -> Success { try Self.value(of: finalOutcome) }
 
     /// - Parameter outcome: The outcome; nil means success without a value.
     private static func value(of outcome: Outcome?) throws -> Success {
@@ -315,10 +326,13 @@ extension TaskOperation where Success == Void {
     ///   `TaskOperationError.alreadyAdded` for the second body of an operation that has retries or limits of time and was
     ///   added to a queue, even if the queue refused it.
     public func addBody(_ additional: @escaping Body) throws(TaskOperationError) {
-        try record.withLock { record throws(TaskOperationError) in
-            guard record.phase < .executing, let first = body else { throw .alreadyStarted(OperationLabel(self)) }
-            if let added = record.links?.addedBodies { return added.bodies.append(additional) }
-            if record.wrapping != .none { throw .alreadyAdded(OperationLabel(self)) }
+        let (refusal, effects) = inOneStepWithQueue { record, _ -> TaskOperationError? in
+            guard phase < .executing, let first = body else { return .alreadyStarted(OperationLabel(self)) }
+            if let added = record.links?.addedBodies {
+                added.bodies.append(additional)
+                return nil
+            }
+            if record.wrapping != .none { return .alreadyAdded(OperationLabel(self)) }
             let added = AddedBodies(additional)
             record.madeLinks().addedBodies = added
             body = {
@@ -329,7 +343,10 @@ extension TaskOperation where Success == Void {
                     for try await _ in group {}
                 }
             }
+            return nil
         }
+        effects.perform()
+        if let refusal { throw refusal }
     }
 }
 
@@ -477,7 +494,7 @@ extension TaskOperation {
     public func addInput<Input>(_ input: TaskOperation<Input>) throws(TaskOperationError) {
         // The type of the list does not change, so it needs no lock until the input is added.
         guard let list = record.withLock({ $0.links?.inputs }) as? InputList<Input> else {
-            if record.withLock({ $0.phase == .finished }) { throw .alreadyStarted(OperationLabel(self)) }
+            if isFinished { throw .alreadyStarted(OperationLabel(self)) }
             fatalError(
                 "\(OperationLabel(self)) takes no list of \(Input.self). Create it with after: [TaskOperation<\(Input.self)>]."
             )

@@ -123,7 +123,7 @@ extension TaskOperationEvent.Kind {
 
     private init(endOf operation: AnyTaskOperation) {
         let (isFinished, isCancelled, outcome) = operation.record.withLock {
-            ($0.phase == .finished, $0.isCancelled, $0.outcome)
+            (operation.isFinished, $0.isCancelled, operation.finalOutcome)
         }
         self = isFinished ? .finished(.init(outcome, isCancelled: isCancelled)) : .withdrawn
     }

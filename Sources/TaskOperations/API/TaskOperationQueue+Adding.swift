@@ -45,9 +45,16 @@ extension TaskOperationQueue {
         dependencies: [AnyTaskOperation] = [],
         body: @escaping TaskOperation<Success>.Body
     ) -> TaskOperation<Success> {
-        let operation = TaskOperation(name: name, priority: priority, dependencies: dependencies, body: body)
-        addNew(operation)
-        return operation
+        switch priority {
+        case nil where addsPlainly:
+            let operation = TaskOperation(name: name, dependencies: dependencies, plainlyAddedTo: self, body: body)
+            addPlain(operation, hasDependencies: !dependencies.isEmpty)
+            return operation
+        default:
+            let operation = TaskOperation(name: name, priority: priority, dependencies: dependencies, body: body)
+            addNew(operation)
+            return operation
+        }
     }
 
     /// Creates an operation with options and adds it.
@@ -112,14 +119,32 @@ extension TaskOperationQueue {
     /// a cycle through a body that waits for the end of this queue. The new operation then fails with the error.
     @usableFromInline
     package func addNew(_ operation: AnyTaskOperation, isBarrier: Bool = false) {
-        do {
+        failIfRefused(operation) { () throws(TaskOperationError) in
             try scheduler.submit(operation, isBarrier: isBarrier)
+        }
+    }
+
+    /// Like `addNew`, for an operation that was created as added to this queue.
+    @usableFromInline
+    func addPlain(_ operation: AnyTaskOperation, hasDependencies: Bool) {
+        failIfRefused(operation) { () throws(TaskOperationError) in
+            try scheduler.submit(plain: operation, hasDependencies: hasDependencies)
+        }
+    }
+
+    @inline(__always)
+    private func failIfRefused(_ operation: AnyTaskOperation, add: () throws(TaskOperationError) -> Void) {
+        do {
+            try add()
         } catch {
             operation.endOrCancel(error, isCancellation: false)
             // The operation was withdrawn, and its end did not find the queue.
             scheduler.noteFailure(of: operation)
         }
     }
+
+    @usableFromInline
+    var addsPlainly: Bool { scheduler.addsPlainly }
 
     private func addNew<Success>(_ operation: TaskOperation<Success>) -> TaskOperation<Success> {
         addNew(operation, isBarrier: false)

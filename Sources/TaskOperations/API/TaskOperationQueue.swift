@@ -119,7 +119,7 @@ extension AnyTaskOperation {
     /// The queue of the operation. Nil before the operation is added, after it has finished, and if it was started
     /// without a queue.
     public var queue: TaskOperationQueue? {
-        record.withLock { $0.phase == .finished ? nil : $0.scheduler }.flatMap { $0.queue }
+        record.withLock { isFinished ? nil : $0.scheduler }.flatMap { $0.queue }
     }
 }
 

@@ -130,7 +130,7 @@ extension AnyTaskOperation {
             return
         }
         let isQueued = record.withLock { record in
-            if record.phase == .finished { return false }
+            if isFinished { return false }
             record.madeLinks().places = places
             return true
         }

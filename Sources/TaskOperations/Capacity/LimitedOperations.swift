@@ -156,11 +156,6 @@ extension LimitedOperations {
         return true
     }
 
-    /// Releases the limits of an operation that has taken them but must wait again.
-    mutating func undoStart(_ slot: Int) {
-        if let set = set(of: slot) { changes.append(.release(set)) }
-    }
-
     /// Records whether an executing operation lends its limits.
     mutating func setLent(_ isLent: Bool, _ slot: Int) {
         members[slot]!.isLent = isLent

@@ -188,18 +188,11 @@ extension QueuePermits {
 // Permits that bodies lend while they await other operations.
 
 extension SchedulerState {
-    /// Raises the number of waits in an operation to `count` if the number is lower. A wait that two threads report is
-    /// therefore counted once.
-    mutating func beginWaits(_ slot: Slot, upTo count: Int) {
-        while records[slot].waits < count { beginWait(slot) }
-    }
-
-    /// Records that a task of an executing operation begins to await another operation. The operation's permits are
-    /// free until its last wait is over. The operation's other tasks continue without permits, because the operation
-    /// may need these tasks in order to end.
-    mutating func beginWait(_ slot: Slot) {
+    /// Records that a task of an executing operation awaits another operation. The operation's permits are free until its
+    /// last wait is over. The operation's other tasks continue without permits, because the operation may need these tasks
+    /// in order to end. Has no effect if the permits are already lent.
+    mutating func lend(_ slot: Slot) {
         let (status, level, weight) = records.update(slot) { record in
-            record.waits += 1
             defer { record.status = .lent }
             return (record.status, record.level, record.weight)
         }
@@ -215,10 +208,9 @@ extension SchedulerState {
 
     /// Records that a wait within an operation is over. After the last wait, the task continues when the operation has
     /// its permits back. After any other wait, the task continues at once.
-    mutating func endWait(_ slot: Slot, _ waiter: Waiter) {
+    mutating func endWait(_ slot: Slot, _ waiter: Waiter, isLast: Bool) {
         precondition(records[slot].status == .lent, "a wait ended in an operation that is \(records[slot].status)")
-        records[slot].waits -= 1
-        if records[slot].waits > 0 { return effects.resumed.append(waiter) }
+        if !isLast { return effects.resumed.append(waiter) }
         records[slot].status = .returning
         permits.awaitReturn(entry(slot), at: records[slot].level, waiter)
     }

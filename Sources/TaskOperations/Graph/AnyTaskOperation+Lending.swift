@@ -66,30 +66,29 @@ extension AnyTaskOperation {
         }
     }
 
-    /// The number of current waits of the body; nil if its permit is not lent.
-    var lentWaitCount: Int? {
-        record.withLock { record in
-            guard let links = record.links, links.permit == .lent else { return nil }
-            return links.waits.suspendedCount
-        }
-    }
+    /// Whether the body has lent its permit.
+    var hasLentPermit: Bool { record.withLock { $0.links?.permit == .lent } }
 
     /// Records that the scheduler lends the permit.
     ///
-    /// - Returns: The number of current waits of the body. Nil if the permits have the same rank as the operation or a
-    ///   higher rank. The operation must rank above the permits, because it waits for a permit from now on.
-    func permitWasLent(by permit: PermitNode) -> Int? {
+    /// - Returns: Whether the body still waits. Nil if the permits have the same rank as the operation or a higher rank.
+    ///   The operation must rank above the permits, because it waits for a permit from now on.
+    func permitWasLent(by permit: PermitNode) -> Bool? {
         record.withLock { record in
-            guard let links = record.links, links.permit == .lending else { return 0 }
+            guard let links = record.links, links.permit == .lending else { return false }
             if permit.rank.value >= rank.value { return nil }
             links.permit = .lent
-            return links.waits.suspendedCount
+            return true
         }
     }
 
-    /// Removes a wait of an operation that has lent its permit. Returns the level that the target no longer inherits.
-    func removeLentWait(_ slot: Int) -> Inheritance.Change? {
-        record.withLock { $0.links?.waits.remove(slot) }
+    /// Removes a wait of an operation that has lent its permit. Returns the level that the target no longer inherits, and
+    /// whether it was the last wait in which a task of the body was suspended.
+    func removeLentWait(_ slot: Int) -> (change: Inheritance.Change?, isLast: Bool) {
+        record.withLock { record in
+            let change = record.links?.waits.remove(slot)
+            return (change, record.links.map { $0.waits.suspendedCount == 0 } ?? true)
+        }
     }
 
     func permitWasReturned() {

@@ -142,7 +142,7 @@ extension AnyTaskOperation {
     private func insert(_ wait: OperationLinks.Wait, at slot: inout Int?) -> [WaitNode]? {
         WaitOrder.insert(from: .operation(self), to: [wait.target]) {
             record.withLock { record in
-                guard record.hasBody else { return true }
+                if isOver(record) { return true }
                 if wait.target.rank >= rank.value { return false }
                 slot = record.madeLinks().waits.insert(wait)
                 return true
@@ -180,7 +180,7 @@ extension AnyTaskOperation {
     /// wait of that task.
     private func permitForWait() -> PermitNode? {
         guard let scheduler = record.withLock({ $0.scheduler }), let permit = scheduler.permit else { return nil }
-        return lentWaitCount != nil && scheduler.beginWait(within: self) ? nil : permit
+        return hasLentPermit && scheduler.beginWait(within: self) ? nil : permit
     }
 
     /// Adds edges for the limits whose permits the body keeps during the wait.
@@ -217,7 +217,9 @@ extension AnyTaskOperation {
 
     /// Removes a wait. If the permit is lent, only returns the scheduler, which must remove the wait.
     private func remove(_ wait: OperationLinks.Wait, _ slot: Int) -> Scheduler? {
-        let (lender, keeper, change) = record.withLock { record in record.remove(wait, slot) }
+        let (lender, keeper, change) = record.withLock { record in
+            isOver(record) ? (nil, nil, nil) : record.remove(wait, slot)
+        }
         keeper?.permit?.remove(self)
         if let change { Inheritance.propagate(change) }
         return lender
@@ -231,7 +233,7 @@ extension OperationRecord {
     fileprivate mutating func remove(
         _ wait: OperationLinks.Wait, _ slot: Int
     ) -> (lender: Scheduler?, keeper: Scheduler?, change: Inheritance.Change?) {
-        guard hasBody, let links else { return (nil, nil, nil) }
+        guard let links else { return (nil, nil, nil) }
         if links.permit == .lent, wait.isSuspended { return (scheduler, nil, nil) }
         let change = links.waits.remove(slot)
         guard links.waits.suspendedCount == 0, links.permit == .kept || links.permit == .lending else {
@@ -266,7 +268,7 @@ extension AnyTaskOperation {
     ) async throws(Failure) -> Result {
         guard let body = current else { return try await wait() }
         let slot = body.record.withLock { record in
-            record.hasBody ? record.madeLinks().notes.insert(OpaqueWait(kind: kind, subject: subject)) : nil
+            body.isOver(record) ? nil : record.madeLinks().notes.insert(OpaqueWait(kind: kind, subject: subject))
         }
         guard let slot else { return try await wait() }
         defer { extendLifetime(body.record.withLock { $0.links?.notes.remove(at: slot) }) }

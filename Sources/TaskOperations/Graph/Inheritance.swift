@@ -27,7 +27,6 @@ struct Inheritance: ~Copyable {
         let level: PriorityLevel
         let hasRisen: Bool
         let scheduler: Scheduler?
-        let runner: OperationRunner?
     }
 
     private var changes = TinyArray<Change>()
@@ -82,9 +81,10 @@ struct Inheritance: ~Copyable {
     }
 
     private mutating func perform(_ effect: Effect) {
-        if effect.hasRisen { effect.runner?.escalate(to: effect.level) }
         guard let scheduler = effect.scheduler else { return }
-        updateFloors(of: scheduler.priorityChanged(of: effect.operation), in: scheduler)
+        let (floorChanges, worker) = scheduler.levelChanged(of: effect.operation, hasRisen: effect.hasRisen)
+        worker?.escalate(to: effect.level)
+        updateFloors(of: floorChanges, in: scheduler)
     }
 
     private mutating func updateFloors(of operations: [AnyTaskOperation], in scheduler: Scheduler) {
@@ -118,13 +118,13 @@ extension OperationRecord {
     mutating func inherit(
         from: PriorityLevel?, to: PriorityLevel?, of operation: AnyTaskOperation
     ) -> Inheritance.Following? {
-        if phase == .finished { return nil }
+        if operation.isFinished { return nil }
         let links = madeLinks()
         links.contributions.change(from: from, to: to)
         let highest = links.contributions.highest
         if highest == inherited { return nil }
         // Usually the operation's own level is at least as high, and the change has no effect.
-        if phase != .created, max(highest, inherited) <= level {
+        if operation.phase != .created, max(highest, inherited) <= level {
             inherited = highest
             return nil
         }
@@ -135,15 +135,15 @@ extension OperationRecord {
     fileprivate mutating func changeLevel(
         of operation: AnyTaskOperation, _ body: (inout OperationRecord) -> Void
     ) -> Inheritance.Following? {
-        let (before, handedOnBefore, orderBefore) = (effectiveLevel, propagatedLevel, orderLevel)
+        let phase = operation.phase
+        let (before, handedOnBefore, orderBefore) = (effectiveLevel, propagatedLevel(in: phase), orderLevel)
         body(&self)
-        let level = effectiveLevel
-        if level == before, propagatedLevel == handedOnBefore, orderLevel == orderBefore { return nil }
+        let (level, handedOn) = (effectiveLevel, propagatedLevel(in: phase))
+        if level == before, handedOn == handedOnBefore, orderLevel == orderBefore { return nil }
         if phase == .finished { return nil }
-        if level > before, runner != nil { isRunnerWorn = true }
         let effect = Inheritance.Effect(
-            operation: operation, level: level, hasRisen: level > before, scheduler: scheduler, runner: runner)
-        return .init(changes: links?.propagate(level, toDependencies: propagatedLevel) ?? [], effect: effect)
+            operation: operation, level: level, hasRisen: level > before, scheduler: scheduler)
+        return .init(changes: links?.propagate(level, toDependencies: handedOn) ?? [], effect: effect)
     }
 }
 

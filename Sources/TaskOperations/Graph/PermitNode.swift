@@ -80,7 +80,9 @@ extension PermitNode {
     /// Removes a body from the holders, unless it still keeps its permit for a wait.
     func remove(_ holder: AnyTaskOperation) {
         _ = state.withLock { state in
-            let isKept = holder.record.withLock { record in record.keepsPermit(ofLimit: isLimit) }
+            let isKept = holder.record.withLock { record in
+                !holder.isOver(record) && record.keepsPermit(ofLimit: isLimit)
+            }
             return isKept ? nil : state.holders.remove(holder)?.operation
         }
     }
@@ -90,7 +92,7 @@ extension OperationRecord {
     /// Whether the body keeps permits during a wait. These are the permits of its limits if `isLimit` is true, and
     /// otherwise the permit of its queue.
     fileprivate func keepsPermit(ofLimit isLimit: Bool) -> Bool {
-        guard hasBody, let links else { return false }
+        guard let links else { return false }
         if isLimit { return links.limitUse == .held && (links.keepsLimits || links.permit == .lent) }
         return links.permit == .kept
     }

@@ -80,7 +80,9 @@ extension SchedulerState {
         switch record.status {
         case .executing, .lent: return []
         case .returning:
-            let isFull = permits.isFull(record.level)
+            let isFull =
+                permits.isFull(record.level)
+                || ahead == 0 && !(permits.caps?[record.level].fitsBack(record.weight) ?? true)
             let weight = ahead == 0 ? record.weight : line.returningWeight ?? record.weight
             return [ahead > 0 ? .turn(ahead) : nil, isFull ? .level : nil, .permits(weight)].compactMap(\.self)
         case .waiting, .ready: break

@@ -9,39 +9,47 @@ extension Scheduler {
         withCore { $0.updateReadiness(of: operation) }
     }
 
-    /// Ends an operation and, if it has not started, removes it from the queue in the same step. Therefore no thread
-    /// finds an operation that is finished and still counted.
+    /// Changes an operation, and does what follows for the queue in the same step. Therefore no thread finds an operation
+    /// that is finished and still counted, or that waits for another operation and starts.
     ///
     /// - Parameters:
-    ///   - end: Ends the operation under the operation's lock.
-    ///   - follow: Called with no lock held, before tasks that wait for the queue to be empty continue.
+    ///   - effects: Receives the effects, which the caller performs.
+    ///   - change: Receives the worker that runs the body; nil if the operation has not started.
     nonisolated func inOneStep<Result: Sendable>(
-        with operation: AnyTaskOperation, _ end: () -> Result, then follow: (Result) -> Void
+        with operation: AnyTaskOperation, _ effects: inout QueueEffects, _ change: (Worker?) -> Result
     ) -> Result {
-        var effects = Effects()
-        let result = withCore(&effects) { core in
-            // If the operation is not in the queue yet, the event that inserts it finds it finished.
-            let slot = core.slot(of: operation)
+        withCore(&effects.effects) { core in
+            // If the operation has left the queue, the caller finds this out.
+            guard let slot = core.slot(of: operation) else { return change(nil) }
             let isObserved = core.state.changes.isObserved && !operation.isCancelled
-            let result = end()
-            if isObserved, let slot, operation.isCancelled { core.state.report(.cancelled, slot) }
-            if let slot, operation.isFinished { core.removeUnstarted(at: slot) }
+            let result = change(core.state.records[slot].worker)
+            if isObserved, operation.isCancelled { core.state.report(.cancelled, slot) }
+            if operation.isFinished {
+                core.removeUnstarted(at: slot)
+            } else {
+                core.updateReadiness(of: operation)
+            }
             return result
         }
-        follow(result)
-        if !effects.isEmpty { perform(effects) }
-        return result
     }
 
     // MARK: Priorities
 
-    /// Called after the priority of an operation has changed. Returns the operations whose floor may have changed.
-    nonisolated func priorityChanged(of operation: AnyTaskOperation) -> [AnyTaskOperation] {
-        withLevels { core in
-            if let slot = core.slot(of: operation) {
-                core.state.setLevel(slot, operation.record.withLock { $0.orderLevel })
-            }
+    /// Called after the level of an operation has changed. Returns the operations whose floor may have changed, and the
+    /// worker whose task the caller must escalate.
+    ///
+    /// - Parameter hasRisen: Whether the task of an executing body needs a higher level.
+    nonisolated func levelChanged(
+        of operation: AnyTaskOperation, hasRisen: Bool
+    ) -> (floorChanges: [AnyTaskOperation], worker: Worker?) {
+        var worker: Worker?
+        let floorChanges = withLevels { core in
+            guard let slot = core.slot(of: operation) else { return }
+            core.state.setLevel(slot, operation.record.withLock { $0.orderLevel })
+            if hasRisen { worker = core.state.records[slot].worker }
+            worker?.isWorn = true
         }
+        return (floorChanges, worker)
     }
 
     /// Changes the level that a wait until the queue is empty passes on; nil means no level. Returns the operations
@@ -78,8 +86,8 @@ extension Scheduler {
         var effects = Effects()
         let isDone = withCore(&effects) { core in
             guard let slot = core.slot(of: operation) else { return true }
-            guard let count = operation.permitWasLent(by: permit!) else { return false }
-            core.state.beginWaits(slot, upTo: count)
+            guard let isWaiting = operation.permitWasLent(by: permit!) else { return false }
+            if isWaiting { core.state.lend(slot) }
             return true
         }
         if !effects.isEmpty { allEffects.append(effects) }
@@ -90,8 +98,8 @@ extension Scheduler {
     /// permit back.
     nonisolated func beginWait(within operation: AnyTaskOperation) -> Bool {
         withCore { core in
-            guard let slot = core.slot(of: operation), let count = operation.lentWaitCount else { return false }
-            core.state.beginWaits(slot, upTo: count)
+            guard let slot = core.slot(of: operation), operation.hasLentPermit else { return false }
+            core.state.lend(slot)
             return true
         }
     }
@@ -102,8 +110,8 @@ extension Scheduler {
         await withWaitContinuation { (continuation: Continuation) in
             let (isHere, change) = withCore { core in
                 guard let slot = core.slot(of: operation) else { return (false, nil as Inheritance.Change?) }
-                let change = operation.removeLentWait(wait)
-                core.state.endWait(slot, continuation)
+                let (change, isLast) = operation.removeLentWait(wait)
+                core.state.endWait(slot, continuation, isLast: isLast)
                 return (true, change)
             }
             target.isNoLongerAwaited()

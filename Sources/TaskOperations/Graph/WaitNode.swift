@@ -83,7 +83,10 @@ extension WaitNode: CustomStringConvertible {
 
 extension AnyTaskOperation {
     fileprivate var edges: [WaitNode] {
-        let (edges, scheduler) = record.withLock { ($0.edges, $0.phase == .submitted ? $0.scheduler : nil) }
+        let (edges, scheduler) = record.withLock { record in
+            let phase = phase
+            return (isOver(record) ? [] : record.edges(in: phase), phase == .added ? record.scheduler : nil)
+        }
         guard let scheduler, scheduler.hasBarriers else { return edges }
         return edges + scheduler.operationsHoldingBack(self).map(WaitNode.operation)
     }
@@ -91,7 +94,7 @@ extension AnyTaskOperation {
     fileprivate func lowerRank(to value: Int) -> Bool {
         // A scheduler records that it has barriers before it compares ranks and inserts the operation.
         let (isLow, scheduler) = record.withLock { record -> (Bool, Scheduler?) in
-            if record.phase == .submitted, let scheduler = record.scheduler, scheduler.hasBarriers {
+            if phase == .added, let scheduler = record.scheduler, scheduler.hasBarriers {
                 return (false, scheduler)
             }
             return (lowerRank(to: value, record), nil)
@@ -109,7 +112,7 @@ extension AnyTaskOperation {
     /// Like `lowerRank(to:)`, for a caller that holds the operation's lock and has already checked barriers.
     func lowerRank(to value: Int, _ record: borrowing OperationRecord) -> Bool {
         if rank.value <= value { return true }
-        guard record.ranksAboveEdges(at: value) else { return false }
+        guard isOver(record) || record.ranksAboveEdges(at: value, in: phase) else { return false }
         rank.set(value)
         return true
     }
@@ -117,27 +120,25 @@ extension AnyTaskOperation {
 
 extension OperationRecord {
     /// The nodes for which the operation waits for reasons other than barriers.
-    var edges: [WaitNode] {
-        if isOver { return [] }
+    func edges(in phase: OperationPhase) -> [WaitNode] {
         var edges = links.map { $0.dependencies.unfinished.map(WaitNode.operation) + $0.waits.all.map(\.target) } ?? []
-        for permit in missingPermits { edges.append(.permit(permit)) }
+        for permit in missingPermits(in: phase) { edges.append(.permit(permit)) }
         return edges
     }
 
     /// Whether `rank` is above the ranks of all nodes for which the operation waits for reasons other than barriers.
-    func ranksAboveEdges(at rank: Int) -> Bool {
-        if isOver { return true }
-        if !missingPermits.allSatisfy({ $0.rank.value < rank }) { return false }
+    func ranksAboveEdges(at rank: Int, in phase: OperationPhase) -> Bool {
+        if !missingPermits(in: phase).allSatisfy({ $0.rank.value < rank }) { return false }
         guard let links else { return true }
         return links.dependencies.allUnfinished { $0.rank.value < rank }
             && links.waits.all.allSatisfy { $0.target.rank < rank }
     }
 
     /// The permits that the operation needs before it can start or continue.
-    private var missingPermits: [PermitNode] {
+    private func missingPermits(in phase: OperationPhase) -> [PermitNode] {
         switch phase {
         case .created: []
-        case .submitted: permits(of: scheduler)
+        case .added: permits(of: scheduler)
         case .executing, .finished: lentPermits
         }
     }

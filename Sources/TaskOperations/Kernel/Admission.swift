@@ -127,12 +127,6 @@ struct AdmissionPolicies: Sendable {
         dropOrder?.remove(entry)
     }
 
-    mutating func undoStart(_ entry: ReadyQueue.Entry) {
-        limited.undoStart(entry.slot)
-        pace.undoStart()
-        dropOrder?.insert(entry)
-    }
-
     mutating func left(_ entry: ReadyQueue.Entry, hasStarted: Bool, isInDropOrder: Bool) {
         if isInDropOrder { dropOrder?.remove(entry) }
         pace.leave(entry.slot)

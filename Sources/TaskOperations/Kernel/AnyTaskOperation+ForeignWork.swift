@@ -17,7 +17,7 @@ extension AnyTaskOperation {
     package func acceptSubmission() {
         record.withLock { record in
             // An operation that was cancelled meanwhile can be added, too, and stays finished.
-            if record.phase == .created || record.phase == .finished { record.wasSubmitted = false }
+            if phase == .created || phase == .finished { record.wasSubmitted = false }
         }
     }
 
@@ -41,6 +41,9 @@ extension AnyTaskOperation {
     package func runBody(on executor: any TaskExecutor) {
         record.withLock { $0.madeLinks().executor = executor }
     }
+
+    /// The executor of the body if the queue has no executor.
+    var executor: (any TaskExecutor)? { record.withLock { $0.links?.executor } }
 }
 
 // Members that other modules of the package use to build their own policies and waits.
@@ -51,7 +54,7 @@ extension AnyTaskOperation {
     package var wasSubmitted: Bool { record.withLock { $0.wasSubmitted } }
 
     /// Whether the operation is finished or cancelled. Reads both properties at the same moment.
-    package var isFinishedOrCancelled: Bool { record.withLock { $0.phase == .finished || $0.isCancelled } }
+    package var isFinishedOrCancelled: Bool { record.withLock { isFinished || $0.isCancelled } }
 
     /// Returns a unique number for a wait. `leaveWait` ends the wait with this number.
     package static func nextWaitNumber() -> Int { Rank.next() }
@@ -107,7 +110,7 @@ package typealias Attachment = any AnyObject & Sendable
 extension AnyTaskOperation {
     /// Whether the operation has finished, and the progress that is attached to it.
     package var attachedProgress: (isFinished: Bool, progress: Attachment?) {
-        record.withLock { ($0.phase == .finished, $0.links?.progress) }
+        record.withLock { (isFinished, $0.links?.progress) }
     }
 
     /// Attaches `progress` if the operation has no progress yet.
@@ -117,7 +120,7 @@ extension AnyTaskOperation {
     ///   operation has finished.
     package func attach(progress: Attachment, onEnd: @escaping @Sendable (AnyTaskOperation) -> Void) -> Attachment? {
         record.withLock { record in
-            if record.phase == .finished { return nil }
+            if isFinished { return nil }
             let links = record.madeLinks()
             if let present = links.progress { return present }
             links.progress = progress

@@ -4,9 +4,6 @@ import Synchronization
 // after the lock is released.
 
 extension AnyTaskOperation {
-    /// The operation's slot in its scheduler; negative before its insertion.
-    var slot: Int { record.withLock { Int($0.slot) } }
-
     /// Attaches the operation to a scheduler, which then inserts it. An operation that was cancelled before its addition
     /// stays finished.
     ///
@@ -38,13 +35,18 @@ extension AnyTaskOperation {
     ) throws(TaskOperationError) -> (hasDependencies: Bool, hasOptions: Bool)? {
         try record.withLock { record throws(TaskOperationError) in
             if record.wasSubmitted { throw .alreadyAdded(OperationLabel(self)) }
-            if !unfinished.isEmpty, record.phase == .created {
+            if !unfinished.isEmpty, phase == .created {
                 throw .notReady(OperationLabel(self), waitingFor: unfinished.map { OperationLabel($0) })
             }
-            if let defaults = scheduler.defaults, record.phase == .created { record.complete(by: defaults) }
+            if let defaults = scheduler.defaults, phase == .created { record.complete(by: defaults) }
             if let permit = scheduler.permit, permit.rank.value >= rank.value { return nil }
             if record.hasLimits, !record.ranksAboveLimits(at: rank.value) { return nil }
-            record.attach(to: scheduler, bindings)
+            record.wasSubmitted = true
+            if phase == .created {
+                enter(.added)
+                record.scheduler = scheduler
+                if !bindings.isEmpty { record.madeLinks().bindings = bindings }
+            }
             let hasDependencies = record.links.map { !$0.dependencies.isEmpty } ?? false
             return (hasDependencies, record.options != nil || scheduler.defaults != nil)
         }
@@ -67,12 +69,12 @@ extension AnyTaskOperation {
     /// - Returns: The task locals, which the caller releases after it has unlocked the scheduler.
     func leaveScheduler() -> [TaskLocalBinding] {
         record.withLock { record in
-            guard record.phase == .submitted else { return [] }
-            record.phase = .created
+            guard phase == .added else { return [] }
+            enter(.created)
             let hadDefaults = record.scheduler?.defaults != nil
             record.scheduler = nil
             if hadDefaults { record.complete(by: nil) }
-            record.slot = -1
+            slot = -1
             record.floor = .background
             guard let links = record.links, !links.bindings.isEmpty else { return [] }
             defer { links.bindings = [] }
@@ -80,7 +82,8 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Sets the operation's slot in the scheduler. Every later change uses this slot.
+    /// Sets the operation's slot in its queue. A change of another thread finds the slot from now on, or the row contains
+    /// the change.
     ///
     /// - Parameter onlyInOrder: Whether to set the slot only if the operation is in order in this place.
     /// - Returns: The properties of the operation; nil if the slot was not set.
@@ -88,9 +91,17 @@ extension AnyTaskOperation {
         record.withLock { record in
             let isInOrder = place.isFree || takeRank(in: place, record)
             if !isInOrder, onlyInOrder { return nil }
-            record.slot = Int32(slot)
-            return record.newcomer
+            self.slot = slot
+            return newcomer(record)
         }
+    }
+
+    /// The properties of the operation that a scheduler needs when the operation arrives.
+    func newcomer(_ record: borrowing OperationRecord) -> Newcomer {
+        Newcomer(
+            level: record.orderLevel, isReady: phase == .added && record.mayStart, isDelayed: record.isDelayed,
+            weight: Int(record.weight), hasEnded: isFinished, isLate: record.isLate && phase == .added,
+            hasLimits: record.hasLimits, hasExecutor: record.links?.executor != nil)
     }
 
     /// Gives the operation a rank that fits its place in a scheduler. The rank must be above the ranks of the operations
@@ -99,7 +110,7 @@ extension AnyTaskOperation {
     func takeRank(in place: GraphPlace) -> Bool { record.withLock { takeRank(in: place, $0) } }
 
     private func takeRank(in place: GraphPlace, _ record: borrowing OperationRecord) -> Bool {
-        if record.phase == .finished { return true }
+        if isFinished { return true }
         if place.endRank == .max {
             if !place.hasEdges { return true }
             // No operation or task waits for this operation, so its rank may increase.
@@ -112,23 +123,6 @@ extension AnyTaskOperation {
         }
         if !place.hasEdges { return true }
         return place.before?.allSatisfy { $0.rank.value < rank.value } ?? false
-    }
-
-    /// Starts the operation if it is ready. The worker then runs its body.
-    ///
-    /// - Parameter usesOwnExecutor: Whether the body runs on the executor of the operation, if it has one.
-    /// - Returns: Nil if the operation has a new dependency, of which the scheduler does not know yet.
-    func start(on worker: Worker, slot: Int, usesOwnExecutor: Bool) -> StartedOperation? {
-        record.withLock { record in
-            assert(record.phase == .submitted, "an operation that has ended or started is still queued")
-            if !record.isReady { return nil }
-            record.start(on: worker)
-            let isEscalated = record.effectiveLevel > worker.level
-            if isEscalated { record.isRunnerWorn = true }
-            return StartedOperation(
-                operation: self, slot: slot, executor: usesOwnExecutor ? record.links?.executor : nil,
-                escalation: isEscalated ? record.effectiveLevel : nil)
-        }
     }
 
     /// Runs the body in the task of a runner. The operation is the current one until the body returns.
@@ -150,9 +144,71 @@ extension AnyTaskOperation {
         return await binding { await with(bindings.dropFirst(), run) }
     }
 
-    /// Ends the operation after its body has ended.
-    func end(_ outcome: Outcome?) -> OperationEnding {
-        record.withLock { $0.end(outcome) }
+    /// Ends the operation under the lock of its record.
+    func end(_ record: inout OperationRecord, _ outcome: Outcome?) -> OperationEnding {
+        finish(outcome)
+        return record.end()
+    }
+
+    /// Ends the operation after its body has ended. An abandoned operation has already ended.
+    func endBody(_ outcome: Outcome?) -> OperationEnding {
+        record.withLock { record in
+            if isFinished { return record.end() }
+            return end(&record, outcome)
+        }
+    }
+
+    /// Whether the operation and its body have both ended, so that neither waits for another operation. An abandoned
+    /// operation has finished while its body still executes.
+    func isOver(_ record: borrowing OperationRecord) -> Bool { isFinished && record.scheduler == nil }
+
+    /// Calls a function under the lock of the operation, and under the lock of its queue if that queue has a row for it.
+    /// The operation therefore cannot start during the call. If the function ends the operation, or adds something for
+    /// which it must wait, the queue learns of this in the same step, or when it makes the row.
+    ///
+    /// - Parameter step: Receives the worker that runs the body; nil if the operation has not started or has ended.
+    /// - Returns: The effects on the queue, which the caller performs.
+    func inOneStepWithQueue<Result: Sendable>(
+        _ step: (inout OperationRecord, Worker?) -> Result
+    ) -> (result: Result, effects: QueueEffects) {
+        while true {
+            var result: Result?
+            let scheduler = record.withLock { record -> Scheduler? in
+                if slot >= 0, let scheduler = record.scheduler { return scheduler }
+                result = step(&record, nil)
+                return nil
+            }
+            guard let scheduler else { return (result!, QueueEffects()) }
+            var effects = QueueEffects(scheduler)
+            // Another thread may have withdrawn the operation in the meantime.
+            if let result = scheduler.inOneStep(with: self, &effects, { worker in
+                record.withLock { $0.scheduler === scheduler ? step(&$0, worker) : nil }
+            }) {
+                return (result, effects)
+            }
+            effects.perform()
+        }
+    }
+
+    /// The worker that runs the body; nil before the start and after the end of the body.
+    var worker: Worker? {
+        record.withLock { $0.scheduler }.flatMap { scheduler in
+            scheduler.withCore { core in core.slot(of: self).flatMap { core.state.records[$0].worker } }
+        }
+    }
+}
+
+/// The effects of a step on the queue of an operation, to perform with no lock held.
+struct QueueEffects: Sendable {
+    private let scheduler: Scheduler?
+    var effects = Scheduler.Effects()
+
+    init(_ scheduler: Scheduler? = nil) {
+        self.scheduler = scheduler
+    }
+
+    func perform() {
+        if !effects.isEmpty { scheduler!.perform(effects) }
     }
 }
 
@@ -179,23 +235,6 @@ struct GraphPlace {
     }
 }
 
-extension OperationRecord {
-    fileprivate mutating func attach(to newScheduler: Scheduler, _ bindings: [TaskLocalBinding]) {
-        wasSubmitted = true
-        guard phase == .created else { return }
-        phase = .submitted
-        scheduler = newScheduler
-        if !bindings.isEmpty { madeLinks().bindings = bindings }
-    }
-
-    /// The properties of the operation that a scheduler needs when the operation arrives.
-    var newcomer: Newcomer {
-        Newcomer(
-            level: orderLevel, isReady: isReady, isDelayed: isDelayed, weight: Int(weight),
-            hasEnded: phase == .finished, isLate: isLate && phase == .submitted, hasLimits: hasLimits)
-    }
-}
-
 // An operation with a delay waits for its deadline and for its dependencies.
 
 extension AnyTaskOperation {
@@ -214,6 +253,6 @@ extension AnyTaskOperation: DeadlineTarget {
     }
 
     func deadlinePassed() {
-        record.withLock { $0.insertedScheduler }?.delayEnded(of: self)
+        record.withLock { $0.scheduler }?.delayEnded(of: self)
     }
 }

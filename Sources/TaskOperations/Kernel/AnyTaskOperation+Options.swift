@@ -17,7 +17,7 @@ extension AnyTaskOperation {
     public func addOptions(_ options: OperationOptions) throws(TaskOperationError) {
         for dependency in options.values.dependencies { try addDependency(dependency) }
         let replaced = record.withLock { record -> [OptionSetting]? in
-            if record.wasSubmitted || record.phase != .created { return nil }
+            if record.wasSubmitted || phase != .created { return nil }
             var replaced: [OptionSetting] = []
             record.add(options, &replaced)
             return replaced
@@ -86,7 +86,6 @@ extension AnyTaskOperation {
     /// Reverts `beginOptions`, because the scheduler refused the operation.
     func revokeOptions() {
         let (startLimit, endLimit, places, isDelayed) = record.withLock { record in
-            record.isLate = false
             if record.wrapping == .wrapped { record.wrapping = .outdated }
             let links = record.links
             let places = links?.places == nil ? nil : links!.places.take()
@@ -125,7 +124,11 @@ extension OperationRecord {
         let kept = addsDependencies ? added.withoutDependencies : added
         if options == nil { options = kept } else { options!.add(kept, &replaced) }
         if !addsLimits { return }
-        if hasLimits { links!.limits.insert(inOrder: kept.limits) } else { setLimits(kept.limits.ordered) }
+        if hasLimits {
+            links!.limits.insert(inOrder: kept.limits)
+        } else {
+            madeLinks().limits = kept.limits.ordered
+        }
     }
 
     /// Updates the weight, the limits and the priority from the operation's options. The defaults of a queue supply
@@ -135,13 +138,8 @@ extension OperationRecord {
     mutating func complete(by defaults: OperationOptions?) {
         let values = OptionValues(options, defaults: defaults)
         weight = UInt16(values.weight ?? 1)
-        if hasLimits || !values.limits.isEmpty { setLimits(values.limits.ordered) }
+        if hasLimits || !values.limits.isEmpty { madeLinks().limits = values.limits.ordered }
         if !isPriorityGiven { level = values.level ?? .medium }
-    }
-
-    private mutating func setLimits(_ limits: [LimitRequest]) {
-        madeLinks().limits = limits
-        hasLimits = !limits.isEmpty
     }
 }
 

@@ -51,14 +51,19 @@ final class Inbox: Sendable {
 
     /// Adds an operation. If the scheduler must learn of the operation at once, if the operation has ended or must not
     /// start, or if the inbox is full, returns false and changes nothing.
-    func add(_ operation: AnyTaskOperation) -> Bool {
+    ///
+    /// - Parameter ownLevel: The level of an operation that has no options and that no thread can end or raise yet; nil
+    ///   for any other operation.
+    func add(_ operation: AnyTaskOperation, at ownLevel: PriorityLevel? = nil) -> Bool {
         if !isOpen.load(ordering: .relaxed) { return false }
         return state.withLock { state in
             guard let level = state.level, state.operations.count < Self.capacity else { return false }
             hasOperations.store(true, ordering: .relaxed)
-            let mayWait = operation.record.withLock { record in
-                record.phase != .finished && !record.isLate && record.orderLevel <= level
-            }
+            let mayWait =
+                ownLevel.map { $0 <= level }
+                ?? operation.record.withLock { record in
+                    !operation.isFinished && !record.isLate && record.orderLevel <= level
+                }
             guard mayWait else { return false }
             state.operations.append(operation)
             return true

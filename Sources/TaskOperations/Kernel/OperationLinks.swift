@@ -255,14 +255,12 @@ typealias TaskLocalBinding = @Sendable (_ body: () async -> Outcome?) async -> O
 struct OperationEnding: Sendable {
     private let links: OperationLinks?
     private let options: OperationOptions?
-    let isRunnerWorn: Bool
     /// Whether the deadline of the operation's delay is pending. The caller must then remove the deadline.
     let wasDelayed: Bool
 
-    init(links: OperationLinks?, options: OperationOptions?, isRunnerWorn: Bool, wasDelayed: Bool = false) {
+    init(links: OperationLinks?, options: OperationOptions?, wasDelayed: Bool) {
         self.links = links
         self.options = options
-        self.isRunnerWorn = isRunnerWorn
         self.wasDelayed = wasDelayed
     }
 

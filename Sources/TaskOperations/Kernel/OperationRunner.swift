@@ -172,7 +172,7 @@ extension OperationRunner {
     @TaskLocal private static var unaddressed: AnyTaskOperation?
 
     private static var operationWithoutAddresses: AnyTaskOperation? {
-        unaddressed.flatMap { operation in operation.record.withLock { $0.hasBody } ? operation : nil }
+        unaddressed.flatMap { operation in operation.record.withLock { operation.isOver($0) } ? nil : operation }
     }
 
     @inline(never)

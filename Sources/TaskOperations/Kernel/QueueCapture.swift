@@ -83,7 +83,7 @@ package struct QueueCapture: Sendable {
     }
 
     private mutating func addDetail(of slot: Int) {
-        details[slot] = OperationDetail(state.records[slot].element)
+        details[slot] = OperationDetail(state.records[slot].element, task: state.records[slot].worker?.taskAddress)
     }
 
     // MARK: The queue
@@ -163,18 +163,23 @@ package struct OperationDetail: Sendable {
     private let awaitsLimits: Bool
 
     package init(_ operation: AnyTaskOperation) {
-        self = operation.record.withLock { OperationDetail($0) }
+        self.init(operation, task: operation.worker?.taskAddress)
     }
 
-    private init(_ record: borrowing OperationRecord) {
-        isAdded = record.phase == .submitted
-        isExecuting = record.phase == .executing
-        isFinished = record.phase == .finished
+    /// For a caller that holds the lock of the queue.
+    fileprivate init(_ operation: AnyTaskOperation, task: UInt?) {
+        self = operation.record.withLock { OperationDetail($0, operation.phase, task: task) }
+    }
+
+    private init(_ record: borrowing OperationRecord, _ phase: OperationPhase, task: UInt?) {
+        isAdded = phase == .added
+        isExecuting = phase == .executing
+        isFinished = phase == .finished
         isCancelled = record.isCancelled
         isDelayed = record.isDelayed
-        isOutside = record.wasSubmitted && record.phase == .created
+        isOutside = record.wasSubmitted && phase == .created
         isPermitLent = record.links?.permit == .lent
-        task = record.runner?.taskAddress
+        self.task = task
         scheduler = record.scheduler
         dependencyList = isFinished ? nil : record.links?.dependencies
         waits = record.links?.waits.all ?? []

@@ -10,11 +10,31 @@ extension Scheduler {
         _ operation: AnyTaskOperation, isBarrier: Bool = false, mustBeReady: Bool = false
     ) throws(TaskOperationError) {
         try submitAndLink(operation, mustBeReady: mustBeReady)
-        if !isBarrier, inbox.add(operation) { return }
-        if isBarrier { hasHadBarriers.store(true, ordering: .sequentiallyConsistent) }
+        if isBarrier {
+            hasHadBarriers.store(true, ordering: .sequentiallyConsistent)
+            try insertInOrder([operation], isBarrier: true)
+        } else if !inbox.add(operation) {
+            try insert(operation)
+        }
+    }
+
+    /// Adds an operation that was created as added to this queue. It has no options. Only its dependencies know it.
+    ///
+    /// - Throws: `TaskOperationError.dependencyCycle`, as `submit(_:isBarrier:mustBeReady:)` does.
+    nonisolated func submit(
+        plain operation: AnyTaskOperation, hasDependencies: Bool
+    ) throws(TaskOperationError) {
+        if hasDependencies { operation.linkDependencies() }
+        if inbox.add(operation, at: .medium) { return }
+        try insert(operation, plain: hasDependencies ? nil : Newcomer(isReady: true))
+    }
+
+    private nonisolated func insert(
+        _ operation: AnyTaskOperation, plain: Newcomer? = nil
+    ) throws(TaskOperationError) {
         // The search for a cycle must precede the drop of another operation.
-        if !isBarrier && !dropsQueued, withCore({ core in insert(operation, onlyInOrder: true, in: &core) }) { return }
-        try insertInOrder([operation], isBarrier: isBarrier)
+        if !dropsQueued, withCore({ core in insert(operation, plain: plain, onlyInOrder: true, in: &core) }) { return }
+        try insertInOrder([operation], isBarrier: false)
     }
 
     /// Adds operations in one step. No operation starts before all of them are in the queue.
@@ -54,11 +74,14 @@ extension Scheduler {
 
     /// Inserts a submitted operation into the state.
     ///
-    /// - Parameter onlyInOrder: Whether to insert the operation only if that leaves the wait graph in order.
+    /// - Parameters:
+    ///   - plain: The properties of an operation that no other thread knows; nil for any other operation.
+    ///   - onlyInOrder: Whether to insert the operation only if that leaves the wait graph in order.
     /// - Returns: False if `onlyInOrder` prevented the insertion.
     @discardableResult
     nonisolated func insert(
-        _ operation: AnyTaskOperation, isBarrier: Bool = false, onlyInOrder: Bool = false, in core: inout SchedulerCore
+        _ operation: AnyTaskOperation, isBarrier: Bool = false, plain: Newcomer? = nil, onlyInOrder: Bool = false,
+        in core: inout SchedulerCore
     ) -> Bool {
         let excessiveWait = shedsLoad ? excessiveWait(of: operation, isBarrier: isBarrier, in: core) : nil
         if core.state.isFull || !core.state.acceptance.intake.accepts {
@@ -70,12 +93,19 @@ extension Scheduler {
             // Neither does an operation that must not start.
             let mustNotStart =
                 core.state.acceptance.intake.accepts
-                && (excessiveWait != nil || operation.record.withLock { $0.newcomer.isLate })
+                && (excessiveWait != nil || operation.record.withLock { operation.newcomer($0).isLate })
             guard mustNotStart || core.state.acceptOrReject(operation) else { return true }
         }
         let slot = core.state.nextSlot
         let place = nextPlace(for: CollectionOfOne(operation), isBarrier: isBarrier, in: &core)
-        guard var newcomer = operation.assignSlot(slot, in: place, onlyInOrder: onlyInOrder) else { return false }
+        var newcomer: Newcomer
+        if let plain, place.isFree {
+            operation.slot = slot
+            newcomer = plain
+        } else {
+            guard let assigned = operation.assignSlot(slot, in: place, onlyInOrder: onlyInOrder) else { return false }
+            newcomer = assigned
+        }
         newcomer.isBarrier = isBarrier
         if newcomer.hasLimits { core.state.setLimits(core.limitSet(of: operation, claimedBy: self), of: slot) }
         core.state.insert(operation, newcomer, at: slot)
@@ -92,7 +122,9 @@ extension Scheduler {
     private nonisolated func excessiveWait(
         of operation: AnyTaskOperation, isBarrier: Bool, in core: borrowing SchedulerCore
     ) -> Duration? {
-        var (newcomer, allowance) = operation.record.withLock { ($0.newcomer, $0.links?.startLimit?.length) }
+        var (newcomer, allowance) = operation.record.withLock {
+            (operation.newcomer($0), $0.links?.startLimit?.length)
+        }
         if newcomer.hasEnded { return nil }
         newcomer.isBarrier = isBarrier
         return core.state.excessiveWait(of: newcomer, allowance: allowance)
@@ -187,7 +219,7 @@ extension Scheduler {
         while let cycle = makeEdges({ core in putIntoLine(barrier, before: dependents, in: &core) }) {
             // The barrier would wait for this operation, which waits for the barrier.
             guard let dependent = cycle[1].operation, !dependents.contains(dependent),
-                dependent.record.withLock({ $0.phase == .submitted })
+                dependent.phase == .added
             else {
                 let error = TaskOperationError.dependencyCycle(AnyTaskOperation.labels(of: cycle))
                 barrier.endUnlessStarted(error, isCancellation: false)

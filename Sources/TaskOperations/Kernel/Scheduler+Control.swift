@@ -203,7 +203,7 @@ extension SchedulerCore {
         ended.reserveCapacity(operations.count)
         for operation in operations {
             guard let slot = slot(of: operation) else { continue }
-            guard let ending = operation.record.withLock({ $0.cancelUnstarted(outcome) }) else {
+            guard let ending = operation.cancelUnstarted(outcome) else {
                 executing.append(operation)
                 continue
             }
@@ -253,7 +253,7 @@ extension Scheduler {
     /// operation.
     private nonisolated func takeNow(_ operation: AnyTaskOperation) -> Bool {
         withCore { core in
-            let newcomer = operation.record.withLock { $0.newcomer }
+            let newcomer = operation.record.withLock { operation.newcomer($0) }
             let mustWait =
                 core.state.isFull && core.state.acceptance.intake.accepts && !newcomer.hasEnded && !newcomer.isLate
             if !mustWait { insert(operation, in: &core) }

@@ -44,7 +44,7 @@ extension Scheduler {
         let (operation, slot) = (started.operation, started.slot)
         var (effects, readied) = (Effects(), Readied())
         let (ending, step) = withCore(&effects) { core -> (OperationEnding, WorkerStep?) in
-            let ending = operation.end(outcome)
+            let ending = operation.endBody(outcome)
             // The failure of an abandoned operation was noted when the operation was abandoned.
             let isFailureNew = failures != nil && operation.failure != nil && !core.state.finishing.contains(slot)
             if ending.hasHandlers || isFailureNew {
@@ -52,7 +52,7 @@ extension Scheduler {
                 return (ending, nil)
             }
             core.leave(operation, slot, ending, self, &readied)
-            return (ending, next(worker, ending, isSliceOver, &core))
+            return (ending, next(worker, isSliceOver, &core))
         }
         if let step {
             performEnd(ending, &readied, &effects, worker, step, isSliceOver)
@@ -64,7 +64,7 @@ extension Scheduler {
         effects = Effects()
         let stepAfterHandlers = withCore(&effects) { core in
             core.leave(operation, slot, ending, self, &readied)
-            return next(worker, ending, isSliceOver, &core)
+            return next(worker, isSliceOver, &core)
         }
         performEnd(ending, &readied, &effects, worker, stepAfterHandlers, isSliceOver)
         return stepAfterHandlers
@@ -79,7 +79,7 @@ extension Scheduler {
         ending.endOptions()
         if readied.isEmpty, effects.isEmpty {
             if ending.hasLinks { ending.resumeWaiters() }
-        } else if case .leave = step, !isSliceOver, !ending.isRunnerWorn, !ending.hasWaiters {
+        } else if case .leave = step, !isSliceOver, !worker.isWorn, !ending.hasWaiters {
             handOver(worker, to: &readied, &effects)
         } else {
             tell(readied, effects)
@@ -184,9 +184,9 @@ extension SchedulerCore {
 
 extension Scheduler {
     private nonisolated func next(
-        _ worker: Worker, _ ending: borrowing OperationEnding, _ isSliceOver: Bool, _ core: inout SchedulerCore
+        _ worker: Worker, _ isSliceOver: Bool, _ core: inout SchedulerCore
     ) -> WorkerStep {
-        if ending.isRunnerWorn { return .leave }
+        if worker.isWorn { return .leave }
         if isSliceOver {
             // Operations that wait for the released limits may need the worker.
             if core.limits != nil { core.updateLimits(of: self) }
@@ -201,18 +201,19 @@ extension Scheduler {
     private nonisolated func start(
         _ worker: Worker, _ core: inout SchedulerCore, first: Int? = nil
     ) -> WorkerStep {
-        var first = first
-        while let slot = first.take()
-            ?? (core.limits == nil
-                ? core.state.nextStart(at: worker.level) : core.nextLimitedStart(at: worker.level, in: self))
-        {
-            let operation = core.state.records[slot].element
-            if let started = operation.start(on: worker, slot: slot, usesOwnExecutor: isInPool) {
-                core.state.noteStart(slot)
-                return .run(started)
-            }
-            core.state.undoStart(slot)
-        }
-        return .leave
+        guard
+            let slot = first
+                ?? (core.limits == nil
+                    ? core.state.nextStart(at: worker.level) : core.nextLimitedStart(at: worker.level, in: self))
+        else { return .leave }
+        let operation = core.state.records[slot].element
+        let level = core.state.begin(slot, on: worker)
+        if level > worker.level { worker.isWorn = true }
+        assert(operation.phase == .added, "an operation that has ended or started is still queued")
+        operation.enter(.executing)
+        return .run(
+            StartedOperation(
+                operation: operation, slot: slot, executor: core.state.records[slot].hasExecutor && isInPool ? operation.executor : nil,
+                escalation: level > worker.level ? level : nil))
     }
 }

@@ -307,6 +307,9 @@ extension Scheduler: SerialExecutor {
 // MARK: - Bodies
 
 extension Scheduler {
+    /// Whether an operation gets nothing from the queue when it is added.
+    nonisolated var addsPlainly: Bool { defaults == nil && taskLocals.isEmpty }
+
     /// Whether bodies need no task locals of the queue and no interceptors.
     nonisolated var runsPlainly: Bool { taskLocals.isEmpty && interceptors.isEmpty }
 
@@ -322,15 +325,20 @@ package final class QueueIdentity: Sendable {
     /// A number that no other queue of the process has or had.
     let number = Rank.next()
 
-    private let currentName: Lock<String?>
+    private let firstName: String?
+    private let isRenamed = Atomic(false)
+    private let laterName = Lock<String?>(nil)
 
     init(name: String?) {
-        currentName = Lock(name)
+        firstName = name
     }
 
     var name: String? {
-        get { currentName.withLock { $0 } }
-        set { currentName.withLock { $0 = newValue } }
+        get { isRenamed.load(ordering: .acquiring) ? laterName.withLock { $0 } : firstName }
+        set {
+            laterName.withLock { $0 = newValue }
+            isRenamed.store(true, ordering: .releasing)
+        }
     }
 }
 
@@ -397,8 +405,8 @@ extension SchedulerCore {
     }
 
     mutating func updateReadiness(of operation: AnyTaskOperation) {
-        let (slot, isReady) = operation.record.withLock { (Int($0.slot), $0.isReady) }
-        if holds(operation, at: slot) { state.setReady(slot, isReady) }
+        guard let slot = slot(of: operation) else { return }
+        state.setReady(slot, operation.record.withLock { $0.mayStart } && operation.phase == .added)
     }
 
     /// The operations for which an operation waits because of barriers.

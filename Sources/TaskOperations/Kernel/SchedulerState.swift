@@ -244,18 +244,17 @@ extension SchedulerState {
         permits.take(weight, at: level)
     }
 
-    /// Records that the operation that `nextStart` returned has begun to execute.
-    mutating func noteStart(_ slot: Slot) {
+    /// Records that a worker runs the body of the operation that `nextStart` returned. Returns the level that the body's
+    /// task needs: the operation's level, or its floor if that is higher.
+    @inline(__always)
+    @discardableResult
+    mutating func begin(_ slot: Slot, on worker: Worker) -> PriorityLevel {
         if changes.isObserved { report(.started, slot) }
-    }
-
-    /// Takes back the permits that `nextStart` gave, because the operation must still wait.
-    mutating func undoStart(_ slot: Slot) {
-        startedCount -= 1
-        records[slot].status = .waiting
-        permits.giveBack(records[slot].weight, at: records[slot].level)
-        if !admission.hasPolicies { return }
-        admission.policies.undoStart(ReadyQueue.Entry(arrival: number(of: slot), slot: slot))
+        let level = records.update(slot) { record in
+            record.runningWorker = .passUnretained(worker)
+            return record.level
+        }
+        return admission.hasBarriers ? max(level, floor(of: slot)) : level
     }
 
     /// Records that a requested worker has begun to run.
@@ -421,27 +420,31 @@ struct QueuedOperation<Element: Sendable>: Sendable {
     let element: Element
     /// The place of the operation among the operations of the queue. Changes only if the delay of a barrier ends.
     var arrival: UInt64
-    /// The number of current waits in the body and its child tasks. It is 0 unless the operation has lent its permits.
-    var waits: Int32 = 0
-    private let weightAndKind: UInt16
+    /// The worker that runs the body; nil before the start. The reference is not counted. This is safe, because a worker
+    /// exists until all its bodies have returned, and the row leaves the queue before. A copy of the state must not use it.
+    fileprivate(set) var runningWorker: Unmanaged<Worker>?
+    private let shortWeight: UInt16
     var level: PriorityLevel
     var status: OperationStatus
+    let isBarrier: Bool
+    /// Whether the operation has an executor of its own.
+    let hasExecutor: Bool
 
     init(_ element: Element, _ newcomer: Newcomer, arrival: UInt64) {
         self.element = element
         self.arrival = arrival
-        weightAndKind = UInt16(newcomer.weight) | (newcomer.isBarrier ? Self.barrierBit : 0)
+        shortWeight = UInt16(newcomer.weight)
+        isBarrier = newcomer.isBarrier
+        hasExecutor = newcomer.hasExecutor
         level = newcomer.level
         status = newcomer.isReady ? .ready : .waiting
     }
 
     /// The number of permits that the operation takes.
-    var weight: Int { Int(weightAndKind & ~Self.barrierBit) }
+    var weight: Int { Int(shortWeight) }
 
-    var isBarrier: Bool { weightAndKind & Self.barrierBit != 0 }
-
-    // One field contains the weight and the kind. Two fields would make a queued operation 8 bytes larger.
-    private static var barrierBit: UInt16 { 1 << 15 }
+    /// The worker that runs the body; nil before the start.
+    var worker: Worker? { runningWorker?.takeUnretainedValue() }
 }
 
 /// The state of an operation in a queue.
@@ -471,4 +474,6 @@ struct Newcomer: Sendable {
     /// Whether a timeout passed before the operation was added.
     var isLate = false
     var hasLimits = false
+    /// Whether the operation has an executor of its own.
+    var hasExecutor = false
 }

@@ -8,7 +8,7 @@ import Synchronization
 /// of an empty operation (950 ns instead of 390 ns on the 2-core machine of the README). A worker whose task was
 /// cancelled or escalated for one operation runs no other operation.
 final class Worker: OperationRunner, @unchecked Sendable {
-    // `level` is constant. Only the worker's task uses the other properties after the task was created.
+    // `level` is constant. Only the worker's task uses the other properties after the task was created, except `isWorn`.
 
     let level: PriorityLevel
     /// The queue for which the worker runs next; nil while it runs for a queue or has no other queue.
@@ -18,6 +18,9 @@ final class Worker: OperationRunner, @unchecked Sendable {
     /// The operation that `next` has started on the worker; nil if the worker has not begun to run.
     @exclusivity(unchecked) private var started: StartedOperation?
     @exclusivity(unchecked) private var slice = TimeSlice()
+    /// Whether the task was cancelled or escalated for one operation, or soon will be. It then runs no other operation.
+    // Accessed only under the lock of the queue for which the worker runs. Once it is true, the worker runs for no other.
+    @exclusivity(unchecked) nonisolated(unsafe) var isWorn = false
 
     init(for scheduler: Scheduler, level: PriorityLevel) {
         next = scheduler

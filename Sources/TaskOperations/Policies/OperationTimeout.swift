@@ -97,8 +97,8 @@ extension AnyTaskOperation {
         let endLimit = options.endLimit.map { EndLimit($0.remaining, of: self, options.body) }
         let isLate = startLimit?.hasPassedAtAddition == true || endLimit?.hasPassedAtAddition == true
         let replaced = record.withLock { record -> (StartLimit?, EndLimit?) in
-            if record.phase == .finished { return (nil, nil) }
-            record.isLate = isLate
+            if isFinished { return (nil, nil) }
+            record.hasTimedOptions = true
             let links = record.madeLinks()
             defer { (links.startLimit, links.endLimit) = (startLimit, endLimit) }
             return (links.startLimit, links.endLimit)
@@ -129,9 +129,9 @@ extension AnyTaskOperation {
     /// Finishes an executing operation with a failure, and then cancels its body. Does nothing if the operation is not
     /// executing, or does not meet the condition.
     func abandon(_ failure: any Error, if condition: (borrowing OperationRecord) -> Bool) {
-        guard let scheduler = record.withLock({ $0.phase == .executing ? $0.scheduler : nil }) else { return }
+        guard isExecuting, let scheduler = record.withLock({ $0.scheduler }) else { return }
         let abandonment = scheduler.withCore { core in abandon(failure, in: &core, of: scheduler, if: condition) }
-        guard let (ending, runner, cancelsRest) = abandonment else { return }
+        guard let (ending, worker, cancelsRest) = abandonment else { return }
         ending.endOptions()
         if cancelsRest { scheduler.cancelAll(andSet: .cancelling) }
         // Completion handlers and cancellation handlers are user code and may take long. For this reason, a separate
@@ -140,7 +140,7 @@ extension AnyTaskOperation {
             ending.callHandlers(self)
             notifyDependentsAndWaiters(ending)
         }
-        runner?.cancel(throwing: failure)
+        worker?.cancel(throwing: failure)
     }
 
     /// Notes the failure in the step that finishes the operation. Otherwise the body could end, and its scope return, before
@@ -148,17 +148,18 @@ extension AnyTaskOperation {
     private func abandon(
         _ failure: any Error, in core: inout SchedulerCore, of scheduler: Scheduler,
         if condition: (borrowing OperationRecord) -> Bool
-    ) -> (OperationEnding, OperationRunner?, cancelsRest: Bool)? {
+    ) -> (OperationEnding, Worker?, cancelsRest: Bool)? {
         guard let slot = core.slot(of: self) else { return nil }
-        let abandonment = record.withLock { record -> (OperationEnding, OperationRunner?)? in
-            guard record.phase == .executing, condition(record) else { return nil }
-            let runner = record.runner
+        let ending = record.withLock { record -> OperationEnding? in
+            guard isExecuting, condition(record) else { return nil }
             record.cancellation = .cancelled
-            record.isRunnerWorn = true
-            return (record.abandon(AbandonedOutcome(failure, runner)), runner)
+            finish(Outcome(.failure(failure)))
+            return record.abandon()
         }
-        guard let (ending, runner) = abandonment else { return nil }
+        guard let ending else { return nil }
+        let worker = core.state.records[slot].worker
+        worker?.isWorn = true
         core.state.markFinished(slot)
-        return (ending, runner, scheduler.failures?.note(self) ?? false)
+        return (ending, worker, scheduler.failures?.note(self) ?? false)
     }
 }

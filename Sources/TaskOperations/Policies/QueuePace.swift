@@ -46,8 +46,8 @@ extension QueuePace {
         return (rate?.nextStart).map { time.reading(at: $0) }
     }
 
-    /// Puts back the token of an operation that does not start.
-    mutating func undoStart() { rate?.giveBack() }
+    /// Puts back the token of an operation that has started.
+    mutating func giveBackStart() { rate?.giveBack() }
 
     /// Plans to wake the queue when the next token is available, and returns the wake. Returns nil if all `count`
     /// operations have tokens, or if another wake is sufficient.

@@ -361,7 +361,7 @@ extension SchedulerState {
     mutating func reserveStart() -> Duration? { admission.optionalPolicies?.value.pace.reserveStart() ?? nil }
 
     /// Puts back the token of an operation that has started.
-    mutating func giveBackStart() { admission.optionalPolicies?.value.pace.undoStart() }
+    mutating func giveBackStart() { admission.optionalPolicies?.value.pace.giveBackStart() }
 
     mutating func noteWake(_ wake: QueueTime.Wake) { admission.optionalPolicies?.value.pace.time.noteWake(wake) }
 }

@@ -20,7 +20,7 @@ struct LimitExplorationTests {
         .init(operations: [(0, [0]), (0, [0]), (0, [0])], levels: [.medium, .high, .medium]),
         .init(
             operations: [(0, [0]), (0, [0]), (0, [0])], widths: [3, 1], levels: [.low, .low, .high], mayCancel: true),
-        .init(operations: [(0, [0]), (0, [0]), (0, []), (0, [0])], widths: [2, 1], refusalCount: 1),
+        .init(operations: [(0, [0]), (0, [0]), (0, []), (0, [0])], widths: [2, 1], dependencyCount: 1),
         .init(
             operations: [(0, [0]), (0, [0]), (0, [0]), (0, [0])], widths: [2, 1], levels: [.high, .low, .low, .high]),
         .init(
@@ -30,8 +30,8 @@ struct LimitExplorationTests {
         .init(
             operations: [(0, [0]), (0, [0]), (0, [0])], widths: [3, 1], levels: [.medium, .low, .medium],
             agedIntervals: 2),
-        .init(operations: [(0, [0]), (0, [0]), (1, [0])], refusalCount: 2),
-        .init(operations: [(0, [0, 1]), (1, [1])], tasks: [[0]], mayCancel: true, refusalCount: 1),
+        .init(operations: [(0, [0]), (0, [0]), (1, [0])], dependencyCount: 2),
+        .init(operations: [(0, [0, 1]), (1, [1])], tasks: [[0]], mayCancel: true, dependencyCount: 1),
         .init(operations: [(1, [0]), (0, [0]), (0, [0])], levels: [.medium, .low, .high], mayCancel: true),
         .init(operations: [(1, [0]), (0, [0]), (0, [0])], levels: [.medium, .low, .high], agedIntervals: 2),
         .init(

@@ -23,13 +23,13 @@ struct SmallLimits {
         var agedIntervals = 0
         var mayCancel = false
         var maySuspend = false
-        /// The maximum number of starts that are refused because the chosen operation has to wait or has ended.
-        var refusalCount = 0
+        /// The number of dependencies that operations get after they have become ready.
+        var dependencyCount = 0
     }
 
     enum Phase: Int {
         case made, pending, executing, finished
-        /// The operation was chosen to start, but has to wait.
+        /// The operation has a new dependency.
         case waiting
     }
 
@@ -50,6 +50,8 @@ struct SmallLimits {
     /// All claims, including forgotten ones. As a waiter of a semaphore, a claim has a number above those of the tasks.
     var claims: [Claim] = []
     var arrivals = 0
+    /// The number of dependencies that operations have got so far.
+    var dependencyCount = 0
     var phases: [Phase]
     var slots: [Int?]
     /// The number of semaphores that each task holds. `isWaiting` tells whether the task waits for the next one.
@@ -63,8 +65,6 @@ struct SmallLimits {
     var oldMessages = 0
     /// The number of times that the clock has advanced.
     var intervals = 0
-    /// The number of refused starts so far.
-    var refusals = 0
     var violations: [String] = []
 
     init(_ plan: Plan) {
@@ -228,8 +228,8 @@ extension SmallLimits: Explorable {
         case add(Int)
         /// A requested worker begins to run, and starts the next operation of its level.
         case start(queue: Int, PriorityLevel)
-        /// As `start`, but the operation that was chosen has to wait.
-        case refuseStart(queue: Int, PriorityLevel)
+        /// An operation gets a dependency.
+        case makeWait(Int)
         case makeReady(Int)
         case finish(Int)
         /// An operation ends, and its worker starts the next operation in the same event.
@@ -255,7 +255,7 @@ extension SmallLimits: Explorable {
         case .add, .start, .finish, .finishAndStart, .makeReady, .learn, .stopKeeping, .acquire, .release,
             .setSuspended(_, false):
             true
-        case .cancel, .refuseStart, .setSuspended, .advance: false
+        case .cancel, .makeWait, .setSuspended, .advance: false
         }
     }
 
@@ -265,7 +265,6 @@ extension SmallLimits: Explorable {
         for queue in queues.indices {
             for level in PriorityLevel.allCases where queues[queue].starting[level] > 0 {
                 events.append(.start(queue: queue, level))
-                if refusals < plan.refusalCount { events.append(.refuseStart(queue: queue, level)) }
             }
             if plan.maySuspend { events.append(.setSuspended(queue: queue, !queues[queue].isSuspended)) }
         }
@@ -273,6 +272,7 @@ extension SmallLimits: Explorable {
             if phases[number] == .executing { events += [.finish(number), .finishAndStart(number)] }
             if phases[number] == .waiting { events.append(.makeReady(number)) }
             if phases[number] == .pending, plan.mayCancel { events.append(.cancel(number)) }
+            if phases[number] == .pending, dependencyCount < plan.dependencyCount { events.append(.makeWait(number)) }
         }
         if intervals < plan.agedIntervals { events.append(.advance) }
         let levels = Set(plan.levels.isEmpty ? [.medium] : plan.levels).sorted()
@@ -296,9 +296,11 @@ extension SmallLimits: Explorable {
             queues[queue].workerBegan(at: level)
             start(queue, at: level)
             settle(queue)
-        case .refuseStart(let queue, let level):
-            queues[queue].workerBegan(at: level)
-            if let number = next(queue, at: level) { refuseStart(number) }
+        case .makeWait(let number):
+            let queue = plan.operations[number].queue
+            dependencyCount += 1
+            phases[number] = .waiting
+            queues[queue].setReady(slots[number]!, false)
             settle(queue)
         case .makeReady(let number):
             let queue = plan.operations[number].queue
@@ -441,12 +443,6 @@ extension SmallLimits: Explorable {
         }
     }
 
-    private mutating func refuseStart(_ number: Int) {
-        refusals += 1
-        phases[number] = .waiting
-        queues[plan.operations[number].queue].undoStart(slots[number]!)
-    }
-
     private mutating func check() {
         for limit in semaphores.indices {
             let holders = phases.indices.filter {
@@ -508,7 +504,7 @@ extension SmallLimits: Explorable {
 
     var key: Key {
         var key = Key(numbers: phases.map(\.rawValue) + held + isWaiting.map { $0 ? 1 : 0 } + waitingOrder)
-        key.numbers += [refusals, intervals, -1]
+        key.numbers += [dependencyCount, intervals, -1]
         for queue in queues {
             key.numbers += [queue.isSuspended ? 1 : 0, queue.width.taken]
             key.numbers += PriorityLevel.allCases.map { Int(queue.starting[$0]) }

@@ -142,6 +142,7 @@ extension SmallQueue: Explorable {
         case .depend(let number, let other):
             edgeChanges -= 1
             operations[number].dependencies.insert(other)
+            if let slot = operations[number].slot { state.setReady(slot, false) }
         case .undepend(let number, let other):
             edgeChanges -= 1
             operations[number].dependencies.remove(other)
@@ -206,20 +207,19 @@ extension SmallQueue: Explorable {
             let hasWaited = state.stopWaitingForRoom(number)
             if !hasWaited || state.takeEffects().resumed != [number] { faults.append("\(number) did not wait") }
         }
+        let hasStarted = operations[number].phase == .executing
         finish(number)
+        // An operation ends before its start, and leaves the queue, in one step.
+        if !hasStarted, operations[number].slot != nil { leave(number) }
     }
 
     private mutating func start() {
         checkStart()
         let slot = state.nextStart(at: state.peekedLevel!)!
         let number = state.records[slot].element
-        if isReady(number) {
-            operations[number].phase = .executing
-            if plan.kinds.contains(.rate) { tokens -= 1 }
-        } else {
-            state.undoStart(slot)
-            if operations[number].phase == .finished { leave(number) }
-        }
+        if !isReady(number) { faults.append("\(number) starts and must wait") }
+        operations[number].phase = .executing
+        if plan.kinds.contains(.rate) { tokens -= 1 }
     }
 
     private mutating func finish(_ number: Int) {
@@ -237,14 +237,14 @@ extension SmallQueue: Explorable {
         waits -= 1
         operations[number].awaited.insert(other)
         let continues = status(number) == .returning ? [number] : []
-        state.beginWait(operations[number].slot!)
+        state.lend(operations[number].slot!)
         let resumed = state.takeEffects().resumed
         if resumed != continues { faults.append("\(resumed) went on without a permit, not \(continues)") }
     }
 
     private mutating func endWait(_ number: Int, _ other: Int) {
         operations[number].awaited.remove(other)
-        state.endWait(operations[number].slot!, number)
+        state.endWait(operations[number].slot!, number, isLast: operations[number].awaited.isEmpty)
         let continues = state.takeEffects().resumed == [number]
         if continues == operations[number].awaited.isEmpty {
             faults.append("continues without its permit: \(continues)")

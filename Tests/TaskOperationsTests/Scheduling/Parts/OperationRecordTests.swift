@@ -20,10 +20,8 @@ struct OperationRecordTests {
         gate.open()
         for operation in [succeeded, failed, executing, pending] as [AnyTaskOperation] {
             try await operation.waitUntilFinished()
-            operation.record.withLock { record in
-                #expect(record.phase == .finished)
-                #expect(record.scheduler == nil && record.runner == nil)
-            }
+            #expect(operation.phase == .finished && operation.worker == nil)
+            operation.record.withLock { #expect($0.scheduler == nil && $0.links == nil) }
         }
     }
 }

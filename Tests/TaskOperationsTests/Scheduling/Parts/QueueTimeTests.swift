@@ -122,8 +122,7 @@ struct QueueTimeTests {
         state.advance(to: .seconds(10))
         state.noteWake(QueueTime.Wake(reading: .seconds(10), level: .medium))
         #expect(state.peekedLevel == .medium)
-        state.undoStart(first!)
-        state.setReady(first!, true)
+        state.giveBackStart()
         _ = state.nextStart(at: .medium)
         #expect(state.peekedLevel == nil, "the burst is 1, also if one was given back")
     }

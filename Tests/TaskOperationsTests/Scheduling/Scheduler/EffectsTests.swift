@@ -95,9 +95,9 @@ struct EffectsTests {
         let slot = state.add("first", isReady: true)!
         let other = state.add("second", isReady: true)!
         #expect(state.nextStart(at: .medium) == slot)
-        state.beginWaits(slot, upTo: 1)
+        state.lend(slot)
         #expect(state.nextStart(at: .medium) == other)
-        state.endWait(slot, 7)
+        state.endWait(slot, 7, isLast: true)
         #expect(state.settled().resumed.isEmpty)
         state.remove(slot)
         #expect(state.settled().resumed == [7])
@@ -166,10 +166,10 @@ struct EffectsTests {
         state.setObserved(true)
         let (early, late) = (state.add("early", level: .high, isReady: true)!, state.add("late")!)
         _ = state.nextStart(at: .high)
-        state.noteStart(early)
-        state.beginWait(early)
+        state.begin(early, on: Worker(for: .withoutQueue, level: .high))
+        state.lend(early)
         state.setReady(late, true)
-        state.endWait(early, 1)
+        state.endWait(early, 1, isLast: true)
         #expect(state.settled().hasChanges)
         var changes: [(OperationChange, String)] = []
         state.changes.forEach { change, element, _ in changes.append((change, element)) }

@@ -60,11 +60,6 @@ struct NaiveScheduler {
         tokens? -= Self.interval
     }
 
-    mutating func refuse(_ id: Int) {
-        self[id].status = .waiting
-        addTokens(Self.interval)
-    }
-
     private mutating func addTokens(_ duration: Int) {
         if let rate = configuration.rate { tokens = min(tokens! + duration, rate.burst * Self.interval) }
     }

@@ -127,9 +127,6 @@ extension SchedulerProgram {
     }
 
     private mutating func changingReadiness() -> SchedulerEvent? {
-        if random.happens(percent: 10), let started = operation(where: { $0.status == .executing && $0.waits == 0 }) {
-            return .refuse(started.id)
-        }
         let isReady = random.happens(percent: mix.percentReady)
         return operation { _ in true }.map { .setReady($0.id, isReady) }
     }

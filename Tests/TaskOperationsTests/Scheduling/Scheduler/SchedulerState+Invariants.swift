@@ -34,11 +34,6 @@ extension SchedulerState {
         let executing = inOrder.count { $0.status == .executing }
         let weight = inOrder.reduce(0) { $0 + ($1.status == .executing ? $1.weight : 0) }
         check(width.taken == weight, "\(width.taken) permits are taken for \(executing) that execute: \(weight)")
-        for record in inOrder {
-            check(
-                record.waits >= 0 && (record.waits > 0) == (record.status == .lent),
-                "\(record.element) is \(record.status) with \(record.waits) waits")
-        }
         for level in PriorityLevel.allCases {
             let expected = inOrder.reduce(0) { $0 + ($1.status == .executing && $1.level == level ? $1.weight : 0) }
             let taken = permits.caps.map { $0[level].taken } ?? expected

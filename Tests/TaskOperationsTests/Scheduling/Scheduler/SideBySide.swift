@@ -12,7 +12,6 @@ enum SchedulerEvent {
     case start
     /// A worker of this level requests its next operation.
     case startAt(PriorityLevel)
-    case refuse(Int)
     case end(Int)
     /// An executing operation ends, and the next one takes its permit and starts.
     case beginWait(Int)
@@ -103,7 +102,7 @@ struct SideBySide {
         case .endDisinherits(let level):
             state.idleWaitersChanged(from: level, to: nil)
             naive.endLevels.remove(at: naive.endLevels.firstIndex(of: level)!)
-        case .start, .startAt, .refuse:
+        case .start, .startAt:
             try applyStart(event)
         case .beginWait, .endWait, .takeReturn:
             try applyLending(event)
@@ -157,9 +156,6 @@ struct SideBySide {
             if let level { try start(at: level) }
         case .startAt(let level):
             try start(at: level)
-        case .refuse(let id):
-            state.undoStart(slots[id]!)
-            naive.refuse(id)
         default:
             preconditionFailure("\(event) is no start")
         }
@@ -178,10 +174,10 @@ struct SideBySide {
     private mutating func applyLending(_ event: SchedulerEvent) throws(Disagreement) {
         switch event {
         case .beginWait(let id):
-            state.beginWait(slots[id]!)
+            state.lend(slots[id]!)
             try agree(on: "what goes on", state.takeEffects().resumed, naive.beginWait(id))
         case .endWait(let id):
-            state.endWait(slots[id]!, id)
+            state.endWait(slots[id]!, id, isLast: naive[id].waits == 1)
             try agree(on: "what goes on", state.takeEffects().resumed, naive.endWait(id))
         case .takeReturn:
             let expected = naive.nextReturn?.id
