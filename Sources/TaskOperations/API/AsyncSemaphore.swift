@@ -48,7 +48,8 @@ public final class AsyncSemaphore: Sendable {
     let storage: Lock<Storage>
     /// The node for the permits of the semaphore in the wait graph.
     let permit = PermitNode(lending: nil)
-    private let optionalClock: OptionalClock
+    private let clock = RareValue<QueueClock>()
+    private let makeClock: (@Sendable () -> QueueClock)?
     /// Whether the number of queued operations is bounded.
     private let isRoomBounded = Atomic(false)
 
@@ -71,7 +72,7 @@ public final class AsyncSemaphore: Sendable {
         Self.checkCapacity(capacity)
         let perKey = Self.checkedCapacityPerKey(perKey)
         self.name = name
-        optionalClock = OptionalClock(QueueClock.maker(clock))
+        makeClock = QueueClock.maker(clock)
         storage = Lock(
             Storage(
                 state: State(capacity: capacity, perKey: perKey), peakCapacity: capacity, peakCapacityPerKey: perKey))
@@ -132,10 +133,10 @@ public final class AsyncSemaphore: Sendable {
     }
 
     /// Whether the semaphore has, or once had, a rate.
-    var hasClock: Bool { optionalClock.clock != nil }
+    var hasClock: Bool { !clock.isEmpty }
 
     private func setRate(_ change: (inout State) -> Void) {
-        optionalClock.prepare()
+        QueueClock.prepare(clock, makeClock)
         apply { change(&$0.state) }
     }
 
@@ -551,7 +552,7 @@ extension AsyncSemaphore {
     /// Applies a change at the time of the clock, and plans the next wake.
     @inline(__always)
     private func withStorage<Result: Sendable>(_ event: (inout Storage) -> Result) -> Result {
-        guard let clock = optionalClock.clock else { return storage.withLock { event(&$0) } }
+        guard let clock = clock.value else { return storage.withLock { event(&$0) } }
         // Read before locking, because the clock may be user code.
         let reading = clock.read()
         let (result, wake, full) = storage.withLock { storage in

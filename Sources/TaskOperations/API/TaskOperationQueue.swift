@@ -188,7 +188,7 @@ extension TaskOperationQueue {
         _ interceptor:
             @escaping @Sendable (_ operation: AnyTaskOperation, _ body: () async throws -> Void) async throws -> Void
     ) {
-        scheduler.interceptors.add(interceptor)
+        scheduler.addInterceptor(interceptor)
     }
 }
 

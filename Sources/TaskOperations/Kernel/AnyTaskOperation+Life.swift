@@ -87,9 +87,9 @@ extension AnyTaskOperation {
     ///
     /// - Parameter onlyInOrder: Whether to set the slot only if the operation is in order in this place.
     /// - Returns: The properties of the operation; nil if the slot was not set.
-    func assignSlot(_ slot: Int, in place: GraphPlace, onlyInOrder: Bool) -> Newcomer? {
+    func assignSlot(_ slot: Int, in place: GraphPlace?, onlyInOrder: Bool) -> Newcomer? {
         record.withLock { record in
-            let isInOrder = place.isFree || takeRank(in: place, record)
+            let isInOrder = place.map { takeRank(in: $0, record) } ?? true
             if !isInOrder, onlyInOrder { return nil }
             self.slot = slot
             return newcomer(record)
@@ -221,9 +221,6 @@ struct GraphPlace {
     var before: [AnyTaskOperation]?
     /// The rank of the scheduler's end; `Int.max` if no task awaits the scheduler's end. The scheduler's end waits for the operation.
     var endRank = Int.max
-
-    /// Whether an operation of any rank may have this place.
-    var isFree: Bool { !hasEdges && endRank == .max }
 
     /// The edges that would be out of order if the operation had this place.
     func orderViolation(of operation: AnyTaskOperation, in scheduler: Scheduler) -> WaitOrder.OrderViolation? {

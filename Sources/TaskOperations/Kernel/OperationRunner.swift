@@ -39,9 +39,10 @@ class OperationRunner: @unchecked Sendable {
     // a worker retains an operation until its body has returned, and a scope ends within the body that opened it.
     @exclusivity(unchecked) nonisolated(unsafe) var operation: Unmanaged<AnyTaskOperation>?
 
-    /// The binding through which the task and its child tasks find the runner.
+    /// The address of the task local through which the task and its child tasks find the runner. It is only compared. 0 if
+    /// no task has run a function with this runner yet, or if the runtime cannot look up task locals.
     // The task writes this property before another task can find the runner.
-    @exclusivity(unchecked) nonisolated(unsafe) private var binding = RunnerBinding.none
+    @exclusivity(unchecked) nonisolated(unsafe) private var binding: UInt = 0
 
     /// Stores the calling task, which then begins to run bodies. Other threads can use the task until it calls `end`.
     @inline(never)  // Like `escalate`.
@@ -129,8 +130,12 @@ extension OperationRunner {
     /// can have the old address, and its task then finds no operation.
     static var currentOperation: AnyTaskOperation? {
         guard let runner = inherited else { return nil }
-        if runner.binding == .none { return operationWithoutAddresses }
-        return runner.binding == .current ? runner.operation?.takeUnretainedValue() : nil
+        return runner.binding != 0 && runner.binding == currentBinding ? runner.operation?.takeUnretainedValue() : nil
+    }
+
+    /// The address of the task local through which the calling task finds its runner.
+    private static var currentBinding: UInt {
+        UInt(bitPattern: taskOperationsTaskLocalValue(Unmanaged.passUnretained($inherited).toOpaque()))
     }
 
     /// Lets the calling task and its new child tasks find this runner while a function runs.
@@ -145,7 +150,7 @@ extension OperationRunner {
             self,
             operation: {
                 _ = isolation  // A closure that does not use `isolation` would leave the actor.
-                binding = .current
+                binding = Self.currentBinding
                 let result = await work()
                 // A copy of a copy must find no operation: see `currentOperation`.
                 operation = nil
@@ -156,50 +161,10 @@ extension OperationRunner {
     /// Makes an operation the current one while its body runs in the task of this runner.
     @inline(__always)
     func withCurrent<Result>(_ current: AnyTaskOperation, _ body: () async -> Result) async -> Result {
-        if binding == .none { return await Self.withoutAddresses(current, body) }
         let outer = operation
         operation = .passUnretained(current)
         let result = await body()
         operation = outer
         return result
     }
-
-    // MARK: Without addresses
-
-    // If the runtime does not tell addresses, each body has a task local with its operation. An unstructured task of a
-    // body then counts as the body until the body ends.
-
-    @TaskLocal private static var unaddressed: AnyTaskOperation?
-
-    private static var operationWithoutAddresses: AnyTaskOperation? {
-        unaddressed.flatMap { operation in operation.record.withLock { operation.isOver($0) } ? nil : operation }
-    }
-
-    @inline(never)
-    private static func withoutAddresses<Result>(
-        _ operation: AnyTaskOperation, isolation: isolated (any Actor)? = #isolation, _ body: () async -> Result
-    ) async -> Result {
-        await $unaddressed.withValue(
-            operation,
-            operation: {
-                _ = isolation  // As in `whileFound`.
-                return await body()
-            }, isolation: isolation)
-    }
-}
-
-/// The place where a task finds its runner.
-private struct RunnerBinding: Equatable, @unchecked Sendable {
-    // The address is only compared, never dereferenced.
-    private let address: UnsafeMutableRawPointer?
-
-    /// The place where the calling task finds its runner.
-    static var current: RunnerBinding {
-        RunnerBinding(
-            address: taskOperationsTaskLocalValue(
-                Unmanaged.passUnretained(OperationRunner.$inherited).toOpaque()))
-    }
-
-    /// The place if the runtime does not tell addresses, or if no task has run a function with this runner yet.
-    static let none = RunnerBinding(address: nil)
 }

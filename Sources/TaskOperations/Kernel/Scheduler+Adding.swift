@@ -99,7 +99,7 @@ extension Scheduler {
         let slot = core.state.nextSlot
         let place = nextPlace(for: CollectionOfOne(operation), isBarrier: isBarrier, in: &core)
         var newcomer: Newcomer
-        if let plain, place.isFree {
+        if let plain, place == nil {
             operation.slot = slot
             newcomer = plain
         } else {
@@ -175,7 +175,7 @@ extension Scheduler {
         if core.state.acceptance.intake.accepts {
             while true {
                 let place = nextPlace(for: operations, isBarrier: isBarrier, in: &core)
-                guard !place.isFree, let misfit = operations.first(where: { !$0.takeRank(in: place) }) else { break }
+                guard let place, let misfit = operations.first(where: { !$0.takeRank(in: place) }) else { break }
                 if let orderViolation = place.orderViolation(of: misfit, in: self) { return orderViolation }
                 // Another operation has begun to wait for `misfit`. The next place therefore lists the earlier operations.
             }
@@ -184,12 +184,12 @@ extension Scheduler {
         return nil
     }
 
-    /// The place of the next operations to be added.
+    /// The place of the next operations to be added; nil if operations of any rank may have it.
     @inline(__always)
     private nonisolated func nextPlace(
         for operations: some Collection<AnyTaskOperation>, isBarrier: Bool, in core: inout SchedulerCore
-    ) -> GraphPlace {
-        hasBarriers || isAwaited ? placeWithEdges(for: operations, isBarrier: isBarrier, in: &core) : GraphPlace()
+    ) -> GraphPlace? {
+        hasBarriers || isAwaited ? placeWithEdges(for: operations, isBarrier: isBarrier, in: &core) : nil
     }
 
     private nonisolated func placeWithEdges(

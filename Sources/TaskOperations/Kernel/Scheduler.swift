@@ -37,7 +37,8 @@ package actor Scheduler {
     nonisolated let rankOfEnd = Rank(.max)
     /// The permits of the queue as a node of the wait graph; nil if operations of the queue never wait for a permit.
     nonisolated let permit: PermitNode?
-    private nonisolated let optionalClock: OptionalClock
+    private nonisolated let rareClock = RareValue<QueueClock>()
+    private nonisolated let makeClock: (@Sendable () -> QueueClock)?
     /// Whether the queue refuses operations because of their expected waits.
     nonisolated let shedsLoad: Bool
     /// Whether an addition may drop another operation.
@@ -48,8 +49,8 @@ package actor Scheduler {
     private nonisolated let isolatedThread = Atomic<UInt>(0)
     /// Whether there are observers of events.
     nonisolated let isObserved = Atomic(false)
-    /// The interceptors of bodies.
-    nonisolated let interceptors = BodyInterceptors()
+    /// The interceptors of bodies, combined into one function.
+    nonisolated let interceptor = RareValue<BodyInterceptor>()
     /// Options that complete the options of each operation; nil if the queue has no defaults.
     package nonisolated let defaults: OperationOptions?
     /// The failures of operations, if a scope throws them.
@@ -67,7 +68,7 @@ package actor Scheduler {
     ) {
         defaults = configuration.defaults.isEmpty ? nil : configuration.defaults
         self.failures = failures
-        optionalClock = OptionalClock(QueueClock.maker(configuration.clock))
+        makeClock = QueueClock.maker(configuration.clock)
         identity = QueueIdentity(name: configuration.name)
         self.scopeWorkers = scopeWorkers
         self.permit = permit
@@ -81,14 +82,14 @@ package actor Scheduler {
             sliceDecider = nil
         }
         core = SchedulerCore(State(configuration, workerLimit: processorCount))
-        if configuration.needsTime { optionalClock.prepare() }
+        if configuration.needsTime { prepareClock() }
     }
 
     /// The clock of the rate and of ageing; nil if the queue never had either.
-    nonisolated var clock: QueueClock? { optionalClock.clock }
+    nonisolated var clock: QueueClock? { rareClock.value }
 
     /// Makes the clock if the queue has none. Call it before the queue gets a rate.
-    nonisolated func prepareClock() { optionalClock.prepare() }
+    nonisolated func prepareClock() { QueueClock.prepare(rareClock, makeClock) }
 
     nonisolated var hasRate: Bool { clock != nil && withCore { $0.state.pace.rate != nil } }
 
@@ -311,7 +312,7 @@ extension Scheduler {
     nonisolated var addsPlainly: Bool { defaults == nil && taskLocals.isEmpty }
 
     /// Whether bodies need no task locals of the queue and no interceptors.
-    nonisolated var runsPlainly: Bool { taskLocals.isEmpty && interceptors.isEmpty }
+    nonisolated var runsPlainly: Bool { taskLocals.isEmpty && interceptor.isEmpty }
 
     nonisolated var handlerExecutor: (any TaskExecutor)? {
         if case .executor(let executor) = place { (executor as? any HandlerExecutor)?.handlerExecutor } else { nil }
@@ -326,19 +327,15 @@ package final class QueueIdentity: Sendable {
     let number = Rank.next()
 
     private let firstName: String?
-    private let isRenamed = Atomic(false)
-    private let laterName = Lock<String?>(nil)
+    private let laterName = RareValue<String?>()
 
     init(name: String?) {
         firstName = name
     }
 
     var name: String? {
-        get { isRenamed.load(ordering: .acquiring) ? laterName.withLock { $0 } : firstName }
-        set {
-            laterName.withLock { $0 = newValue }
-            isRenamed.store(true, ordering: .releasing)
-        }
+        get { laterName.value ?? firstName }
+        set { laterName.set { _ in newValue } }
     }
 }
 

@@ -9,42 +9,24 @@ struct BodyInterceptor: Sendable {
     let run: Function
 }
 
-/// The interceptors of a queue, combined into one function; empty if no interceptor was added.
-struct BodyInterceptors: ~Copyable, Sendable {
-    private let interceptor = Lock<BodyInterceptor?>(nil)
-    private let isSet = Atomic(false)
-
-    var isEmpty: Bool { !isSet.load(ordering: .relaxed) }
-
-    var current: BodyInterceptor? { interceptor.withLock { $0 } }
-
-    /// Adds an interceptor that wraps the present ones.
-    func add(_ run: @escaping BodyInterceptor.Function) {
-        let outer = BodyInterceptor(run: run)
-        let replaced = interceptor.withLock { interceptor in
-            let inner = interceptor
-            interceptor = inner.map { Self.join(outer, $0) } ?? outer
-            return inner
-        }
-        extendLifetime(replaced)
-        isSet.store(true, ordering: .relaxed)
-    }
-
-    private static func join(_ outer: BodyInterceptor, _ inner: BodyInterceptor) -> BodyInterceptor {
-        BodyInterceptor { operation, body in
-            try await outer.run(operation) { try await inner.run(operation, body) }
-        }
-    }
-}
-
 extension AnyTaskOperation {
     var isInternal: Bool { record.withLock { $0.isInternal } }
 }
 
 extension Scheduler {
+    /// Adds an interceptor that wraps the present ones.
+    nonisolated func addInterceptor(_ run: @escaping BodyInterceptor.Function) {
+        interceptor.set { inner in
+            guard let inner else { return BodyInterceptor(run: run) }
+            return BodyInterceptor { operation, body in
+                try await run(operation) { try await inner.run(operation, body) }
+            }
+        }
+    }
+
     /// Runs a body within the interceptors of this queue.
     nonisolated func runIntercepted(_ operation: AnyTaskOperation, on runner: OperationRunner) async -> Outcome? {
-        guard let interceptor = interceptors.current, !operation.isInternal else {
+        guard let interceptor = interceptor.value, !operation.isInternal else {
             return await operation.run(on: runner)
         }
         var outcome: Outcome??

@@ -21,6 +21,16 @@ final class QueueClock: Sendable {
         }
     }
 
+    /// Makes the clock of a user that has none. Call it before the user gets a rate.
+    ///
+    /// - Parameter make: Makes the clock; nil for the continuous clock.
+    static func prepare(_ clock: borrowing RareValue<QueueClock>, _ make: (@Sendable () -> QueueClock)?) {
+        if !clock.isEmpty { return }
+        // Made before locking, because the clock may be user code.
+        let made = make?() ?? QueueClock(ContinuousClock())
+        clock.set { $0 ?? made }
+    }
+
     /// Returns a function that makes the clock of a user; nil for a continuous clock, which is the default.
     static func maker(_ clock: any Clock<Duration>) -> (@Sendable () -> QueueClock)? {
         // A cast of the existential takes 200 instructions for each queue.
@@ -97,28 +107,4 @@ private final class ClockWake: DeadlineTarget, @unchecked Sendable {
     }
 
     func deadlinePassed() { user?.wake(wake) }
-}
-
-/// The clock of a user that may never need one.
-struct OptionalClock: ~Copyable, Sendable {
-    private let stored = Lock<QueueClock?>(nil)
-    /// Whether `stored` has a value, so that users without a clock only read this flag.
-    private let isMade = Atomic(false)
-    /// Makes the clock; nil for the continuous clock.
-    private let make: (@Sendable () -> QueueClock)?
-
-    init(_ make: (@Sendable () -> QueueClock)?) {
-        self.make = make
-    }
-
-    /// Nil if the clock was never needed.
-    var clock: QueueClock? { isMade.load(ordering: .sequentiallyConsistent) ? stored.withLock { $0 } : nil }
-
-    /// Makes the clock if it does not exist. Call it before the user gets a rate.
-    func prepare() {
-        if isMade.load(ordering: .sequentiallyConsistent) { return }
-        let clock = make?() ?? QueueClock(ContinuousClock())
-        stored.withLock { if $0 == nil { $0 = clock } }
-        isMade.store(true, ordering: .sequentiallyConsistent)
-    }
 }

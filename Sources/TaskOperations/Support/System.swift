@@ -38,6 +38,28 @@ final class AtomicFlag: Sendable {
     func set() { flag.store(true, ordering: .sequentiallyConsistent) }
 }
 
+/// A value that most of its owners never have. A reader of an owner without it takes no lock.
+struct RareValue<Value: Sendable>: ~Copyable, Sendable {
+    private let stored = Lock<Value?>(nil)
+    private let isSet = Atomic(false)
+
+    /// Whether the value was never set.
+    var isEmpty: Bool { !isSet.load(ordering: .acquiring) }
+
+    var value: Value? { isEmpty ? nil : stored.withLock { $0 } }
+
+    /// Replaces the value. The previous value is released with no lock held.
+    func set(_ change: (Value?) -> Value) {
+        let former = stored.withLock { stored in
+            let former = stored
+            stored = change(former)
+            return former
+        }
+        isSet.store(true, ordering: .releasing)
+        extendLifetime(former)
+    }
+}
+
 /// A moment of the continuous clock.
 ///
 /// Values that are copied often contain a moment instead of a `ContinuousClock.Instant`. The compiler does not know the

@@ -33,7 +33,7 @@ struct SurroundingTests {
             try await body()
         }
         // With one more wrapper for each access, the call would overflow the stack.
-        for _ in 0..<300_000 { _ = queue.scheduler.interceptors.current }
+        for _ in 0..<300_000 { _ = queue.scheduler.interceptor.value }
         try await queue.addOperation {}.value
         #expect(calls.events.count == 1)
     }
@@ -94,7 +94,7 @@ struct SurroundingTests {
             .init(maxConcurrentOperationCount: 1), place: .mainActor, permit: PermitNode(lending: .whenNeeded))
         let other = OtherActor()
         for _ in 0..<2 {
-            scheduler.interceptors.add { _, body in
+            scheduler.addInterceptor { _, body in
                 await other.enter()
                 try await body()
             }
