@@ -39,10 +39,6 @@ public enum TaskOperationError: Error, Sendable {
     /// The queue was full, and dropped this operation to make room for a later one.
     case dropped(OperationLabel, queueName: String?)
 
-    /// The queue refused the operation when it was added, because the operation was not expected to start within the
-    /// time that `OperationOptions.timeout(untilStart:)` allows. See `TaskOperationQueue.Configuration.shedsLoad`.
-    case overloaded(OperationLabel, queueName: String?, expectedWait: Duration)
-
     /// A task or an operation needs more permits than a semaphore has ever had. `capacity` is the largest capacity so
     /// far.
     case weightExceedsCapacity(semaphoreName: String?, weight: Int, capacity: Int)
@@ -101,11 +97,6 @@ extension TaskOperationError: CustomStringConvertible {
             """
         case .dropped(let operation, let queueName):
             "\(operation) was dropped from \(Self.queue(queueName)), which was full, to make room for a later operation."
-        case .overloaded(let operation, let queueName, let wait):
-            """
-            \(operation) was refused by \(Self.queue(queueName)), which has too much other work: the operation would \
-            probably start after \(wait), too late for its `timeout(untilStart:)`.
-            """
         case .weightExceedsCapacity(let name, let weight, let capacity):
             """
             The call or operation needs \(weight) permits of \(AsyncSemaphore.label(name)), which has \

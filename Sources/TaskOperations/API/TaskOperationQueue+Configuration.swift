@@ -32,19 +32,7 @@ extension TaskOperationQueue {
         /// the order `firstInFirstOut`. It changes the order of operations, and not the priorities of their tasks.
         public var ageing: Ageing?
 
-        /// Whether the queue refuses an operation at its addition if the operation would probably not start within the
-        /// time that `OperationOptions.timeout(untilStart:)` allows. It requires the order `firstInFirstOut`.
-        ///
-        /// A refused operation fails at once with `TaskOperationError.overloaded`, so that the caller can respond while
-        /// there is time. Without this setting, it would fail when its time is over. Operations without
-        /// `timeout(untilStart:)` are never refused, and neither are barriers, delayed operations, operations with
-        /// unfinished dependencies, and operations that are added to a suspended queue.
-        ///
-        /// The queue estimates the wait from the times for which recent operations of the same priority were ready
-        /// before they started. An addition takes constant time.
-        public var shedsLoad: Bool
-
-        /// The clock that measures the rate, ageing and the expected waits.
+        /// The clock that measures the rate and ageing.
         public var clock: any Clock<Duration>
 
         /// Whether the queue is suspended at first. A suspended queue starts no operation until it is resumed.
@@ -80,7 +68,6 @@ extension TaskOperationQueue {
             overflow: Overflow = .reject,
             rate: OperationRate? = nil,
             ageing: Ageing? = nil,
-            shedsLoad: Bool = false,
             clock: any Clock<Duration> = ContinuousClock(),
             isSuspended: Bool = false,
             whenReleased: ReleaseRule = .finish,
@@ -96,7 +83,6 @@ extension TaskOperationQueue {
             self.overflow = overflow
             self.rate = rate
             self.ageing = ageing
-            self.shedsLoad = shedsLoad
             self.clock = clock
             self.isSuspended = isSuspended
             self.whenReleased = whenReleased
@@ -179,7 +165,7 @@ extension TaskOperationQueue {
 
 extension TaskOperationQueue.Configuration {
     /// Whether the queue needs a clock.
-    var needsTime: Bool { rate != nil || ageing != nil || shedsLoad }
+    var needsTime: Bool { rate != nil || ageing != nil }
 
     /// Whether the queue needs `AdmissionPolicies`. Levels, the width and the order need none.
     var needsPolicies: Bool { needsTime || overflow.drops }
@@ -191,9 +177,6 @@ extension TaskOperationQueue.Configuration {
         require(
             ageing == nil || order == .firstInFirstOut,
             "ageing is set, but order is \(order). Ageing requires firstInFirstOut.")
-        require(
-            !shedsLoad || order == .firstInFirstOut,
-            "shedsLoad is set, but order is \(order). Load shedding requires firstInFirstOut.")
         let values = defaults.values
         require(
             values.name == nil,

@@ -38,8 +38,6 @@ package actor Scheduler {
     /// The permits of the queue as a node of the wait graph; nil if operations of the queue never wait for a permit.
     nonisolated let permit: PermitNode?
     private nonisolated let optionalClock: OptionalClock
-    /// Whether the queue refuses operations because of their expected waits.
-    nonisolated let shedsLoad: Bool
     /// Whether an addition may drop another operation.
     nonisolated let dropsQueued: Bool
     /// True once a barrier was added.
@@ -73,7 +71,6 @@ package actor Scheduler {
         self.permit = permit
         self.place = place
         dropsQueued = configuration.overflow.drops
-        shedsLoad = configuration.shedsLoad
         taskLocals = configuration.taskLocals
         if case .executor(let executor as any SliceDecidingExecutor) = place {
             sliceDecider = executor
@@ -259,8 +256,6 @@ extension Scheduler {
         case .full: operation.endOrCancel(.queueFull(label, queueName: queueName))
         case .dropped: operation.endOrCancel(.dropped(label, queueName: queueName))
         case .late: operation.endLate()
-        case .overloaded(let wait):
-            operation.endOrCancel(.overloaded(label, queueName: queueName, expectedWait: wait))
         }
     }
 }

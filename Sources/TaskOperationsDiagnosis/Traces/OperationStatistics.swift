@@ -40,7 +40,7 @@ public final class OperationStatistics: TaskOperationObserver {
         public internal(set) var cancelled = 0
         /// The number of operations that were dropped because the queue was full. They do not count as failed.
         public internal(set) var dropped = 0
-        /// The number of operations that were refused because of their expected waits, or because a limit had no room.
+        /// The number of operations that were refused because a limit had no room.
         /// They do not count as failed. In the groups of keys, operations that a limit had no room for are not counted.
         public internal(set) var refused = 0
         /// The number of attempts after the first attempts of operations.
@@ -242,7 +242,7 @@ extension OperationStatistics.Operations {
         switch outcome {
         case .succeeded: group.succeeded += 1
         case .failed(TaskOperationError.dropped): group.dropped += 1
-        case .failed(TaskOperationError.overloaded), .failed(TaskOperationError.limitFull): group.refused += 1
+        case .failed(TaskOperationError.limitFull): group.refused += 1
         case .failed: group.failed += 1
         case .cancelled: group.cancelled += 1
         }

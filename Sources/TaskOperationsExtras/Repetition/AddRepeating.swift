@@ -163,8 +163,7 @@ extension TaskOperationError {
     /// Whether the queue or a limit refused or dropped an operation, which can be added later.
     fileprivate func isRefusal(of operation: AnyTaskOperation) -> Bool {
         switch self {
-        case .queueFull(let label, _), .dropped(let label, _), .overloaded(let label, _, _),
-            .limitFull(let label, _, _):
+        case .queueFull(let label, _), .dropped(let label, _), .limitFull(let label, _, _):
             label.isLabel(of: operation)
         case .dependencyCycle, .waitCycle, .alreadyAdded, .alreadyStarted, .bodyNotCalled, .notReady,
             .dependencyFailed, .queueShutDown, .weightExceedsCapacity, .startTimedOut, .timedOut:
