@@ -63,7 +63,7 @@ public final class AdaptiveCapacity: Sendable {
     /// lowered number.
     public var capacity: Int { state.withLock { $0.meter.control.capacity } }
 
-    /// The measured latency without load; nil if it is not known, or if the rule does not need it.
+    /// The measured latency without load; nil if it is not known.
     public var unloadedLatency: Duration? {
         state.withLock { $0.meter.control.baseline }.map { .seconds(min($0, 1e18)) }
     }
@@ -147,7 +147,7 @@ extension TaskOperationQueue {
     /// - Returns: The object that adapts the width. The queue keeps it.
     @discardableResult
     public func adaptCapacity(
-        within bounds: ClosedRange<Int>, by rule: CapacityRule = .gradient(),
+        within bounds: ClosedRange<Int>, by rule: CapacityRule = CapacityRule(),
         clock: any Clock<Duration> = ContinuousClock(),
         isRefusal: @escaping @Sendable (any Error) -> Bool = AdaptiveCapacity.isTimeout
     ) -> AdaptiveCapacity {
@@ -174,7 +174,7 @@ extension AsyncSemaphore {
     ///     do.
     /// - Returns: The object that adapts the capacity.
     public func adaptCapacity(
-        within bounds: ClosedRange<Int>, by rule: CapacityRule = .gradient(),
+        within bounds: ClosedRange<Int>, by rule: CapacityRule = CapacityRule(),
         clock: any Clock<Duration> = ContinuousClock(),
         isRefusal: @escaping @Sendable (any Error) -> Bool = AdaptiveCapacity.isTimeout
     ) -> AdaptiveCapacity {
