@@ -32,7 +32,9 @@ extension HeldDelivery {
     func makeOperation() -> TaskOperation<Void> {
         let abandonsBody = consumer.queue.values(of: options.operation).body.overrun == .abandon
         let operation: OperationOptions = abandonsBody ? [options.operation, .overrun(.wait)] : options.operation
-        return TaskOperation(operation) { try await self.execute() }
+        return TaskOperation(name: options.name, dependencies: options.dependencies, operation) {
+            try await self.execute()
+        }
     }
 }
 

@@ -11,7 +11,7 @@ import Synchronization
 ///
 /// ```swift
 /// let listing = TaskOperation(name: "list") { try await list(folder) }
-/// let report = TaskOperation(.name("report"), after: listing) { files in files.count }
+/// let report = TaskOperation(name: "report", after: listing) { files in files.count }
 /// try queue.addOperations([listing, report])
 /// print(try await report.value)
 /// ```
@@ -64,28 +64,23 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
     ///   - name: The name in messages and descriptions.
     ///   - priority: See `OperationOptions.priority(_:)`.
     ///   - dependencies: The operations that must finish first, with any outcome.
-    ///   - options: The other options. An option replaces the argument of the same name.
+    ///   - options: The other options.
     ///   - body: The work.
     public convenience init(
         name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
         _ options: OperationOptions,
         body: @escaping Body
     ) {
-        self.init(options.with(name, priority, dependencies), after: [], body)
+        self.init(name, dependencies, options.with(priority), after: [], body)
     }
 
-    /// - Parameter inputs: Dependencies in addition to the dependencies of the options.
-    convenience init(_ options: OperationOptions, after inputs: [AnyTaskOperation], _ body: @escaping Body) {
-        var (name, dependencies) = (nil as String?, inputs)
-        // By index: an iterator would copy each option.
-        for index in options.settings.indices {
-            switch options.settings[index] {
-            case .name(let text): name = text
-            case .dependencies(let added): dependencies += added
-            default: break
-            }
-        }
-        self.init(name: name, dependencies: dependencies, inputCount: inputs.count, body)
+    /// - Parameter inputs: The dependencies whose values the body needs.
+    convenience init(
+        _ name: String?, _ dependencies: [AnyTaskOperation], _ options: OperationOptions,
+        after inputs: [AnyTaskOperation], _ body: @escaping Body
+    ) {
+        let all = dependencies.isEmpty ? inputs : inputs + dependencies
+        self.init(name: name, dependencies: all, inputCount: inputs.count, body)
         if options.isEmpty { return }
         var replaced: [OptionSetting] = []
         record.withLock { $0.add(options, &replaced) }
@@ -97,8 +92,12 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
     }
 
     /// Creates an operation from a type that contains the work.
-    public convenience init(_ body: some TaskOperationBody<Success>, _ options: OperationOptions = OperationOptions()) {
-        self.init(options) { try await body.main() }
+    public convenience init(
+        _ body: some TaskOperationBody<Success>,
+        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
+        _ options: OperationOptions = OperationOptions()
+    ) {
+        self.init(name: name, priority: priority, dependencies: dependencies, options) { try await body.main() }
     }
 
     override func runBody() async -> Outcome? {
@@ -370,7 +369,7 @@ extension TaskOperation {
     ///   - name: The name in messages and descriptions.
     ///   - priority: See `OperationOptions.priority(_:)`.
     ///   - dependencies: More operations that must finish first, with any outcome.
-    ///   - options: The other options. An option replaces the argument of the same name.
+    ///   - options: The other options.
     ///   - input: The operation whose value is passed to the body.
     ///   - body: The work.
     public convenience init<Input>(
@@ -379,7 +378,7 @@ extension TaskOperation {
         after input: TaskOperation<Input>,
         body: @escaping @Sendable (Input) async throws -> Success
     ) {
-        self.init(options.with(name, priority, dependencies), after: [input]) { try await body(input.requireValue()) }
+        self.init(name, dependencies, options.with(priority), after: [input]) { try await body(input.requireValue()) }
     }
 
     /// Creates an operation that needs the values of two other operations. If an input failed or was cancelled, the
@@ -389,7 +388,7 @@ extension TaskOperation {
     ///   - name: The name in messages and descriptions.
     ///   - priority: See `OperationOptions.priority(_:)`.
     ///   - dependencies: More operations that must finish first, with any outcome.
-    ///   - options: The other options. An option replaces the argument of the same name.
+    ///   - options: The other options.
     ///   - first: The operation whose value is the first argument of the body.
     ///   - second: The operation whose value is the second argument of the body.
     ///   - body: The work.
@@ -400,7 +399,7 @@ extension TaskOperation {
         _ second: TaskOperation<Second>,
         body: @escaping @Sendable (First, Second) async throws -> Success
     ) {
-        self.init(options.with(name, priority, dependencies), after: [first, second]) {
+        self.init(name, dependencies, options.with(priority), after: [first, second]) {
             try await body(first.requireValue(), second.requireValue())
         }
     }
@@ -412,7 +411,7 @@ extension TaskOperation {
     ///   - name: The name in messages and descriptions.
     ///   - priority: See `OperationOptions.priority(_:)`.
     ///   - dependencies: More operations that must finish first, with any outcome.
-    ///   - options: The other options. An option replaces the argument of the same name.
+    ///   - options: The other options.
     ///   - first: The operation whose value is the first argument of the body.
     ///   - inputs: The operations whose values are the remaining arguments of the body, in this order.
     ///   - body: The work.
@@ -425,7 +424,7 @@ extension TaskOperation {
     ) {
         var all: [AnyTaskOperation] = [first]
         for input in repeat each inputs { all.append(input) }
-        self.init(options.with(name, priority, dependencies), after: all) {
+        self.init(name, dependencies, options.with(priority), after: all) {
             try await body(first.requireValue(), repeat (each inputs).requireValue())
         }
     }
@@ -437,7 +436,7 @@ extension TaskOperation {
     ///   - name: The name in messages and descriptions.
     ///   - priority: See `OperationOptions.priority(_:)`.
     ///   - dependencies: More operations that must finish first, with any outcome.
-    ///   - options: The other options. An option replaces the argument of the same name.
+    ///   - options: The other options.
     ///   - inputs: The operations whose values are passed to the body, in this order. `addInput(_:)` adds more.
     ///   - body: The work.
     public convenience init<Input>(
@@ -447,7 +446,7 @@ extension TaskOperation {
         body: @escaping @Sendable ([Input]) async throws -> Success
     ) {
         let list = InputList(inputs)
-        self.init(options.with(name, priority, dependencies), after: inputs) {
+        self.init(name, dependencies, options.with(priority), after: inputs) {
             try await body(list.operations.map { try $0.requireValue() })
         }
         record.withLock { $0.madeLinks().inputs = list }

@@ -55,8 +55,7 @@ extension TaskOperationQueue {
         /// Options that apply to every operation of the queue.
         ///
         /// An operation has the limits of the defaults in addition to its own limits. Any other option of an operation
-        /// replaces the same option of the defaults. The defaults must not contain a name or dependencies, because
-        /// these belong to a single operation.
+        /// replaces the same option of the defaults.
         public var defaults: OperationOptions
 
         /// Creates a configuration. For each parameter, see the property of the same name.
@@ -177,13 +176,6 @@ extension TaskOperationQueue.Configuration {
         require(
             ageing == nil || order == .firstInFirstOut,
             "ageing is set, but order is \(order). Ageing requires firstInFirstOut.")
-        let values = defaults.values
-        require(
-            values.name == nil,
-            "The defaults of a queue set the name \"\(values.name ?? "")\". Name each operation instead.")
-        require(
-            values.dependencies.isEmpty,
-            "The defaults of a queue set dependencies. Pass them to each operation instead.")
     }
 }
 

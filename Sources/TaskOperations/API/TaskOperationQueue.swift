@@ -8,7 +8,7 @@ import Synchronization
 /// ```swift
 /// let queue = TaskOperationQueue(name: "images", maxConcurrentOperationCount: 4)
 /// let data = queue.addOperation(name: "download") { try await download(url) }
-/// let image = queue.addOperation(.name("decode"), after: data) { try decode($0) }
+/// let image = queue.addOperation(name: "decode", after: data) { try decode($0) }
 /// show(try await image.value)
 /// ```
 ///

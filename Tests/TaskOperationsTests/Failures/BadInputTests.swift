@@ -29,7 +29,7 @@ struct BadInputTests {
         queue.shutDown()
         let operation = queue.addOperation(name: "late") {}
         #expect(operation.refusal?.queueShutDown == "late")
-        let error = await #expect(throws: TaskOperationError.self) { try await queue.run(.name("later")) {} }
+        let error = await #expect(throws: TaskOperationError.self) { try await queue.run(name: "later") {} }
         #expect(error?.queueShutDown == "later")
     }
 

@@ -72,14 +72,12 @@ struct GrammarTests {
         #expect(latest.name == "c" && latest.priority == .low && latest.weight == 2)
     }
 
-    @Test("An option replaces the argument of the same name, and dependencies add up")
+    @Test("The option of the priority replaces the argument")
     func precedence() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
-        let (one, two) = (queue.addOperation {}, queue.addOperation {})
-        let operation = queue.addOperation(
-            name: "argument", priority: .low, dependencies: [one], [.name("option"), .dependencies([two])]
-        ) {}
-        #expect(operation.name == "option" && operation.priority == .low && operation.dependencies == [one, two])
+        let operation = queue.addOperation(priority: .low, .priority(.high)) {}
+        #expect(operation.priority == .high)
+        queue.cancelAllOperations()
     }
 
     @Test("Results come from several queues, and from operations that exist")

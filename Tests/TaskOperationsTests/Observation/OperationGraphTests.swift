@@ -16,7 +16,7 @@ struct OperationGraphTests {
         await gate.waitForArrivals(1)
         let made = TaskOperation(name: "made") {}
         let decode = images.addOperation(name: "decode", dependencies: [download, made]) {}
-        let barrier = images.addBarrier(.name("barrier\n")) {}
+        let barrier = images.addBarrier(name: "barrier\n") {}
         let show = images.addOperation(name: "show", priority: .high) {}
         let graph = TaskOperationQueue.snapshot(of: [images, net])
         #expect(graph.queues.map(\.label.name) == ["net", "images \"x\" <y>"])
@@ -57,9 +57,9 @@ struct OperationGraphTests {
         let hosts = AsyncSemaphore(capacity: 9, perKey: 1, name: "hosts")
         let other = AsyncSemaphore(capacity: 4)
         let queue = TaskOperationQueue(.init(name: "net", defaults: .limit(hosts, key: 7)))
-        let first = queue.addOperation(.name("first")) { await gate.pass() }
+        let first = queue.addOperation(name: "first") { await gate.pass() }
         await gate.waitForArrivals(1)
-        let second = queue.addOperation([.name("second"), .limit(other, weight: 2)]) {}
+        let second = queue.addOperation(name: "second", .limit(other, weight: 2)) {}
         let plain = TaskOperationQueue(name: "plain")
         let last = plain.addOperation(dependencies: [second]) {}
         let (graph, plainGraph) = (queue.snapshot(), plain.snapshot())

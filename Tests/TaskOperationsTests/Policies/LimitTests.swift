@@ -288,8 +288,8 @@ struct LimitTests {
     func waitCycle(isThroughDependency: Bool) async throws {
         let (queue, other) = (TaskOperationQueue(), TaskOperationQueue())
         let limit = AsyncSemaphore(capacity: 1)
-        let body = queue.addOperation([.name("body"), .limit(limit)]) {
-            let needed = other.addOperation([.name("needed"), .limit(limit)]) {}
+        let body = queue.addOperation(name: "body", .limit(limit)) {
+            let needed = other.addOperation(name: "needed", .limit(limit)) {}
             if isThroughDependency {
                 try await other.addOperation(dependencies: [needed]) {}.value
             } else {
@@ -309,9 +309,9 @@ struct LimitTests {
     func scopeOfBody() async throws {
         let queue = TaskOperationQueue()
         let limit = AsyncSemaphore(capacity: 1)
-        let body = queue.addOperation([.name("body"), .limit(limit)]) {
+        let body = queue.addOperation(name: "body", .limit(limit)) {
             try await withTaskOperationQueue(failures: .ignore) { scope in
-                let needed = scope.addOperation([.name("needed"), .limit(limit)]) {}
+                let needed = scope.addOperation(name: "needed", .limit(limit)) {}
                 let other = scope.addOperation { 3 }
                 #expect(needed.refusal?.dependencyCycle == ["needed", "body", "needed"])
                 return try await other.value

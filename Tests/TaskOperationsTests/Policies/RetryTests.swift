@@ -23,7 +23,7 @@ struct RetryTests {
         let queue = TaskOperationQueue()
         let failures = Recorder<RetryPolicy.FailedAttempt>()
         let policy = RetryPolicy.immediately(attempts: 3).reporting { failures.record($0) }
-        let operation = queue.addOperation([.name("load"), .retry(policy)]) {
+        let operation = queue.addOperation(name: "load", .retry(policy)) {
             throw WorkFailed(number: RetryPolicy.attempt!)
         }
         await #expect(throws: WorkFailed(number: 3)) { try await operation.value }
