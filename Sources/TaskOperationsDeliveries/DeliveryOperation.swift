@@ -43,7 +43,9 @@ extension AnyTaskOperation {
     ///
     /// - Parameter failure: The outcome of the operation.
     func wasCancelled(withFailure failure: any Error) -> Bool {
-        if case .timedOut(let label, _) = failure as? TaskOperationError, label.isLabel(of: self) { return false }
+        if case .timedOut(.operation(let label), _) = failure as? TaskOperationError, label.isLabel(of: self) {
+            return false
+        }
         return isCancelled
     }
 }

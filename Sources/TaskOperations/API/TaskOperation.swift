@@ -195,8 +195,8 @@ extension TaskOperation {
     /// - Parameters:
     ///   - timeout: The longest duration of the wait.
     ///   - clock: The clock that measures the timeout.
-    /// - Throws: `WaitTimeoutError` if the operation has not finished in time. The operation then continues. Otherwise
-    ///   the errors of `value`.
+    /// - Throws: `TaskOperationError.timedOut` if the operation has not finished in time. The operation then continues.
+    ///   Otherwise the errors of `value`.
     public func value(timeout: Duration, clock: any Clock<Duration> = ContinuousClock()) async throws -> Success {
         try await waitUntilFinished(timeout: timeout, clock: clock)
         return try finishedValue()
@@ -208,8 +208,8 @@ extension TaskOperation {
     /// - Parameters:
     ///   - timeout: The longest duration of the wait.
     ///   - clock: The clock that measures the timeout.
-    /// - Throws: `WaitTimeoutError` if the operation has not finished in time. `CancellationError` if the task is
-    ///   cancelled before the operation has finished. Neither error cancels the operation.
+    /// - Throws: `TaskOperationError.timedOut` if the operation has not finished in time. `CancellationError` if the
+    ///   task is cancelled before the operation has finished. Neither error cancels the operation.
     ///   `TaskOperationError.waitCycle` if a body awaits an operation that cannot end before the body does.
     public func result(
         timeout: Duration, clock: any Clock<Duration> = ContinuousClock()

@@ -51,9 +51,19 @@ public enum TaskOperationError: Error, Sendable {
     /// runs.
     case startTimedOut(OperationLabel, after: Duration)
 
-    /// The operation did not finish within its timeout. Its body was cancelled. With the overrun rule `.abandon`,
-    /// the body may still be executing.
-    case timedOut(OperationLabel, after: Duration)
+    /// The time of an operation, or of a call that waits, was over.
+    case timedOut(TimeoutOwner, after: Duration)
+
+    /// The owner of a timeout that has passed.
+    public enum TimeoutOwner: Hashable, Sendable {
+        /// The operation did not finish within its timeout. Its body was cancelled. With the overrun rule `.abandon`,
+        /// the body may still be executing.
+        case operation(OperationLabel)
+
+        /// A call waited, for example, for the end of an operation or for a permit. The awaited work continues. One
+        /// exception is `withTimeout`, whose body was cancelled and has ended.
+        case wait(for: String)
+    }
 }
 
 extension TaskOperationError: CustomStringConvertible {
@@ -109,8 +119,10 @@ extension TaskOperationError: CustomStringConvertible {
             """
         case .startTimedOut(let operation, let limit):
             "\(operation) did not start within \(limit). Its queue had too much other work, or its dependencies took too long."
-        case .timedOut(let operation, let limit):
+        case .timedOut(.operation(let operation), let limit):
             "\(operation) did not finish within its timeout of \(limit)."
+        case .timedOut(.wait(let awaited), let limit):
+            "Timed out after \(limit) waiting for \(awaited)."
         }
     }
 
@@ -123,23 +135,4 @@ extension TaskOperationError: CustomStringConvertible {
     private static func list(_ labels: [OperationLabel]) -> String {
         labels.map(\.description).joined(separator: ", ")
     }
-}
-
-/// The error of a wait that took longer than its timeout. The awaited work continues. One exception is
-/// `withTimeout`, whose body has ended when it throws this error.
-public struct WaitTimeoutError: Error, Hashable, Sendable {
-    /// The description of the awaited object.
-    public let awaited: String
-
-    /// The timeout of the wait, in words.
-    public let timeout: String
-
-    package init(_ awaited: String, timeout: some DurationProtocol) {
-        self.awaited = awaited
-        self.timeout = "\(timeout)"
-    }
-}
-
-extension WaitTimeoutError: CustomStringConvertible {
-    public var description: String { "Timed out after \(timeout) waiting for \(awaited)." }
 }

@@ -76,8 +76,8 @@ extension TaskOperationQueue {
     /// - Parameters:
     ///   - timeout: The longest duration of the wait.
     ///   - clock: The clock that measures the timeout.
-    /// - Throws: `WaitTimeoutError` if the queue is not empty in time. The operations then continue. Otherwise the
-    ///   errors of the wait without a limit.
+    /// - Throws: `TaskOperationError.timedOut` if the queue is not empty in time. The operations then continue.
+    ///   Otherwise the errors of the wait without a limit.
     public func waitUntilAllOperationsAreFinished(
         timeout: Duration, clock: any Clock<Duration> = ContinuousClock()
     ) async throws {
@@ -89,7 +89,7 @@ extension TaskOperationQueue {
         }
         if isOver { return }
         try Task.checkCancellation()
-        throw WaitTimeoutError("all operations of \(scheduler.label) to finish", timeout: timeout)
+        throw TaskOperationError.timedOut(.wait(for: "all operations of \(scheduler.label) to finish"), after: timeout)
     }
 }
 

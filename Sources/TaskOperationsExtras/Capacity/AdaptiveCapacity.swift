@@ -70,8 +70,7 @@ public final class AdaptiveCapacity: Sendable {
 
     /// Returns true for the errors of timeouts, which are the refusals of a system that is too slow.
     public static func isTimeout(_ error: any Error) -> Bool {
-        if case TaskOperationError.timedOut = error { return true }
-        return error is WaitTimeoutError
+        if case TaskOperationError.timedOut = error { true } else { false }
     }
 
     /// Measures a call of the other system. Use it in code that is not the body of a measured queue.
