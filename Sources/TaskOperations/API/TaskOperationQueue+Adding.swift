@@ -367,7 +367,7 @@ extension TaskOperationQueue {
             limit >= 1,
             """
             maxQueuedOperationCount is \(limit); it must be at least 1. Pass \
-            .unlimited to limit nothing.
+            .max for no limit.
             """)
     }
 }

@@ -12,7 +12,7 @@ extension TaskOperationQueue {
         public var name: String?
 
         /// The width of the queue, which is the number of bodies that may execute at once. It must not be negative.
-        /// `.unlimited` sets no limit.
+        /// `.max` sets no limit.
         public var maxConcurrentOperationCount: Int
 
         /// The order in which ready operations of the same priority start.
@@ -63,7 +63,7 @@ extension TaskOperationQueue {
             name: String? = nil,
             maxConcurrentOperationCount: Int = defaultMaxConcurrentOperationCount,
             order: Order = .firstInFirstOut,
-            maxQueuedOperationCount: Int = .unlimited,
+            maxQueuedOperationCount: Int = .max,
             overflow: Overflow = .reject,
             rate: OperationRate? = nil,
             ageing: Ageing? = nil,

@@ -99,7 +99,7 @@ public final class TaskOperationQueue: Sendable {
             width >= 0,
             """
             maxConcurrentOperationCount is \(width); it must not be negative. Pass \
-            .unlimited to limit nothing.
+            .max for no limit.
             """)
     }
 }
@@ -219,13 +219,4 @@ extension TaskOperationQueue: CustomStringConvertible, CustomDebugStringConverti
 extension QueueLabel {
     /// Whether this is the label of a queue.
     package func isLabel(of queue: TaskOperationQueue) -> Bool { number == queue.scheduler.queueNumber }
-}
-
-extension Int {
-    /// No limit, for the width of a queue or group, and for the number of queued operations.
-    ///
-    /// ```swift
-    /// let requests = TaskOperationQueue(maxConcurrentOperationCount: .unlimited)
-    /// ```
-    public static var unlimited: Int { .max }
 }

@@ -432,6 +432,6 @@ extension Scheduler {
     }
 
     private static func makeWithoutQueue() -> Scheduler {
-        Scheduler(.init(maxConcurrentOperationCount: .unlimited), place: .pool, permit: nil)
+        Scheduler(.init(maxConcurrentOperationCount: .max), place: .pool, permit: nil)
     }
 }

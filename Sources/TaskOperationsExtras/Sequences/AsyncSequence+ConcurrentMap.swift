@@ -104,7 +104,7 @@ where Base.Element: Sendable {
         let own = TaskOperationQueue(
             .init(
                 name: "concurrentMap",
-                maxConcurrentOperationCount: .unlimited,
+                maxConcurrentOperationCount: .max,
                 executor: queue?.scheduler.bodyExecutor ?? preferredTaskExecutor()))
         let width = self.width ?? self.queue?.usableWidth ?? TaskOperationQueue.defaultMaxConcurrentOperationCount
         let buffer = ResultBuffer<Value>(on: queue ?? own, order: order, limit: width, cancelsRestOnFailure: true)

@@ -62,7 +62,7 @@ struct BadValueTests {
             _ = TaskOperationQueue(maxConcurrentOperationCount: -3)
         }
         #expect(result.errorText.contains("maxConcurrentOperationCount is -3; it must not be negative"))
-        #expect(result.errorText.contains(".unlimited"))
+        #expect(result.errorText.contains(".max"))
     }
 
     @Test("A negative width, where it is changed")

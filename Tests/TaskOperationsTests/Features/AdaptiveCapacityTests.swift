@@ -44,7 +44,7 @@ struct AdaptiveCapacityTests {
     @Test("The first width is moved into the bounds")
     func bounds() {
         let queue = TaskOperationQueue(
-            maxConcurrentOperationCount: .unlimited)
+            maxConcurrentOperationCount: .max)
         #expect(queue.adaptCapacity(within: 2...8).capacity == 8)
         #expect(queue.maxConcurrentOperationCount == 8)
         let semaphore = AsyncSemaphore(capacity: 0)

@@ -9,7 +9,7 @@ struct GrammarTests {
 
     @Test("A queue takes labels and options together in each form")
     func queue() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: .unlimited, isSuspended: true))
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: .max, isSuspended: true))
         let first = queue.addOperation(name: "a", priority: .high, [.weight(2)]) { 1 }
         let second = queue.addOperation(name: "b", dependencies: [first], .limit(limit)) { 2 }
         let sum = queue.addOperation(name: "c", priority: .high, .timeout(.seconds(60)), after: first, second) {

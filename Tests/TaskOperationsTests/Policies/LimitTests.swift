@@ -432,7 +432,7 @@ struct LimitTests {
                 for _ in 0..<(4000 / count) {
                     let limit = AsyncSemaphore(capacity: 0)
                     let queue = TaskOperationQueue(
-                        .init(maxConcurrentOperationCount: .unlimited, executor: executor))
+                        .init(maxConcurrentOperationCount: .max, executor: executor))
                     for key in 0..<count { queue.addOperation(.limit(limit, key: key)) {} }
                     limit.capacity = .max
                     try await queue.waitUntilAllOperationsAreFinished()

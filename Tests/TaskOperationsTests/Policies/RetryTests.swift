@@ -234,7 +234,7 @@ struct ImmediateRetryTests {
     @Test("As many of them as there are processors are ended by their timeouts")
     func timeouts() async {
         await #expect(processExitsWith: .success) {
-            let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: .unlimited))
+            let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: .max))
             let limit = AsyncSemaphore(capacity: 100, rate: .perSecond(1_000_000_000, burst: 1_000_000_000))
             let operations = (0..<4 * TaskOperationQueue.defaultMaxConcurrentOperationCount).map { number in
                 let limits: OperationOptions = number % 2 == 0 ? .limit(limit) : OperationOptions()
