@@ -148,14 +148,14 @@ extension TaskOperationQueue {
 
     /// Adds an observer of all queues of the process. These include queues that are created later, scopes, and the
     /// queues that drive bridged queues. Operations without a queue count as operations of an unnamed queue. Queues
-    /// whose owner was already released are excluded. The observer is kept until `stopObservingAll`. Adding the
-    /// observer again has no effect.
-    public static func observeAll(_ observer: any TaskOperationObserver) {
+    /// whose owner was already released are excluded. The observer is kept until `removeObserver` of this type. Adding
+    /// the observer again has no effect.
+    public static func addObserver(_ observer: any TaskOperationObserver) {
         AllQueues.addObserver(observer)
     }
 
-    /// Removes an observer that was added by `observeAll`.
-    public static func stopObservingAll(_ observer: any TaskOperationObserver) {
+    /// Removes an observer of all queues. Another thread may still report earlier events to the observer.
+    public static func removeObserver(_ observer: any TaskOperationObserver) {
         AllQueues.removeObserver(observer)
     }
 }

@@ -6,7 +6,7 @@ public import TaskOperations
 ///
 /// ```swift
 /// let statistics = OperationStatistics()
-/// TaskOperationQueue.observeAll(statistics)
+/// TaskOperationQueue.addObserver(statistics)
 /// …
 /// for queue in statistics.snapshot { print(queue.name, queue.executed.p99) }
 /// ```
@@ -76,13 +76,13 @@ public final class OperationStatistics: TaskOperationObserver {
     private let limit: AsyncSemaphore?
     private let state: Lock<State>
 
-    /// Creates statistics with a group for each queue. Pass them to `addObserver` or `observeAll`.
+    /// Creates statistics with a group for each queue. Pass them to `addObserver` of a queue or of `TaskOperationQueue`.
     public init() {
         limit = nil
         state = Lock(State())
     }
 
-    /// Creates statistics with a group for each key of a semaphore. Pass them to `addObserver` or `observeAll`.
+    /// Creates statistics with a group for each key of a semaphore. Pass them to `addObserver` of a queue or of `TaskOperationQueue`.
     ///
     /// Operations that take no permits of the semaphore, or take them without a key, are not counted. An operation that
     /// ended before the queue received it is not counted, either. Keys with equal texts are one group.
