@@ -32,7 +32,9 @@ extension HeldDelivery {
     func makeOperation() -> TaskOperation<Void> {
         let abandonsBody = consumer.queue.values(of: options.operation).body.overrun == .abandon
         let operation: OperationOptions = abandonsBody ? [options.operation, .overrun(.wait)] : options.operation
-        return TaskOperation(operation) { try await self.execute() }
+        return TaskOperation(name: options.name, dependencies: options.dependencies, operation) {
+            try await self.execute()
+        }
     }
 }
 
@@ -41,7 +43,9 @@ extension AnyTaskOperation {
     ///
     /// - Parameter failure: The outcome of the operation.
     func wasCancelled(withFailure failure: any Error) -> Bool {
-        if case .timedOut(let label, _) = failure as? TaskOperationError, label.isLabel(of: self) { return false }
+        if case .timedOut(.operation(let label), _) = failure as? TaskOperationError, label.isLabel(of: self) {
+            return false
+        }
         return isCancelled
     }
 }

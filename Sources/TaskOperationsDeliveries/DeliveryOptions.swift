@@ -5,7 +5,13 @@ public import TaskOperations
 /// `operation` contains the options for the queue. The retry policy in `operation` repeats the body in this process,
 /// during the same delivery. `redelivery` applies after the last of these attempts.
 public struct DeliveryOptions: Sendable {
-    /// The options of the operation that executes a delivery, such as the name, priority, weight and limits.
+    /// The name of the operation that executes a delivery, in messages and descriptions.
+    public var name: String?
+
+    /// The operations that must finish before the delivery starts, with any outcome.
+    public var dependencies: [AnyTaskOperation]
+
+    /// The options of the operation that executes a delivery, such as the priority, weight and limits.
     ///
     /// A timeout cancels the body. After the body has ended, the delivery is acknowledged if the body has succeeded.
     /// Otherwise it has failed. `overrun(.abandon)` has the effect of `overrun(.wait)`, because the end of the body
@@ -34,17 +40,22 @@ public struct DeliveryOptions: Sendable {
     /// Creates options.
     ///
     /// - Parameters:
+    ///   - name: The name of the operation that executes a delivery.
+    ///   - dependencies: The operations that must finish before the delivery starts, with any outcome.
     ///   - operation: The options of the operation that executes a delivery.
     ///   - key: The key of a delivery; nil if the delivery has no order.
     ///   - lease: The lease of a delivery.
     ///   - redelivery: The delay of the next delivery after a failure.
     ///   - maxAttempts: The number of attempts after which a delivery is poison, at least 1.
     public init(
+        name: String? = nil, dependencies: [AnyTaskOperation] = [],
         operation: OperationOptions = OperationOptions(), key: String? = nil, lease: DeliveryLease = DeliveryLease(),
         redelivery: RetryPolicy = .exponential(
             initial: .seconds(1), maximum: .seconds(300), jitter: 0.5, attempts: .max),
         maxAttempts: Int = 5
     ) {
+        self.name = name
+        self.dependencies = dependencies
         self.operation = operation
         self.key = key
         self.lease = lease

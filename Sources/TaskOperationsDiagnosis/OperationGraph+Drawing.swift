@@ -20,20 +20,6 @@ extension OperationGraph {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// The graph in the Graphviz language. An arrow leads from an operation to each operation that waits for it. Each
-    /// queue is a cluster.
-    public var dot: String {
-        var lines = ["digraph operations {", "  rankdir=LR; node [shape=box, style=filled];"]
-        for (queue, members) in membersOfQueues.enumerated() {
-            lines.append("  subgraph cluster\(queue) { label=\"\(dotText("\(queues[queue].label)"))\";")
-            lines += members.map { "    \(dotNode($0))" }
-            lines.append("  }")
-        }
-        lines += operations.indices.filter { operations[$0].queue == nil }.map { "  \(dotNode($0))" }
-        lines += edges.map { "  o\($0.target) -> o\($0.waiter)\($0.kind.dotStyle);" }
-        return lines.joined(separator: "\n") + "\n}\n"
-    }
-
     private var membersOfQueues: [[Int]] {
         var members = [[Int]](repeating: [], count: queues.count)
         for (index, operation) in operations.enumerated() {
@@ -49,13 +35,6 @@ extension OperationGraph {
         return "o\(index)\(left)\"\(text)\"\(right):::\(operation.state.drawnState)"
     }
 
-    private func dotNode(_ index: Int) -> String {
-        let operation = operations[index]
-        let shape = operation.isBarrier ? ", shape=hexagon" : ""
-        let text = dotText(operation.label.name ?? "unnamed")
-        return "o\(index) [label=\"\(text)\", fillcolor=\"\(operation.state.drawnColor)\"\(shape)];"
-    }
-
     private func mermaidText(_ text: String) -> String {
         text.onOneLine.replacingScalars { scalar in
             switch scalar {
@@ -65,18 +44,6 @@ extension OperationGraph {
             case "<": "#lt;"
             case ">": "#gt;"
             case "`": "#96;"
-            default: nil
-            }
-        }
-    }
-
-    /// Graphviz interprets entities such as `&lt;` in a quoted text.
-    private func dotText(_ text: String) -> String {
-        text.onOneLine.replacingScalars { scalar in
-            switch scalar {
-            case "\\": "\\\\"
-            case "\"": "\\\""
-            case "&": "&amp;"
             default: nil
             }
         }
@@ -91,14 +58,6 @@ extension OperationGraph.Edge.Kind {
         case .wait: "==>"
         }
     }
-
-    fileprivate var dotStyle: String {
-        switch self {
-        case .dependency: ""
-        case .barrier: " [style=dashed]"
-        case .wait: " [style=bold]"
-        }
-    }
 }
 
 extension OperationGraph.State {
@@ -109,15 +68,6 @@ extension OperationGraph.State {
         case .lent, .returning: "lent"
         case .ready: "ready"
         case .created, .waiting, .finished: "waiting"
-        }
-    }
-
-    fileprivate var drawnColor: String {
-        switch self {
-        case .executing: "#81c784"
-        case .lent, .returning: "#c8e6c9"
-        case .ready: "#90caf9"
-        case .created, .waiting, .finished: "#eceff1"
         }
     }
 }

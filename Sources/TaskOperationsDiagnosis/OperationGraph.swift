@@ -4,7 +4,7 @@ public import TaskOperations
 ///
 /// If these operations wait for operations outside of the captured queues, the graph contains those, too. You can
 /// encode the graph to store or send it. Decoding throws `DecodingError.dataCorrupted` if an index is outside of the
-/// decoded arrays. `mermaid` and `dot` draw the graph.
+/// decoded arrays. `mermaid` draws the graph.
 public struct OperationGraph: Sendable, Equatable, Codable {
     /// A queue of the graph.
     public struct Queue: Sendable, Hashable, Codable {

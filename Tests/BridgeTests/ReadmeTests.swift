@@ -14,7 +14,7 @@ struct ReadmeTests {
         let publish = BlockOperation { events.record("publish") }
         let (queue, legacyQueue) = (TaskOperationQueue(), OperationQueue())
 
-        let index = queue.addOperation(.legacyDependencies([scan])) { events.record("index") }
+        let index = queue.addOperation(dependencies: [scan.asTaskOperation]) { events.record("index") }
         try publish.addDependency(index)
         legacyQueue.addOperation(publish)
         try queue.addOperation(scan)

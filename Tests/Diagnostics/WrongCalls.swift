@@ -7,8 +7,8 @@ func options(queue: TaskOperationQueue, number: TaskOperation<Int>, limit: Async
     queue.addOperation(timeout: .seconds(2)) { 1 }
     // expected-error@+1 {{pass options: addOperation([.timeout(_:), .retry(_:), …]) { … }}}
     queue.addOperation(weight: 3, limits: [limit], retry: policy) { 1 }
-    // expected-error@+1 {{combine options in an array: addOperation([.weight(2), .name("a")]) { … }}}
-    queue.addOperation(.weight(3), .name("a")) { 1 }
+    // expected-error@+1 {{combine options in an array: addOperation([.weight(2), .delay(.seconds(1))]) { … }}}
+    queue.addOperation(.weight(3), .delay(.seconds(1))) { 1 }
     // expected-error@+1 {{use .retry(.immediately(attempts:)) or .exponential(initial:attempts:)}}
     queue.addOperation(.retry(3)) { 1 }
     // expected-error@+1 {{contextual type for closure argument list expects 1 argument}}

@@ -107,7 +107,7 @@ enum SmallPrograms {
     static let addTwice = ExploredProgram("refused add / add to another queue") { schedule in
         let (queue, other) = (TaskOperationQueue(), TaskOperationQueue())
         let operation = TaskOperation(name: "a") {}
-        let barrier = queue.addBarrier(.dependencies([operation])) {}
+        let barrier = queue.addBarrier(dependencies: [operation]) {}
         let refusals = Holder<[TaskOperationError]>([])
         for queue in [queue, other] {
             schedule.thread("adder") {
@@ -373,7 +373,7 @@ enum SmallPrograms {
 
     static let callback = ExploredProgram("a callback / its cancellation") { schedule in
         let (queue, tally) = (TaskOperationQueue(maxConcurrentOperationCount: 1), Tally())
-        let operation = queue.addOperation(.name("a")) { (completion: CompletionHandler<Int>) in
+        let operation = queue.addOperation(name: "a") { (completion: CompletionHandler<Int>) in
             completion.onCancel {
                 tally.count("cancelled")
                 $0(throwing: CancellationError())
@@ -642,8 +642,8 @@ extension SmallPrograms {
     static let refusedUnseen = ExploredProgram("refused add / dependency") { schedule in
         let queue = TaskOperationQueue()
         let (refused, other) = (TaskOperation(name: "refused") {}, TaskOperation(name: "other") {})
-        let first = queue.addBarrier(.dependencies([refused])) {}
-        let second = queue.addBarrier(.dependencies([other])) {}
+        let first = queue.addBarrier(dependencies: [refused]) {}
+        let second = queue.addBarrier(dependencies: [other]) {}
         schedule.thread("adder") {
             if (try? queue.addOperation(refused)) != nil { schedule.fail("a cycle was closed") }
         }
@@ -668,7 +668,7 @@ extension SmallPrograms {
         let bodies = [dependent, late].map { target in queue.addOperation { try await target.waitUntilFinished() } }
         schedule.runToEnd()
         let last = queue.addOperation {}
-        let barrier = other.addBarrier(.dependencies([last])) {}
+        let barrier = other.addBarrier(dependencies: [last]) {}
         schedule.thread("adder") {
             do { try other.addOperation(late) } catch { schedule.fail("\(error)") }
             try? other.addOperation(dependent)
@@ -683,7 +683,7 @@ extension SmallPrograms {
     static let refusedAndCancelled = ExploredProgram("refused add / add to another queue / cancel") { schedule in
         let (queue, other) = (TaskOperationQueue(), TaskOperationQueue(.init(isSuspended: true)))
         let operation = TaskOperation(name: "a") {}
-        let barrier = queue.addBarrier(.dependencies([operation])) {}
+        let barrier = queue.addBarrier(dependencies: [operation]) {}
         schedule.thread("adder") {
             try? queue.addOperation(operation)
             try? other.addOperation(operation)

@@ -123,7 +123,7 @@ final class ThreadedWorld: @unchecked Sendable {
         let operation =
             if let input = made.input {
                 TaskOperation(
-                    [.name(name), .priority(priority), .dependencies(dependencies)], after: operations[input]
+                    name: name, dependencies: dependencies, .priority(priority), after: operations[input]
                 ) {
                     _ in
                     try await self.run(number)

@@ -36,7 +36,7 @@ enum TimePrograms {
     static let earlierDeadline = ExploredProgram("delay / shorter delay") { schedule in
         let (queue, clock) = (TaskOperationQueue(), SetClock())
         let operations = [10, 1].map { seconds in
-            TaskOperation([.name("\(seconds)"), .delay(.seconds(seconds)), .clock(clock)]) {}
+            TaskOperation(name: "\(seconds)", [.delay(.seconds(seconds)), .clock(clock)]) {}
         }
         for operation in operations { schedule.thread("adder") { try? queue.addOperation(operation) } }
         schedule.runToEnd()
@@ -58,7 +58,7 @@ enum TimePrograms {
             await Task.yield()
             tally.leave()
         }
-        let barrier = queue.addBarrier([.name("barrier"), .delay(.seconds(1)), .clock(clock)]) {
+        let barrier = queue.addBarrier(name: "barrier", [.delay(.seconds(1)), .clock(clock)]) {
             schedule.expect(tally.now == 0, "the barrier does not run alone")
             await work()
             schedule.expect(tally.now == 0, "the barrier did not run alone")
@@ -81,11 +81,11 @@ enum TimePrograms {
     static let pause = ExploredProgram("pause between attempts / start with its limit / cancel") { schedule in
         let (queue, semaphore, clock) = (TaskOperationQueue(), AsyncSemaphore(capacity: 1), SetClock())
         let (tally, retry) = (Tally(), RetryPolicy { _, _ in .seconds(1) })
-        let retried = TaskOperation([.name("retried"), .limit(semaphore), .retry(retry), .clock(clock)]) {
+        let retried = TaskOperation(name: "retried", [.limit(semaphore), .retry(retry), .clock(clock)]) {
             tally.count("attempt")
             if tally["needing"] == 0 { throw Failure() }
         }
-        let needing = TaskOperation([.name("needing"), .limit(semaphore)]) { tally.count("needing") }
+        let needing = TaskOperation(name: "needing", .limit(semaphore)) { tally.count("needing") }
         try? queue.addOperation(retried)
         schedule.thread("adder") { try? queue.addOperation(needing) }
         schedule.thread("canceller") { retried.cancel() }
@@ -104,11 +104,11 @@ enum TimePrograms {
     static let cancelledReturn = ExploredProgram("return of lent limits / its cancellation / add") { schedule in
         let (queue, one, two) = (TaskOperationQueue(), AsyncSemaphore(capacity: 1), AsyncSemaphore(capacity: 1))
         let (clock, retry, end) = (SetClock(), RetryPolicy { _, _ in .seconds(1) }, AsyncGroup())
-        let retried = TaskOperation([.name("retried"), .limits([one, two]), .retry(retry), .clock(clock)]) {
+        let retried = TaskOperation(name: "retried", [.limits([one, two]), .retry(retry), .clock(clock)]) {
             throw Failure()
         }
-        let keeping = TaskOperation([.name("keeping"), .limit(two)]) { await end.wait() }
-        let behind = TaskOperation([.name("behind"), .limit(one)]) {}
+        let keeping = TaskOperation(name: "keeping", .limit(two)) { await end.wait() }
+        let behind = TaskOperation(name: "behind", .limit(one)) {}
         end.enter()
         try? queue.addOperation(retried)
         schedule.runToEnd()

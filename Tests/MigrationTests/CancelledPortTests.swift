@@ -71,7 +71,7 @@
                 return try? await recipe.ported(input).text
             }
             journal.state.withLock { $0.caller = caller }
-            TaskOperationQueue.observeAll(journal)
+            TaskOperationQueue.addObserver(journal)
             isKnown.open()
             let result = await caller.value
             let operations = journal.state.withLock { $0.operations }
@@ -79,7 +79,7 @@
             journal.state.withLock { ($0.unfinished, $0.result) = (unfinished, result) }
             // A body that begins too late begins now.
             _ = await eventually(within: .seconds(1)) { operations.allSatisfy(\.isFinished) }
-            TaskOperationQueue.stopObservingAll(journal)
+            TaskOperationQueue.removeObserver(journal)
             return journal
         }
 

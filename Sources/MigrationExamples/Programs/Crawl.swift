@@ -21,7 +21,7 @@ func crawl(
     let hosts = AsyncSemaphore(capacity: 16, perKey: 2, ratePerKey: .perSecond(20), name: "hosts")
     let retry = RetryPolicy.exponential(initial: .milliseconds(100), jitter: 0.5, attempts: 4).only(for: isTransient)
     let configuration = TaskOperationQueue.Configuration(
-        name: "crawler", maxConcurrentOperationCount: .unlimited, defaults: .retry(retry))
+        name: "crawler", maxConcurrentOperationCount: .max, defaults: .retry(retry))
 
     return try await withTaskOperationQueue(configuration, failures: .ignore) { queue in
         let downloads = TaskOperationResults<Page>(on: queue)

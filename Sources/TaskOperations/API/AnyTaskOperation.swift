@@ -224,8 +224,8 @@ extension AnyTaskOperation {
     /// - Parameters:
     ///   - timeout: The longest duration of the wait.
     ///   - clock: The clock that measures the timeout.
-    /// - Throws: `WaitTimeoutError` if the operation has not finished in time. The operation then continues. Otherwise
-    ///   the errors of `waitUntilFinished()`.
+    /// - Throws: `TaskOperationError.timedOut` if the operation has not finished in time. The operation then continues.
+    ///   Otherwise the errors of `waitUntilFinished()`.
     public func waitUntilFinished(timeout: Duration, clock: any Clock<Duration> = ContinuousClock()) async throws {
         if isFinished { return }
         let (number, isTimeUp) = (Rank.next(), AtomicFlag())
@@ -237,7 +237,7 @@ extension AnyTaskOperation {
         }
         if isOver { return }
         try Task.checkCancellation()
-        throw WaitTimeoutError("\(OperationLabel(self)) to finish", timeout: timeout)
+        throw TaskOperationError.timedOut(.wait(for: "\(OperationLabel(self)) to finish"), after: timeout)
     }
 
     /// Like `waitUntilFinished()`, but cancelling the task does not end the wait.

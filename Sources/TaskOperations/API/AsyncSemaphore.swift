@@ -305,8 +305,8 @@ extension AsyncSemaphore {
     ///   - clock: The clock that measures the wait.
     ///   - body: The work that needs the permits.
     /// - Returns: The value that `body` returns.
-    /// - Throws: The error that `body` throws. `WaitTimeoutError` if the time is over before the task receives the
-    ///   permits. `CancellationError` if the task is cancelled before it receives the permits.
+    /// - Throws: The error that `body` throws. `TaskOperationError.timedOut` if the time is over before the task
+    ///   receives the permits. `CancellationError` if the task is cancelled before it receives the permits.
     ///   `TaskOperationError.weightExceedsCapacity` if the semaphore has never had as many permits.
     public func withPermit<Value>(
         key: (some Hashable & Sendable)?, weight: Int = 1, priority: TaskPriority? = nil, timeout: Duration? = nil,
@@ -330,9 +330,10 @@ extension AsyncSemaphore {
     ///   - priority: The priority of the wait; nil for the priority of the calling task.
     ///   - timeout: The longest duration of the wait; nil for no limit.
     ///   - clock: The clock that measures the wait.
-    /// - Throws: `WaitTimeoutError` if the time is over before the task receives the permits. `CancellationError` if
-    ///   the task is cancelled before it receives the permits. `TaskOperationError.weightExceedsCapacity` if the
-    ///   semaphore has never had as many permits. In all cases, the task takes no permit.
+    /// - Throws: `TaskOperationError.timedOut` if the time is over before the task receives the permits.
+    ///   `CancellationError` if the task is cancelled before it receives the permits.
+    ///   `TaskOperationError.weightExceedsCapacity` if the semaphore has never had as many permits. In all cases, the
+    ///   task takes no permit.
     public func acquire(
         weight: Int = 1, priority: TaskPriority? = nil, timeout: Duration? = nil,
         clock: any Clock<Duration> = ContinuousClock()
@@ -374,7 +375,7 @@ extension AsyncSemaphore {
         }
         if isAcquired { return }
         if !wait.isTimeUp.isSet { throw CancellationError() }
-        throw WaitTimeoutError("permits of an AsyncSemaphore", timeout: timeout)
+        throw TaskOperationError.timedOut(.wait(for: "permits of \(Self.label(name))"), after: timeout)
     }
 
     /// Takes permits as `tryAcquire` does.
@@ -429,8 +430,8 @@ extension AsyncSemaphore {
     ///   - clock: The clock that measures the wait.
     ///   - body: The work that needs the permits.
     /// - Returns: The value that `body` returns.
-    /// - Throws: The error that `body` throws. `WaitTimeoutError` if the time is over before the task receives the
-    ///   permits. `CancellationError` if the task is cancelled before it receives the permits.
+    /// - Throws: The error that `body` throws. `TaskOperationError.timedOut` if the time is over before the task
+    ///   receives the permits. `CancellationError` if the task is cancelled before it receives the permits.
     public func withPermit<Value>(
         weight: Int = 1, priority: TaskPriority? = nil, timeout: Duration? = nil,
         clock: any Clock<Duration> = ContinuousClock(),

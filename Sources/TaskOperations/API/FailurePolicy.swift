@@ -85,6 +85,6 @@ extension Scheduler {
 
 extension Error {
     fileprivate var isTimeout: Bool {
-        if case .timedOut = self as? TaskOperationError { true } else { false }
+        if case .timedOut(.operation, _) = self as? TaskOperationError { true } else { false }
     }
 }

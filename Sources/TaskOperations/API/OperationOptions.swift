@@ -1,4 +1,5 @@
-/// The options of an operation. Each function that creates or adds an operation takes a value of this type.
+/// The options of an operation, which decide how it runs. Each function that creates or adds an operation takes a value
+/// of this type. The name and the dependencies belong to a single operation, so they are arguments of these functions.
 ///
 /// Each option is a static function. An array literal combines options, like that of an `OptionSet`. An element of the
 /// array may itself be a combination.
@@ -8,12 +9,11 @@
 ///     .limit(connections), .retry(.exponential(initial: .milliseconds(200), attempts: 5)),
 ///     .timeout(.seconds(20)),
 /// ]
-/// queue.addOperation([network, .name(url.path)]) { try await load(url) }
+/// queue.addOperation(name: url.path, network) { try await load(url) }
 /// queue.addOperation([.weight(3), .timeout(untilStart: .seconds(30))], after: data) { try decode($0) }
 /// ```
 ///
-/// A combination contains the limits and dependencies of all its elements. For every other option, the last value
-/// applies. `TaskOperationQueue.Configuration.defaults` supplies options that an operation does not set.
+/// A combination contains the limits of all its elements. For every other option, the last value applies. `TaskOperationQueue.Configuration.defaults` supplies options that an operation does not set.
 ///
 /// ## Order
 ///
@@ -21,7 +21,7 @@
 ///
 /// 1. `timeout(untilEnd:)` covers everything from the addition to the end of the body.
 /// 2. `timeout(untilStart:)` covers the time from the addition to the start.
-/// 3. `delay(_:)` and `dependencies(_:)` hold the operation back before it competes for permits.
+/// 3. `delay(_:)` and the dependencies hold the operation back before it competes for permits.
 /// 4. When the operation has the permits of its limits (`limit(_:)`), it takes the permits of its queue
 ///    (`weight(_:)`) and a token of the queue's rate in one step, and starts.
 /// 5. `timeout(_:)` covers the body with all attempts and pauses.
@@ -38,19 +38,13 @@ public struct OperationOptions: Sendable {
 
     private init(_ setting: OptionSetting) { settings = [setting] }
 
-    var withoutDependencies: OperationOptions {
-        var others = self
-        others.settings.removeAll { if case .dependencies = $0 { true } else { false } }
-        return others
-    }
-
     var isEmpty: Bool { settings.isEmpty }
 
     /// The options of an empty operation that pulls a delivery when an operation with these options could start. Includes
     /// their priority, weight and limits.
     var ofPull: OperationOptions {
-        var pull = OperationOptions(.name("pull"))
-        pull.settings += settings.filter { setting in
+        var pull = OperationOptions()
+        pull.settings = settings.filter { setting in
             switch setting {
             case .priority, .weight, .limits: true
             default: false
@@ -72,31 +66,17 @@ public struct OperationOptions: Sendable {
         return limits
     }
 
-    /// These options, and the arguments of a call that creates an operation. An option replaces the argument of the same
-    /// name, except for dependencies.
+    /// These options, and the priority that a call passes as an argument. The option replaces the argument.
     // Inlined, and converts the priority before it is copied, because the runtime looks up the type `TaskPriority?` for
     // each copy.
     @inline(__always)
-    package func with(
-        _ name: String?, _ priority: TaskPriority?, _ dependencies: [AnyTaskOperation]
-    ) -> OperationOptions {
+    package func with(_ priority: TaskPriority?) -> OperationOptions {
         var rawPriority: UInt8?
         if let priority { rawPriority = priority.rawValue }
-        return name == nil && rawPriority == nil && dependencies.isEmpty ? self : with(name, rawPriority, dependencies)
+        return rawPriority.map { OperationOptions(.priority(rawValue: $0)).adding(self) } ?? self
     }
 
-    @inline(never)
-    private func with(
-        _ name: String?, _ rawPriority: UInt8?, _ dependencies: [AnyTaskOperation]
-    ) -> OperationOptions {
-        var sum = OperationOptions()
-        if let name { sum.settings.append(.name(name)) }
-        if let rawPriority { sum.settings.append(.priority(rawValue: rawPriority)) }
-        if !dependencies.isEmpty { sum.settings.append(.dependencies(dependencies)) }
-        return sum.adding(self)
-    }
-
-    /// These options and others. A later option replaces an earlier one, except for limits and dependencies.
+    /// These options and others. A later option replaces an earlier one, except for limits.
     func adding(_ other: OperationOptions) -> OperationOptions {
         if isEmpty { return other }
         var (sum, replaced) = (self, [OptionSetting]())
@@ -117,11 +97,7 @@ public struct OperationOptions: Sendable {
             return settings.append(setting)
         }
         // A list is removed while it is changed, so that it is changed in place.
-        if case .dependencies(var list) = settings[index], case .dependencies(let others) = setting {
-            settings[index] = .dependencies([])
-            list += others
-            settings[index] = .dependencies(list)
-        } else if case .limits(var list) = settings[index], case .limits(let others) = setting {
+        if case .limits(var list) = settings[index], case .limits(let others) = setting {
             settings[index] = .limits([])
             for request in others {
                 if let same = list.firstIndex(where: { $0.limit === request.limit }) {
@@ -138,25 +114,22 @@ public struct OperationOptions: Sendable {
 }
 
 extension OperationOptions: ExpressibleByArrayLiteral {
-    /// Combines options. The result contains the limits and dependencies of all elements. For every other option, the
-    /// last value applies.
+    /// Combines options. The result contains the limits of all elements. For every other option, the last value
+    /// applies.
     public init(arrayLiteral elements: OperationOptions...) {
         self = elements.reduce(OperationOptions()) { $0.adding($1) }
     }
 }
 
-// MARK: - Identity and start
+// MARK: - Start
 
 extension OperationOptions {
-    /// Names the operation in messages, descriptions and events. As an option, the name can be passed on with others; in
-    /// a call, write the argument `name:`.
-    public static func name(_ name: String) -> OperationOptions { OperationOptions(.name(name)) }
-
     /// Sets the priority. It orders the ready operations of a queue, and is the priority of the body's task.
     ///
     /// Without this option, an operation has the priority of its group or of its queue's default options. If neither
     /// sets a priority, it is `.medium`. The priority of the task that adds the operation has no influence. Operations
-    /// and tasks that wait for an operation raise it to their own priority.
+    /// and tasks that wait for an operation raise it to their own priority. In a call, the option replaces the argument
+    /// `priority:`.
     public static func priority(_ priority: TaskPriority) -> OperationOptions {
         OperationOptions(.priority(rawValue: priority.rawValue))
     }
@@ -241,11 +214,6 @@ extension OperationOptions {
     /// One permit of each of several semaphores.
     package static func limits(_ semaphores: [AsyncSemaphore]) -> OperationOptions {
         OperationOptions(.limits(semaphores.map { LimitRequest(limit: $0, key: nil, weight: 1) }))
-    }
-
-    /// Adds operations that must finish before this one starts, with any outcome.
-    public static func dependencies(_ dependencies: [AnyTaskOperation]) -> OperationOptions {
-        OperationOptions(.dependencies(dependencies))
     }
 
     /// Delays the operation for a time after its addition. After the delay, the operation still waits for its

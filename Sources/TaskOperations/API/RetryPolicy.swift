@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// let page = queue.addOperation(
-///     [.name("load"), .retry(.exponential(initial: .milliseconds(200), jitter: 0.5, attempts: 5))]
+///     name: "load", .retry(.exponential(initial: .milliseconds(200), jitter: 0.5, attempts: 5))
 /// ) {
 ///     try await load(url)
 /// }

@@ -11,7 +11,7 @@ import Synchronization
 ///
 /// ```swift
 /// let listing = TaskOperation(name: "list") { try await list(folder) }
-/// let report = TaskOperation(.name("report"), after: listing) { files in files.count }
+/// let report = TaskOperation(name: "report", after: listing) { files in files.count }
 /// try queue.addOperations([listing, report])
 /// print(try await report.value)
 /// ```
@@ -74,28 +74,23 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
     ///   - name: The name in messages and descriptions.
     ///   - priority: See `OperationOptions.priority(_:)`.
     ///   - dependencies: The operations that must finish first, with any outcome.
-    ///   - options: The other options. An option replaces the argument of the same name.
+    ///   - options: The other options.
     ///   - body: The work.
     public convenience init(
         name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
         _ options: OperationOptions,
         body: @escaping Body
     ) {
-        self.init(options.with(name, priority, dependencies), after: [], body)
+        self.init(name, dependencies, options.with(priority), after: [], body)
     }
 
-    /// - Parameter inputs: Dependencies in addition to the dependencies of the options.
-    convenience init(_ options: OperationOptions, after inputs: [AnyTaskOperation], _ body: @escaping Body) {
-        var (name, dependencies) = (nil as String?, inputs)
-        // By index: an iterator would copy each option.
-        for index in options.settings.indices {
-            switch options.settings[index] {
-            case .name(let text): name = text
-            case .dependencies(let added): dependencies += added
-            default: break
-            }
-        }
-        self.init(name: name, dependencies: dependencies, inputCount: inputs.count, body)
+    /// - Parameter inputs: The dependencies whose values the body needs.
+    convenience init(
+        _ name: String?, _ dependencies: [AnyTaskOperation], _ options: OperationOptions,
+        after inputs: [AnyTaskOperation], _ body: @escaping Body
+    ) {
+        let all = dependencies.isEmpty ? inputs : inputs + dependencies
+        self.init(name: name, dependencies: all, inputCount: inputs.count, body)
         if options.isEmpty { return }
         var replaced: [OptionSetting] = []
         record.withLock { $0.add(options, &replaced) }
@@ -107,8 +102,12 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
     }
 
     /// Creates an operation from a type that contains the work.
-    public convenience init(_ body: some TaskOperationBody<Success>, _ options: OperationOptions = OperationOptions()) {
-        self.init(options) { try await body.main() }
+    public convenience init(
+        _ body: some TaskOperationBody<Success>,
+        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
+        _ options: OperationOptions = OperationOptions()
+    ) {
+        self.init(name: name, priority: priority, dependencies: dependencies, options) { try await body.main() }
     }
 
     override func runBody() async -> Outcome? {
@@ -207,8 +206,8 @@ extension TaskOperation {
     /// - Parameters:
     ///   - timeout: The longest duration of the wait.
     ///   - clock: The clock that measures the timeout.
-    /// - Throws: `WaitTimeoutError` if the operation has not finished in time. The operation then continues. Otherwise
-    ///   the errors of `value`.
+    /// - Throws: `TaskOperationError.timedOut` if the operation has not finished in time. The operation then continues.
+    ///   Otherwise the errors of `value`.
     public func value(timeout: Duration, clock: any Clock<Duration> = ContinuousClock()) async throws -> Success {
         try await waitUntilFinished(timeout: timeout, clock: clock)
         return try finishedValue()
@@ -220,8 +219,8 @@ extension TaskOperation {
     /// - Parameters:
     ///   - timeout: The longest duration of the wait.
     ///   - clock: The clock that measures the timeout.
-    /// - Throws: `WaitTimeoutError` if the operation has not finished in time. `CancellationError` if the task is
-    ///   cancelled before the operation has finished. Neither error cancels the operation.
+    /// - Throws: `TaskOperationError.timedOut` if the operation has not finished in time. `CancellationError` if the
+    ///   task is cancelled before the operation has finished. Neither error cancels the operation.
     ///   `TaskOperationError.waitCycle` if a body awaits an operation that cannot end before the body does.
     public func result(
         timeout: Duration, clock: any Clock<Duration> = ContinuousClock()
@@ -387,7 +386,7 @@ extension TaskOperation {
     ///   - name: The name in messages and descriptions.
     ///   - priority: See `OperationOptions.priority(_:)`.
     ///   - dependencies: More operations that must finish first, with any outcome.
-    ///   - options: The other options. An option replaces the argument of the same name.
+    ///   - options: The other options.
     ///   - input: The operation whose value is passed to the body.
     ///   - body: The work.
     public convenience init<Input>(
@@ -396,7 +395,7 @@ extension TaskOperation {
         after input: TaskOperation<Input>,
         body: @escaping @Sendable (Input) async throws -> Success
     ) {
-        self.init(options.with(name, priority, dependencies), after: [input]) { try await body(input.requireValue()) }
+        self.init(name, dependencies, options.with(priority), after: [input]) { try await body(input.requireValue()) }
     }
 
     /// Creates an operation that needs the values of two other operations. If an input failed or was cancelled, the
@@ -406,7 +405,7 @@ extension TaskOperation {
     ///   - name: The name in messages and descriptions.
     ///   - priority: See `OperationOptions.priority(_:)`.
     ///   - dependencies: More operations that must finish first, with any outcome.
-    ///   - options: The other options. An option replaces the argument of the same name.
+    ///   - options: The other options.
     ///   - first: The operation whose value is the first argument of the body.
     ///   - second: The operation whose value is the second argument of the body.
     ///   - body: The work.
@@ -417,7 +416,7 @@ extension TaskOperation {
         _ second: TaskOperation<Second>,
         body: @escaping @Sendable (First, Second) async throws -> Success
     ) {
-        self.init(options.with(name, priority, dependencies), after: [first, second]) {
+        self.init(name, dependencies, options.with(priority), after: [first, second]) {
             try await body(first.requireValue(), second.requireValue())
         }
     }
@@ -429,7 +428,7 @@ extension TaskOperation {
     ///   - name: The name in messages and descriptions.
     ///   - priority: See `OperationOptions.priority(_:)`.
     ///   - dependencies: More operations that must finish first, with any outcome.
-    ///   - options: The other options. An option replaces the argument of the same name.
+    ///   - options: The other options.
     ///   - first: The operation whose value is the first argument of the body.
     ///   - inputs: The operations whose values are the remaining arguments of the body, in this order.
     ///   - body: The work.
@@ -442,7 +441,7 @@ extension TaskOperation {
     ) {
         var all: [AnyTaskOperation] = [first]
         for input in repeat each inputs { all.append(input) }
-        self.init(options.with(name, priority, dependencies), after: all) {
+        self.init(name, dependencies, options.with(priority), after: all) {
             try await body(first.requireValue(), repeat (each inputs).requireValue())
         }
     }
@@ -454,7 +453,7 @@ extension TaskOperation {
     ///   - name: The name in messages and descriptions.
     ///   - priority: See `OperationOptions.priority(_:)`.
     ///   - dependencies: More operations that must finish first, with any outcome.
-    ///   - options: The other options. An option replaces the argument of the same name.
+    ///   - options: The other options.
     ///   - inputs: The operations whose values are passed to the body, in this order. `addInput(_:)` adds more.
     ///   - body: The work.
     public convenience init<Input>(
@@ -464,7 +463,7 @@ extension TaskOperation {
         body: @escaping @Sendable ([Input]) async throws -> Success
     ) {
         let list = InputList(inputs)
-        self.init(options.with(name, priority, dependencies), after: inputs) {
+        self.init(name, dependencies, options.with(priority), after: inputs) {
             try await body(list.operations.map { try $0.requireValue() })
         }
         record.withLock { $0.madeLinks().inputs = list }

@@ -39,10 +39,6 @@ public enum TaskOperationError: Error, Sendable {
     /// The queue was full, and dropped this operation to make room for a later one.
     case dropped(OperationLabel, queueName: String?)
 
-    /// The queue refused the operation when it was added, because the operation was not expected to start within the
-    /// time that `OperationOptions.timeout(untilStart:)` allows. See `TaskOperationQueue.Configuration.shedsLoad`.
-    case overloaded(OperationLabel, queueName: String?, expectedWait: Duration)
-
     /// A task or an operation needs more permits than a semaphore has ever had. `capacity` is the largest capacity so
     /// far.
     case weightExceedsCapacity(semaphoreName: String?, weight: Int, capacity: Int)
@@ -55,9 +51,19 @@ public enum TaskOperationError: Error, Sendable {
     /// runs.
     case startTimedOut(OperationLabel, after: Duration)
 
-    /// The operation did not finish within its timeout. Its body was cancelled. With the overrun rule `.abandon`,
-    /// the body may still be executing.
-    case timedOut(OperationLabel, after: Duration)
+    /// The time of an operation, or of a call that waits, was over.
+    case timedOut(TimeoutOwner, after: Duration)
+
+    /// The owner of a timeout that has passed.
+    public enum TimeoutOwner: Hashable, Sendable {
+        /// The operation did not finish within its timeout. Its body was cancelled. With the overrun rule `.abandon`,
+        /// the body may still be executing.
+        case operation(OperationLabel)
+
+        /// A call waited, for example, for the end of an operation or for a permit. The awaited work continues. One
+        /// exception is `withTimeout`, whose body was cancelled and has ended.
+        case wait(for: String)
+    }
 }
 
 extension TaskOperationError: CustomStringConvertible {
@@ -101,11 +107,6 @@ extension TaskOperationError: CustomStringConvertible {
             """
         case .dropped(let operation, let queueName):
             "\(operation) was dropped from \(Self.queue(queueName)), which was full, to make room for a later operation."
-        case .overloaded(let operation, let queueName, let wait):
-            """
-            \(operation) was refused by \(Self.queue(queueName)), which has too much other work: the operation would \
-            probably start after \(wait), too late for its `timeout(untilStart:)`.
-            """
         case .weightExceedsCapacity(let name, let weight, let capacity):
             """
             The call or operation needs \(weight) permits of \(AsyncSemaphore.label(name)), which has \
@@ -118,8 +119,10 @@ extension TaskOperationError: CustomStringConvertible {
             """
         case .startTimedOut(let operation, let limit):
             "\(operation) did not start within \(limit). Its queue had too much other work, or its dependencies took too long."
-        case .timedOut(let operation, let limit):
+        case .timedOut(.operation(let operation), let limit):
             "\(operation) did not finish within its timeout of \(limit)."
+        case .timedOut(.wait(let awaited), let limit):
+            "Timed out after \(limit) waiting for \(awaited)."
         }
     }
 
@@ -132,23 +135,4 @@ extension TaskOperationError: CustomStringConvertible {
     private static func list(_ labels: [OperationLabel]) -> String {
         labels.map(\.description).joined(separator: ", ")
     }
-}
-
-/// The error of a wait that took longer than its timeout. The awaited work continues. One exception is
-/// `withTimeout`, whose body has ended when it throws this error.
-public struct WaitTimeoutError: Error, Hashable, Sendable {
-    /// The description of the awaited object.
-    public let awaited: String
-
-    /// The timeout of the wait, in words.
-    public let timeout: String
-
-    package init(_ awaited: String, timeout: some DurationProtocol) {
-        self.awaited = awaited
-        self.timeout = "\(timeout)"
-    }
-}
-
-extension WaitTimeoutError: CustomStringConvertible {
-    public var description: String { "Timed out after \(timeout) waiting for \(awaited)." }
 }

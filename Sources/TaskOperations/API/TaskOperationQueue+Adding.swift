@@ -67,7 +67,7 @@ extension TaskOperationQueue {
     ///   - name: The name in messages and descriptions.
     ///   - priority: See `OperationOptions.priority(_:)`.
     ///   - dependencies: The operations that must finish first, with any outcome.
-    ///   - options: The other options. An option replaces the argument of the same name.
+    ///   - options: The other options.
     ///   - body: The work.
     @inlinable  // As above.
     @discardableResult
@@ -84,9 +84,11 @@ extension TaskOperationQueue {
     /// Creates an operation from a type that contains the work and adds it.
     @discardableResult
     public func addOperation<Success>(
-        _ body: some TaskOperationBody<Success>, _ options: OperationOptions = OperationOptions()
+        _ body: some TaskOperationBody<Success>,
+        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
+        _ options: OperationOptions = OperationOptions()
     ) -> TaskOperation<Success> {
-        addNew(TaskOperation(body, options))
+        addNew(TaskOperation(body, name: name, priority: priority, dependencies: dependencies, options))
     }
 
     /// Creates an operation from a closure, adds it, and waits for its value. Cancelling the calling task cancels the
@@ -162,7 +164,7 @@ extension TaskOperationQueue {
     ///   - name: The name in messages and descriptions.
     ///   - priority: See `OperationOptions.priority(_:)`.
     ///   - dependencies: More operations that must finish first, with any outcome.
-    ///   - options: The other options. An option replaces the argument of the same name.
+    ///   - options: The other options.
     ///   - input: The operation whose value is passed to the body.
     ///   - body: The work.
     @discardableResult
@@ -184,7 +186,7 @@ extension TaskOperationQueue {
     ///   - name: The name in messages and descriptions.
     ///   - priority: See `OperationOptions.priority(_:)`.
     ///   - dependencies: More operations that must finish first, with any outcome.
-    ///   - options: The other options. An option replaces the argument of the same name.
+    ///   - options: The other options.
     ///   - first: The operation whose value is the first argument of the body.
     ///   - second: The operation whose value is the second argument of the body.
     ///   - body: The work.
@@ -208,7 +210,7 @@ extension TaskOperationQueue {
     ///   - name: The name in messages and descriptions.
     ///   - priority: See `OperationOptions.priority(_:)`.
     ///   - dependencies: More operations that must finish first, with any outcome.
-    ///   - options: The other options. An option replaces the argument of the same name.
+    ///   - options: The other options.
     ///   - first: The operation whose value is the first argument of the body.
     ///   - inputs: The operations whose values are the remaining arguments of the body, in this order.
     ///   - body: The work.
@@ -233,7 +235,7 @@ extension TaskOperationQueue {
     ///   - name: The name in messages and descriptions.
     ///   - priority: See `OperationOptions.priority(_:)`.
     ///   - dependencies: More operations that must finish first, with any outcome.
-    ///   - options: The other options. An option replaces the argument of the same name.
+    ///   - options: The other options.
     ///   - inputs: The operations whose values are passed to the body, in this order.
     ///   - body: The work.
     @discardableResult
@@ -363,7 +365,7 @@ extension TaskOperationQueue {
     /// Creates an empty operation that starts when an operation with the given options could start. It puts the tokens
     /// that it took from rates back, and interceptors do not wrap its body.
     package func makePull(for options: OperationOptions) -> TaskOperation<Void> {
-        let pull = TaskOperation(optionsOfPull(for: options)) { [scheduler] in
+        let pull = TaskOperation(name: "pull", optionsOfPull(for: options)) { [scheduler] in
             if scheduler.hasRate { scheduler.withCore { $0.state.giveBackStart() } }
             for request in AnyTaskOperation.current!.limitRequests { request.giveBackToken() }
         }
@@ -390,7 +392,7 @@ extension TaskOperationQueue {
             limit >= 1,
             """
             maxQueuedOperationCount is \(limit); it must be at least 1. Pass \
-            .unlimited to limit nothing.
+            .max for no limit.
             """)
     }
 }

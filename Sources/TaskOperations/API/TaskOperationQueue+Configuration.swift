@@ -12,7 +12,7 @@ extension TaskOperationQueue {
         public var name: String?
 
         /// The width of the queue, which is the number of bodies that may execute at once. It must not be negative.
-        /// `.unlimited` sets no limit.
+        /// `.max` sets no limit.
         public var maxConcurrentOperationCount: Int
 
         /// The order in which ready operations of the same priority start.
@@ -32,19 +32,7 @@ extension TaskOperationQueue {
         /// the order `firstInFirstOut`. It changes the order of operations, and not the priorities of their tasks.
         public var ageing: Ageing?
 
-        /// Whether the queue refuses an operation at its addition if the operation would probably not start within the
-        /// time that `OperationOptions.timeout(untilStart:)` allows. It requires the order `firstInFirstOut`.
-        ///
-        /// A refused operation fails at once with `TaskOperationError.overloaded`, so that the caller can respond while
-        /// there is time. Without this setting, it would fail when its time is over. Operations without
-        /// `timeout(untilStart:)` are never refused, and neither are barriers, delayed operations, operations with
-        /// unfinished dependencies, and operations that are added to a suspended queue.
-        ///
-        /// The queue estimates the wait from the times for which recent operations of the same priority were ready
-        /// before they started. An addition takes constant time.
-        public var shedsLoad: Bool
-
-        /// The clock that measures the rate, ageing and the expected waits.
+        /// The clock that measures the rate and ageing.
         public var clock: any Clock<Duration>
 
         /// Whether the queue is suspended at first. A suspended queue starts no operation until it is resumed.
@@ -67,8 +55,7 @@ extension TaskOperationQueue {
         /// Options that apply to every operation of the queue.
         ///
         /// An operation has the limits of the defaults in addition to its own limits. Any other option of an operation
-        /// replaces the same option of the defaults. The defaults must not contain a name or dependencies, because
-        /// these belong to a single operation.
+        /// replaces the same option of the defaults.
         public var defaults: OperationOptions
 
         /// Creates a configuration. For each parameter, see the property of the same name.
@@ -76,11 +63,10 @@ extension TaskOperationQueue {
             name: String? = nil,
             maxConcurrentOperationCount: Int = defaultMaxConcurrentOperationCount,
             order: Order = .firstInFirstOut,
-            maxQueuedOperationCount: Int = .unlimited,
+            maxQueuedOperationCount: Int = .max,
             overflow: Overflow = .reject,
             rate: OperationRate? = nil,
             ageing: Ageing? = nil,
-            shedsLoad: Bool = false,
             clock: any Clock<Duration> = ContinuousClock(),
             isSuspended: Bool = false,
             whenReleased: ReleaseRule = .finish,
@@ -96,7 +82,6 @@ extension TaskOperationQueue {
             self.overflow = overflow
             self.rate = rate
             self.ageing = ageing
-            self.shedsLoad = shedsLoad
             self.clock = clock
             self.isSuspended = isSuspended
             self.whenReleased = whenReleased
@@ -179,7 +164,7 @@ extension TaskOperationQueue {
 
 extension TaskOperationQueue.Configuration {
     /// Whether the queue needs a clock.
-    var needsTime: Bool { rate != nil || ageing != nil || shedsLoad }
+    var needsTime: Bool { rate != nil || ageing != nil }
 
     /// Whether the queue needs `AdmissionPolicies`. Levels, the width and the order need none.
     var needsPolicies: Bool { needsTime || overflow.drops }
@@ -191,16 +176,6 @@ extension TaskOperationQueue.Configuration {
         require(
             ageing == nil || order == .firstInFirstOut,
             "ageing is set, but order is \(order). Ageing requires firstInFirstOut.")
-        require(
-            !shedsLoad || order == .firstInFirstOut,
-            "shedsLoad is set, but order is \(order). Load shedding requires firstInFirstOut.")
-        let values = defaults.values
-        require(
-            values.name == nil,
-            "The defaults of a queue set the name \"\(values.name ?? "")\". Name each operation instead.")
-        require(
-            values.dependencies.isEmpty,
-            "The defaults of a queue set dependencies. Pass them to each operation instead.")
     }
 }
 

@@ -76,8 +76,8 @@ extension TaskOperationQueue {
     /// - Parameters:
     ///   - timeout: The longest duration of the wait.
     ///   - clock: The clock that measures the timeout.
-    /// - Throws: `WaitTimeoutError` if the queue is not empty in time. The operations then continue. Otherwise the
-    ///   errors of the wait without a limit.
+    /// - Throws: `TaskOperationError.timedOut` if the queue is not empty in time. The operations then continue.
+    ///   Otherwise the errors of the wait without a limit.
     public func waitUntilAllOperationsAreFinished(
         timeout: Duration, clock: any Clock<Duration> = ContinuousClock()
     ) async throws {
@@ -89,7 +89,7 @@ extension TaskOperationQueue {
         }
         if isOver { return }
         try Task.checkCancellation()
-        throw WaitTimeoutError("all operations of \(scheduler.label) to finish", timeout: timeout)
+        throw TaskOperationError.timedOut(.wait(for: "all operations of \(scheduler.label) to finish"), after: timeout)
     }
 }
 
@@ -163,22 +163,22 @@ extension TaskOperationQueue {
     ///
     /// - Parameters:
     ///   - count: The number of permits; not negative. With 0, no operation of the priority starts. After the queue's
-    ///     owner was released, 0 has the effect of 1. `.unlimited` removes the limit.
+    ///     owner was released, 0 has the effect of 1. `.max` removes the limit.
     ///   - priority: The priority. A value between two levels is treated as the lower level.
     public func setMaxConcurrentOperationCount(_ count: Int, for priority: TaskPriority) {
         require(
             count >= 0,
             """
             maxConcurrentOperationCount is \(count) for a priority; it must not be negative. Pass \
-            .unlimited to limit nothing.
+            .max for no limit.
             """)
         scheduler.withCore { $0.state.setCap(count, at: PriorityLevel(priority)) }
     }
 
     /// Returns the number of permits that operations of a priority may take at once. Returns
-    /// `.unlimited` if only the width limits this number.
+    /// `.max` if only the width limits this number.
     public func maxConcurrentOperationCount(for priority: TaskPriority) -> Int {
-        scheduler.withCore { $0.state.permits.caps.map { $0[PriorityLevel(priority)].capacity } ?? .unlimited }
+        scheduler.withCore { $0.state.permits.caps.map { $0[PriorityLevel(priority)].capacity } ?? .max }
     }
 }
 

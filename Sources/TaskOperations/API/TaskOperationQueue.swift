@@ -8,7 +8,7 @@ import Synchronization
 /// ```swift
 /// let queue = TaskOperationQueue(name: "images", maxConcurrentOperationCount: 4)
 /// let data = queue.addOperation(name: "download") { try await download(url) }
-/// let image = queue.addOperation(.name("decode"), after: data) { try decode($0) }
+/// let image = queue.addOperation(name: "decode", after: data) { try decode($0) }
 /// show(try await image.value)
 /// ```
 ///
@@ -99,7 +99,7 @@ public final class TaskOperationQueue: Sendable {
             width >= 0,
             """
             maxConcurrentOperationCount is \(width); it must not be negative. Pass \
-            .unlimited to limit nothing.
+            .max for no limit.
             """)
     }
 }
@@ -148,14 +148,14 @@ extension TaskOperationQueue {
 
     /// Adds an observer of all queues of the process. These include queues that are created later, scopes, and the
     /// queues that drive bridged queues. Operations without a queue count as operations of an unnamed queue. Queues
-    /// whose owner was already released are excluded. The observer is kept until `stopObservingAll`. Adding the
-    /// observer again has no effect.
-    public static func observeAll(_ observer: any TaskOperationObserver) {
+    /// whose owner was already released are excluded. The observer is kept until `removeObserver` of this type. Adding
+    /// the observer again has no effect.
+    public static func addObserver(_ observer: any TaskOperationObserver) {
         AllQueues.addObserver(observer)
     }
 
-    /// Removes an observer that was added by `observeAll`.
-    public static func stopObservingAll(_ observer: any TaskOperationObserver) {
+    /// Removes an observer of all queues. Another thread may still report earlier events to the observer.
+    public static func removeObserver(_ observer: any TaskOperationObserver) {
         AllQueues.removeObserver(observer)
     }
 }
@@ -219,13 +219,4 @@ extension TaskOperationQueue: CustomStringConvertible, CustomDebugStringConverti
 extension QueueLabel {
     /// Whether this is the label of a queue.
     package func isLabel(of queue: TaskOperationQueue) -> Bool { number == queue.scheduler.queueNumber }
-}
-
-extension Int {
-    /// No limit, for the width of a queue or group, and for the number of queued operations.
-    ///
-    /// ```swift
-    /// let requests = TaskOperationQueue(maxConcurrentOperationCount: .unlimited)
-    /// ```
-    public static var unlimited: Int { .max }
 }

@@ -46,7 +46,9 @@ extension TaskOperationQueue {
     @available(*, unavailable, message: "add the operations, then await 'waitUntilAllOperationsAreFinished()'")
     public func addOperations(_ operations: [AnyTaskOperation], waitUntilFinished: Bool) {}
 
-    @available(*, unavailable, message: "combine options in an array: addOperation([.weight(2), .name(\"a\")]) { … }")
+    @available(
+        *, unavailable, message: "combine options in an array: addOperation([.weight(2), .delay(.seconds(1))]) { … }"
+    )
     @discardableResult
     public func addOperation<Success>(
         _ first: OperationOptions, _ second: OperationOptions, _ others: OperationOptions...,

@@ -110,23 +110,11 @@ extension SchedulerState {
         return true
     }
 
-    /// Drops an operation that was just added, because it must not start.
-    mutating func dropNew(_ slot: Slot, _ reason: Rejection.Reason) {
+    /// Drops an operation that was just added, because its timeout has passed.
+    mutating func dropLate(_ slot: Slot) {
         let entry = entry(slot)
         admission.optionalPolicies?.value.dropOrder?.remove(entry)
-        drop(slot, reason)
-    }
-
-    /// The expected wait of a new operation if it exceeds the allowed time; otherwise nil.
-    ///
-    /// - Parameter allowance: The time within which the operation must start; nil without a limit.
-    func excessiveWait(of newcomer: Newcomer, allowance: Duration?) -> Duration? {
-        guard let allowance, newcomer.isReady, !newcomer.isBarrier, !isHalted, width.capacity > 0,
-            let policies = admission.optionalPolicies?.value
-        else { return nil }
-        let freePermits = policies.pace.startableCount(atMost: 1) == 0 ? 0 : max(0, width.available)
-        let wait = policies.pace.wait(at: newcomer.level, freePermits: freePermits)
-        return wait > allowance ? wait : nil
+        drop(slot, .late)
     }
 
     /// Drops a queued operation. The effects end it. Until then it stays in the queue, uncounted.

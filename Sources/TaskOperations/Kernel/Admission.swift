@@ -112,7 +112,7 @@ struct AdmissionPolicies: Sendable {
     var dropOrder: DropOrder?
 
     init(_ configuration: borrowing TaskOperationQueue.Configuration) {
-        pace = QueuePace(rate: configuration.rate, ageing: configuration.ageing, shedsLoad: configuration.shedsLoad)
+        pace = QueuePace(rate: configuration.rate, ageing: configuration.ageing)
         limited = LimitedOperations(order: configuration.order)
         if configuration.overflow.drops { dropOrder = DropOrder(configuration.overflow) }
     }
@@ -123,7 +123,7 @@ struct AdmissionPolicies: Sendable {
     }
 
     mutating func started(_ entry: ReadyQueue.Entry) {
-        pace.noteStart(entry.slot)
+        pace.noteStart()
         dropOrder?.remove(entry)
     }
 

@@ -4,18 +4,16 @@ import Synchronization
 // that are not set.
 
 extension AnyTaskOperation {
-    /// Adds options to an existing operation. The option `name` has no effect.
+    /// Adds options to an existing operation.
     ///
     /// ```swift
     /// try operation.addOptions([.weight(2), .limit(database)])
     /// try queue.addOperation(operation)
     /// ```
     ///
-    /// - Throws: `TaskOperationError.alreadyAdded` if the operation was added to a queue or started. The errors of
-    ///   `addDependency(_:)` for a dependency among the options. If the call throws, options other than dependencies do
+    /// - Throws: `TaskOperationError.alreadyAdded` if the operation was added to a queue or started. The options then do
     ///   not change.
     public func addOptions(_ options: OperationOptions) throws(TaskOperationError) {
-        for dependency in options.values.dependencies { try addDependency(dependency) }
         let replaced = record.withLock { record -> [OptionSetting]? in
             if record.wasSubmitted || phase != .created { return nil }
             var replaced: [OptionSetting] = []
@@ -99,12 +97,12 @@ extension AnyTaskOperation {
 }
 
 extension OperationRecord {
-    /// Adds options, except for dependencies, to the operation's options.
+    /// Adds options to the operation's options.
     ///
     /// - Parameter replaced: Receives the replaced values.
     /// Reads only the options that the record keeps. Reading all of them took 250 instructions more.
     mutating func add(_ added: OperationOptions, _ replaced: inout [OptionSetting]) {
-        var (isLasting, addsLimits, addsDependencies) = (false, false, false)
+        var (isLasting, addsLimits) = (false, false)
         // By index: an iterator would copy each option.
         for index in added.settings.indices {
             switch added.settings[index] {
@@ -114,20 +112,17 @@ extension OperationRecord {
             case .weight(let weight): self.weight = UInt16(weight)
             case .limits: addsLimits = true
             case .delay, .startLimit, .endLimit, .timeout, .attemptTimeout, .retry: hasTimedOptions = true
-            case .dependencies: addsDependencies = true
-            case .name, .overrun, .clock: break
+            case .overrun, .clock: break
             }
             if added.settings[index].isLasting { isLasting = true }
         }
         if !isLasting { return }
-        // An operation must not keep its dependencies alive.
-        let kept = addsDependencies ? added.withoutDependencies : added
-        if options == nil { options = kept } else { options!.add(kept, &replaced) }
+        if options == nil { options = added } else { options!.add(added, &replaced) }
         if !addsLimits { return }
         if hasLimits {
-            links!.limits.insert(inOrder: kept.limits)
+            links!.limits.insert(inOrder: added.limits)
         } else {
-            madeLinks().limits = kept.limits.ordered
+            madeLinks().limits = added.limits.ordered
         }
     }
 
@@ -145,13 +140,11 @@ extension OperationRecord {
 
 /// One option with its value. The largest values are indirect, so that an option takes 24 bytes instead of 48.
 enum OptionSetting: Sendable {
-    case name(String)
     /// The compiler does not know the size of a `TaskPriority`. With the raw value, options are copied without calls of
     /// the runtime for each property.
     case priority(rawValue: UInt8)
     case weight(Int)
     case limits([LimitRequest])
-    case dependencies([AnyTaskOperation])
     case delay(TimeFromNow)
     case startLimit(TimeFromNow)
     case endLimit(TimeFromNow)
@@ -164,26 +157,24 @@ enum OptionSetting: Sendable {
     /// The number of the option.
     var kind: Int {
         switch self {
-        case .name: 0
-        case .priority: 1
-        case .weight: 2
-        case .limits: 3
-        case .dependencies: 4
-        case .delay: 5
-        case .startLimit: 6
-        case .endLimit: 7
-        case .timeout: 8
-        case .attemptTimeout: 9
-        case .overrun: 10
-        case .retry: 11
-        case .clock: 12
+        case .priority: 0
+        case .weight: 1
+        case .limits: 2
+        case .delay: 3
+        case .startLimit: 4
+        case .endLimit: 5
+        case .timeout: 6
+        case .attemptTimeout: 7
+        case .overrun: 8
+        case .retry: 9
+        case .clock: 10
         }
     }
 
     /// Whether an operation still needs the option after its creation.
     var isLasting: Bool {
         switch self {
-        case .name, .priority, .dependencies: false
+        case .priority: false
         default: true
         }
     }
@@ -191,17 +182,15 @@ enum OptionSetting: Sendable {
 
 /// The value of each option. Nil and empty mean that the option is not set.
 package struct OptionValues: Sendable {
-    package private(set) var name: String?
     private var priorityRawValue: UInt8?
     private(set) var weight: Int?
     private(set) var limits: [LimitRequest] = []
-    private(set) var dependencies: [AnyTaskOperation] = []
     package private(set) var delay: TimeFromNow?
     private(set) var startLimit: TimeFromNow?
     private(set) var endLimit: TimeFromNow?
     package private(set) var body = BodyOptions()
 
-    /// Reads options in their order. A later value replaces an earlier one, except for limits and dependencies.
+    /// Reads options in their order. A later value replaces an earlier one, except for limits.
     ///
     /// - Parameter defaults: The options of the queue, which are read first.
     init(_ options: OperationOptions?, defaults: OperationOptions? = nil) {
@@ -215,11 +204,9 @@ package struct OptionValues: Sendable {
 
     private mutating func apply(_ setting: OptionSetting) {
         switch setting {
-        case .name(let name): self.name = name
         case .priority(let rawValue): priorityRawValue = rawValue
         case .weight(let weight): self.weight = weight
         case .limits(let limits): self.limits = self.limits.isEmpty ? limits : self.limits + limits
-        case .dependencies(let dependencies): self.dependencies += dependencies
         case .delay(let delay): self.delay = delay
         case .startLimit(let limit): startLimit = limit
         case .endLimit(let limit): endLimit = limit

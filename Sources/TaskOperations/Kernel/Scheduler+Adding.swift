@@ -83,7 +83,6 @@ extension Scheduler {
         _ operation: AnyTaskOperation, isBarrier: Bool = false, plain: Newcomer? = nil, onlyInOrder: Bool = false,
         in core: inout SchedulerCore
     ) -> Bool {
-        let excessiveWait = shedsLoad ? excessiveWait(of: operation, isBarrier: isBarrier, in: core) : nil
         if core.state.isFull || !core.state.acceptance.intake.accepts {
             // A finished operation needs no room.
             if core.state.acceptance.intake.accepts && operation.isFinished {
@@ -91,10 +90,9 @@ extension Scheduler {
                 return true
             }
             // Neither does an operation that must not start.
-            let mustNotStart =
-                core.state.acceptance.intake.accepts
-                && (excessiveWait != nil || operation.record.withLock { operation.newcomer($0).isLate })
-            guard mustNotStart || core.state.acceptOrReject(operation) else { return true }
+            let isLate =
+                core.state.acceptance.intake.accepts && operation.record.withLock { operation.newcomer($0).isLate }
+            guard isLate || core.state.acceptOrReject(operation) else { return true }
         }
         let slot = core.state.nextSlot
         let place = nextPlace(for: CollectionOfOne(operation), isBarrier: isBarrier, in: &core)
@@ -110,24 +108,8 @@ extension Scheduler {
         if newcomer.hasLimits { core.state.setLimits(core.limitSet(of: operation, claimedBy: self), of: slot) }
         core.state.insert(operation, newcomer, at: slot)
         if newcomer.hasEnded { core.state.remove(slot) }
-        if newcomer.isLate {
-            core.state.dropNew(slot, .late)
-        } else if let excessiveWait, !newcomer.hasEnded {
-            core.state.dropNew(slot, .overloaded(expectedWait: excessiveWait))
-        }
+        if newcomer.isLate { core.state.dropLate(slot) }
         return true
-    }
-
-    /// The expected wait of an operation if it exceeds the time that `timeout(untilStart:)` allows; otherwise nil.
-    private nonisolated func excessiveWait(
-        of operation: AnyTaskOperation, isBarrier: Bool, in core: borrowing SchedulerCore
-    ) -> Duration? {
-        var (newcomer, allowance) = operation.record.withLock {
-            (operation.newcomer($0), $0.links?.startLimit?.length)
-        }
-        if newcomer.hasEnded { return nil }
-        newcomer.isBarrier = isBarrier
-        return core.state.excessiveWait(of: newcomer, allowance: allowance)
     }
 }
 

@@ -39,8 +39,6 @@ package actor Scheduler {
     nonisolated let permit: PermitNode?
     private nonisolated let rareClock = RareValue<QueueClock>()
     private nonisolated let makeClock: (@Sendable () -> QueueClock)?
-    /// Whether the queue refuses operations because of their expected waits.
-    nonisolated let shedsLoad: Bool
     /// Whether an addition may drop another operation.
     nonisolated let dropsQueued: Bool
     /// True once a barrier was added.
@@ -74,7 +72,6 @@ package actor Scheduler {
         self.permit = permit
         self.place = place
         dropsQueued = configuration.overflow.drops
-        shedsLoad = configuration.shedsLoad
         taskLocals = configuration.taskLocals
         if case .executor(let executor as any SliceDecidingExecutor) = place {
             sliceDecider = executor
@@ -260,8 +257,6 @@ extension Scheduler {
         case .full: operation.endOrCancel(.queueFull(label, queueName: queueName))
         case .dropped: operation.endOrCancel(.dropped(label, queueName: queueName))
         case .late: operation.endLate()
-        case .overloaded(let wait):
-            operation.endOrCancel(.overloaded(label, queueName: queueName, expectedWait: wait))
         }
     }
 }
@@ -442,6 +437,6 @@ extension Scheduler {
     }
 
     private static func makeWithoutQueue() -> Scheduler {
-        Scheduler(.init(maxConcurrentOperationCount: .unlimited), place: .pool, permit: nil)
+        Scheduler(.init(maxConcurrentOperationCount: .max), place: .pool, permit: nil)
     }
 }

@@ -95,10 +95,7 @@ extension SchedulerState {
         let entry = ReadyQueue.Entry(arrival: arrivals, slot: slot)
         if newcomer.weight != 1 || admission.hasPolicies { arriveWithPolicies(entry) }
         if newcomer.isBarrier || admission.hasBarriers { arriveBehindBarriers(entry, newcomer) }
-        if newcomer.isReady {
-            if admission.hasPolicies { admission.policies.pace.becameReady(slot, newcomer.level) }
-            admission.insert(entry, at: newcomer.level, isBarrier: newcomer.isBarrier)
-        }
+        if newcomer.isReady { admission.insert(entry, at: newcomer.level, isBarrier: newcomer.isBarrier) }
         if changes.isObserved { reportArrival(element, isReady: newcomer.isReady) }
     }
 
@@ -120,13 +117,11 @@ extension SchedulerState {
 
     private mutating func makeReady(_ slot: Slot) {
         let (entry, level, isBarrier) = setStatus(slot, .ready)
-        if admission.hasPolicies { admission.policies.pace.becameReady(slot, level) }
         admission.insert(entry, at: level, isBarrier: isBarrier)
     }
 
     mutating func makeWait(_ slot: Slot) {
         let (entry, level, isBarrier) = setStatus(slot, .waiting)
-        if admission.hasPolicies { admission.policies.pace.becameUnready(slot) }
         admission.remove(entry, at: level, isBarrier: isBarrier)
     }
 
@@ -279,7 +274,6 @@ extension SchedulerState {
     }
 
     mutating func setSuspended(_ isSuspended: Bool) {
-        if self.isSuspended, !isSuspended { admission.optionalPolicies?.value.pace.noteResumption() }
         self.isSuspended = isSuspended && !isDraining
     }
 
@@ -357,8 +351,6 @@ extension SchedulerState {
             case dropped
             /// A timeout of the operation passed before the operation was added.
             case late
-            /// The operation would have started too late.
-            case overloaded(expectedWait: Duration)
         }
 
         let element: Element

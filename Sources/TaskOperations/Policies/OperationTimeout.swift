@@ -50,7 +50,7 @@ final class EndLimit: TimeLimit, @unchecked Sendable {
     /// Records that the body has ended. Throws `TaskOperationError.timedOut` if a limit has passed before.
     func endBody() throws {
         guard let passed = time.withLock({ $0.end() }) else { return }
-        throw TaskOperationError.timedOut(OperationLabel(operation), after: passed)
+        throw TaskOperationError.timedOut(.operation(OperationLabel(operation)), after: passed)
     }
 
     override func deadlinePassed() { pass(length) }
@@ -78,7 +78,7 @@ final class EndLimit: TimeLimit, @unchecked Sendable {
     /// Ends the operation with the error of a limit that has passed, unless the operation was withdrawn. Then another
     /// addition may have begun.
     func endOperation(after limit: Duration) {
-        let error = TaskOperationError.timedOut(OperationLabel(operation), after: limit)
+        let error = TaskOperationError.timedOut(.operation(OperationLabel(operation)), after: limit)
         func isCurrent(_ record: borrowing OperationRecord) -> Bool { isOfBody || record.links?.endLimit === self }
         if overrun == .abandon { operation.abandon(error, if: isCurrent) }
         operation.endOrCancel(error, isCancellation: true, if: isCurrent)

@@ -1,24 +1,19 @@
-/// The state of a queue's rate, ageing and load shedding, which depends on time.
+/// The state of a queue's rate and ageing, which depends on time.
 struct QueuePace: Sendable {
     var time = QueueTime()
     private(set) var rate: TokenBucket?
     /// The tokens at the last change of the rate, which a new rate lacks.
     private var formerRate: TokenBucket?
     private(set) var ages: Ages?
-    /// Nil if the queue accepts operations regardless of their expected waits. Boxed, because a read of the rate or of
-    /// the ageing often copies the whole value.
-    private(set) var expectedWait: Boxed<ExpectedWait>?
 
-    init(rate: OperationRate?, ageing: TaskOperationQueue.Configuration.Ageing?, shedsLoad: Bool = false) {
+    init(rate: OperationRate?, ageing: TaskOperationQueue.Configuration.Ageing?) {
         self.rate = rate.map { TokenBucket($0) }
         ages = ageing.map { Ages($0) }
-        if shedsLoad { expectedWait = Boxed(ExpectedWait()) }
     }
 
-    /// Whether there is a rate, ageing or load shedding. The time of an arrival then decides about starts, or about the
-    /// acceptance of operations.
+    /// Whether there is a rate or ageing. The time of an arrival then decides about starts.
     @inline(__always)
-    var hasTime: Bool { rate != nil || ages != nil || expectedWait != nil }
+    var hasTime: Bool { rate != nil || ages != nil }
 }
 
 // MARK: - Rate
@@ -34,10 +29,7 @@ extension QueuePace {
     @inline(__always)
     func startableCount(atMost count: Int) -> Int { rate.map { $0.count(at: time.now, atMost: count) } ?? count }
 
-    mutating func noteStart(_ slot: Int) {
-        rate?.take(at: time.now)
-        expectedWait?.value.started(slot, at: time.now)
-    }
+    mutating func noteStart() { rate?.take(at: time.now) }
 
     /// Uses a token for another attempt of an operation that has started. Returns the clock's reading at the time at
     /// which the token is available; nil without a rate.
@@ -63,23 +55,6 @@ extension QueuePace {
     }
 }
 
-// MARK: - Load shedding
-
-extension QueuePace {
-    mutating func becameReady(_ slot: Int, _ level: PriorityLevel) {
-        expectedWait?.value.becameReady(slot, level, at: time.now)
-    }
-
-    mutating func becameUnready(_ slot: Int) { expectedWait?.value.left(slot) }
-
-    mutating func noteResumption() { expectedWait?.value.resumed(at: time.now) }
-
-    /// The expected wait of an operation that would become ready now; zero without load shedding.
-    func wait(at level: PriorityLevel, freePermits: Int) -> Duration {
-        expectedWait?.value.wait(at: level, freePermits: freePermits, time.now) ?? .zero
-    }
-}
-
 // MARK: - Ageing
 
 extension QueuePace {
@@ -88,10 +63,7 @@ extension QueuePace {
 
     mutating func arrive(_ slot: Int) { ages?.arrive(slot, at: time.now) }
 
-    mutating func leave(_ slot: Int) {
-        ages?.leave(slot)
-        expectedWait?.value.left(slot)
-    }
+    mutating func leave(_ slot: Int) { ages?.leave(slot) }
 
     /// The level at which an operation competes now. It is `level`, or a higher level because of the operation's age.
     func orderLevel(of slot: Int, _ level: PriorityLevel) -> PriorityLevel {

@@ -48,7 +48,7 @@ extension TaskOperation {
         guard let limit = options.attemptTimeout else { return try await body() }
         let label = OperationLabel(AnyTaskOperation.current!)
         return try await withCancelledBody(after: limit, clock: options.clock, body) {
-            TaskOperationError.timedOut(label, after: limit)
+            TaskOperationError.timedOut(.operation(label), after: limit)
         }
     }
 }

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Runs a body for a limited time. When the time is over, the body is cancelled. The call throws `WaitTimeoutError`
-/// after the body has ended.
+/// Runs a body for a limited time. When the time is over, the body is cancelled. The call throws
+/// `TaskOperationError.timedOut` after the body has ended.
 ///
 /// ```swift
 /// let page = try await withTimeout(.seconds(5)) { try await load(url) }
@@ -10,9 +10,9 @@ import Synchronization
 /// The body runs in a child task, in the isolation of the caller. The child task inherits the caller's task locals and
 /// priority, and is cancelled together with the caller.
 ///
-/// If the body ignores its cancellation, the call waits until the body ends. The call then throws `WaitTimeoutError`,
-/// even if the body returns a value. If the caller is cancelled before the time is over, the call returns or throws the
-/// result of the body.
+/// If the body ignores its cancellation, the call waits until the body ends. The call then throws
+/// `TaskOperationError.timedOut`, even if the body returns a value. If the caller is cancelled before the time is over,
+/// the call returns or throws the result of the body.
 ///
 /// - Parameters:
 ///   - limit: The time that the body may take. If the limit is not positive, the time is over at once.
@@ -20,13 +20,14 @@ import Synchronization
 ///   - isolation: The actor to which the body is isolated; by default, the caller's actor.
 ///   - body: The work.
 /// - Returns: The value that `body` returns.
-/// - Throws: `WaitTimeoutError` if the time is over before the body ends; otherwise the error that `body` throws.
+/// - Throws: `TaskOperationError.timedOut` if the time is over before the body ends; otherwise the error that `body`
+///   throws.
 public func withTimeout<Value>(
     _ limit: Duration, clock: any Clock<Duration> = ContinuousClock(), isolation: isolated (any Actor)? = #isolation,
     _ body: () async throws -> Value
 ) async throws -> Value {
     try await withCancelledBody(after: limit, clock: clock, body) {
-        WaitTimeoutError("the body of withTimeout to end", timeout: limit)
+        TaskOperationError.timedOut(.wait(for: "the body of withTimeout to end"), after: limit)
     }
 }
 

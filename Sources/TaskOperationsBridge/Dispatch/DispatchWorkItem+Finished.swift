@@ -30,12 +30,17 @@ extension TaskOperation where Success == Void {
     ///   - workItem: The item. Old code can still cancel, await and observe the item. Only this operation may submit
     ///     it.
     ///   - queue: The Dispatch queue on which the item runs.
-    ///   - options: The options of the operation.
+    ///   - name: The name in messages and descriptions.
+    ///   - priority: See `OperationOptions.priority(_:)`.
+    ///   - dependencies: The operations that must finish first, with any outcome.
+    ///   - options: The other options.
     public convenience init(
-        _ workItem: DispatchWorkItem, on queue: DispatchQueue, _ options: OperationOptions = OperationOptions()
+        _ workItem: DispatchWorkItem, on queue: DispatchQueue,
+        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
+        _ options: OperationOptions = OperationOptions()
     ) {
         let shared = SharedWorkItem(item: workItem)
-        self.init(options) { () async throws -> Void in
+        self.init(name: name, priority: priority, dependencies: dependencies, options) { () async throws -> Void in
             try await shared.run(on: queue)
         }
     }

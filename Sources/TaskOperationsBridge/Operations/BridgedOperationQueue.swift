@@ -230,7 +230,7 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
 
     private static func taskQueueWidth(_ width: Int) -> Int {
         if width == OperationQueue.defaultMaxConcurrentOperationCount {
-            return .unlimited
+            return .max
         }
         if width < 0 { fatalError("maxConcurrentOperationCount is \(width); it must not be negative.") }
         return width

@@ -1,13 +1,17 @@
-internal import Foundation
-internal import TaskOperations
+public import Foundation
+public import TaskOperations
 internal import TaskOperationsExtras
 
 extension Foundation.Operation {
-    /// The operation of this library that is linked to this operation.
+    /// The operation of this library that finishes when this operation finishes. Other operations can depend on it:
     ///
-    /// If this is a proxy of an operation of this library, returns that operation. Otherwise returns the operation of
-    /// this operation's node.
-    var counterpart: AnyTaskOperation {
+    /// ```swift
+    /// queue.addOperation(dependencies: [scan.asTaskOperation]) { try await buildIndex() }
+    /// ```
+    ///
+    /// This operation may be in any state and on any queue. It may also be added to a queue later. If this operation is
+    /// the proxy of an operation of this library, the property returns that operation.
+    public var asTaskOperation: AnyTaskOperation {
         if let placeholder = self as? OperationStandIn { return placeholder.operation }
         let (node, operation) = LegacyNode.pair(for: self)
         if node.isForeign { node.watch() }
@@ -54,7 +58,7 @@ extension LegacyNode {
     ///
     /// - Throws: `TaskOperationError.dependencyCycle` or `TaskOperationError.alreadyStarted`.
     func mirrorDependencies(in operation: AnyTaskOperation) throws(TaskOperationError) {
-        let dependencies = legacy.unfinishedDependencies.map(\.counterpart)
+        let dependencies = legacy.unfinishedDependencies.map(\.asTaskOperation)
         let wanted = Set(dependencies.map { ObjectIdentifier($0) })
         let dropped = apply { state in
             let dropped = state.mirrored.subtracting(wanted)

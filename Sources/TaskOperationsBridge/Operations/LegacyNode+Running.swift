@@ -52,7 +52,7 @@ extension LegacyNode {
     private func waitUntilReady() async throws {
         let readiness = TaskOperation.placeholder(name: "isReady of \(legacy.title)")
         for dependency in legacy.unfinishedDependencies {
-            try? readiness.addDependency(dependency.counterpart)
+            try? readiness.addDependency(dependency.asTaskOperation)
         }
         let replaced = apply { state in
             defer { state.readiness = readiness }

@@ -9,7 +9,7 @@ extension Foundation.Operation {
     /// The report names the operations. The wait then lasts until one of the operations is cancelled.
     public func finished() async {
         if isFinished { return }
-        await reportingCycles { () throws(TaskOperationError) in try await self.counterpart.waitToTheEnd() }
+        await reportingCycles { () throws(TaskOperationError) in try await self.asTaskOperation.waitToTheEnd() }
         // A proxy finishes slightly later than its counterpart. So does an operation that is cancelled before its
         // start.
         if !isFinished { await LegacyNode.node(of: self).waitUntilFinished() }
@@ -59,7 +59,7 @@ extension AnyTaskOperation {
     ///   `TaskOperationError.alreadyStarted` if this operation has started or finished. If the call throws, no
     ///   dependency is added.
     public func addDependency(_ legacy: Foundation.Operation) throws(TaskOperationError) {
-        try addDependency(legacy.counterpart)
+        try addDependency(legacy.asTaskOperation)
     }
 
     /// Removes a dependency on a Foundation operation.

@@ -40,13 +40,6 @@ extension TaskOperationQueue {
     }
 }
 
-extension OperationOptions {
-    /// Adds dependencies on Foundation operations. They must finish, with any outcome, before the operation starts.
-    public static func legacyDependencies(_ dependencies: [Foundation.Operation]) -> OperationOptions {
-        .dependencies(dependencies.map(\.counterpart))
-    }
-}
-
 extension TaskOperationQueue {
     /// Adds claimed operations in one step.
     ///

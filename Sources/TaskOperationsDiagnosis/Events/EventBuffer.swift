@@ -2,32 +2,30 @@ import Synchronization
 import TaskOperations
 import TaskOperationsExtras
 
-/// Buffers the events of one or more queues for one task.
+/// Buffers the newest events of one queue or of all queues for one task.
 final class EventBuffer: TaskOperationObserver {
     fileprivate struct State: Sendable {
         var events = Deque<TaskOperationEvent>()
-        /// The numbers of events that were dropped before the first event and after the last one.
-        var missedBefore = 0
-        var missedAfter = 0
-        /// The number of queues that can still send events.
-        var sourceCount = 0
-        var isEnded = false
+        /// The number of events that describe the state at the beginning. They need no room.
+        var replayedCount = 0
+        /// The number of events that were dropped before the first event.
+        var missedCount = 0
+        var isEnded: Bool
         var waiter: WaitContinuation<Void>?
     }
 
-    private let policy: TaskOperationEvents.BufferingPolicy
+    private let limit: Int
+    private let endsWithQueue: Bool
     private let state: Lock<State>
 
-    /// - Parameter sourceCount: The number of queues that send events. The events end when all these queues are
-    ///   released.
-    init(_ policy: TaskOperationEvents.BufferingPolicy, sourceCount: Int) {
-        self.policy = policy
-        state = Lock(State(sourceCount: sourceCount, isEnded: sourceCount == 0))
+    init(newest limit: Int, endsWithQueue: Bool, isEnded: Bool = false) {
+        (self.limit, self.endsWithQueue) = (limit, endsWithQueue)
+        state = Lock(State(isEnded: isEnded))
     }
 
     func operationChanged(_ event: TaskOperationEvent) {
         let (waiter, dropped) = state.withLock { state in
-            let dropped = state.append(event, policy)
+            let dropped = state.append(event, limit: limit)
             return (state.waiter.take(), dropped)
         }
         extendLifetime(dropped)
@@ -35,16 +33,13 @@ final class EventBuffer: TaskOperationObserver {
     }
 
     func queueWasReleased(_ queue: QueueLabel) {
-        end { state in
-            state.sourceCount -= 1
-            if state.sourceCount == 0 { state.isEnded = true }
-        }
+        if endsWithQueue { end() }
     }
 
-    private func end(_ change: (inout State) -> Void) {
+    private func end() {
         let waiter = state.withLock { state in
-            change(&state)
-            return state.isEnded ? state.waiter.take() : nil
+            state.isEnded = true
+            return state.waiter.take()
         }
         if let waiter { InlineJobs.resume(waiter) }
     }
@@ -67,40 +62,33 @@ final class EventBuffer: TaskOperationObserver {
             }
             if !mustWait { continuation.resume() }
         } end: {
-            end { $0.isEnded = true }
+            end()
         }
     }
 }
 
 extension EventBuffer.State {
     /// Adds an event. Returns the event that is dropped for it; the caller releases that event after unlocking.
-    fileprivate mutating func append(
-        _ event: TaskOperationEvent, _ policy: TaskOperationEvents.BufferingPolicy
-    ) -> TaskOperationEvent? {
+    fileprivate mutating func append(_ event: TaskOperationEvent, limit: Int) -> TaskOperationEvent? {
         if isEnded { return event }
-        switch policy {
-        case .oldest(let limit) where events.count >= limit:
-            missedAfter += 1
-            return event
-        case .newest(let limit) where events.count >= limit:
-            missedBefore += 1
-            guard let first = events.popFirst() else { return event }
-            events.append(event)
-            return first
-        case .unbounded, .newest, .oldest:
-            var event = event
-            event.missedCount = missedAfter
-            missedAfter = 0
-            events.append(event)
-            return nil
-        }
+        if event.isReplayed { replayedCount += 1 }
+        let dropped = events.count - replayedCount >= limit ? removeFirst() : nil
+        if dropped != nil { missedCount += 1 }
+        events.append(event)
+        return dropped
     }
 
     /// Removes the first event, and sets the number of the events that were dropped before it.
     fileprivate mutating func takeFirst() -> TaskOperationEvent? {
-        guard var first = events.popFirst() else { return nil }
-        first.missedCount += missedBefore
-        missedBefore = 0
+        guard var first = removeFirst() else { return nil }
+        first.missedCount = missedCount
+        missedCount = 0
+        return first
+    }
+
+    private mutating func removeFirst() -> TaskOperationEvent? {
+        let first = events.popFirst()
+        if let first, first.isReplayed { replayedCount -= 1 }
         return first
     }
 }

@@ -2,29 +2,22 @@ public import TaskOperations
 
 /// The events of operations, as a sequence.
 ///
-/// The sequence begins with the state at the first call of `next()`; see `TaskOperationEvent.isReplayed`. It ends when
-/// the queues are released, or when the task is cancelled. You can iterate over it several times.
+/// An iteration first describes the present state; see `TaskOperationEvent.isReplayed`. It ends when the queue is
+/// released, or when the task is cancelled. You can iterate over the sequence several times.
 ///
 /// ```swift
 /// for await event in queue.events { print(event) }
 /// ```
+///
+/// If events occur faster than the consumer takes them, the sequence keeps the newest 1,000 events, in addition to those
+/// that describe the state at the beginning. `TaskOperationEvent.missedCount` is the number of events that were dropped
+/// before an event.
 public struct TaskOperationEvents: AsyncSequence, Sendable {
     public typealias Element = TaskOperationEvent
     public typealias Failure = Never
 
-    /// The rule for events that occur faster than the consumer takes them.
-    public enum BufferingPolicy: Sendable {
-        /// Keeps all events.
-        case unbounded
-        /// Keeps the given number of newest events. `TaskOperationEvent.missedCount` is the number of events dropped
-        /// before an event.
-        case newest(Int)
-        /// Keeps the given number of oldest events, and drops later events until there is room again.
-        case oldest(Int)
-    }
-
     fileprivate enum Source: Sendable {
-        case queues([WeakScheduler])
+        case queue(WeakScheduler)
         case all
     }
 
@@ -34,19 +27,21 @@ public struct TaskOperationEvents: AsyncSequence, Sendable {
     }
 
     private let source: Source
-    private let policy: BufferingPolicy
+    private let limit: Int
 
-    init(of schedulers: [Scheduler], _ policy: BufferingPolicy) {
-        source = .queues(schedulers.map { WeakScheduler(scheduler: $0) })
-        self.policy = policy
+    fileprivate init(_ source: Source, newest limit: Int = 1000) {
+        (self.source, self.limit) = (source, limit)
     }
 
-    init(ofAll policy: BufferingPolicy) {
-        source = .all
-        self.policy = policy
+    /// Returns the same events with a buffer of another size.
+    ///
+    /// - Parameter count: The number of newest events to keep; at least 1. `.max` keeps all events.
+    public func buffering(newest count: Int) -> TaskOperationEvents {
+        require(count > 0, "the limit of the buffer is \(count); it must be at least 1.")
+        return TaskOperationEvents(source, newest: count)
     }
 
-    public func makeAsyncIterator() -> Iterator { Iterator(EventSubscription(source, policy)) }
+    public func makeAsyncIterator() -> Iterator { Iterator(EventSubscription(source, newest: limit)) }
 
     /// An iterator over the events.
     public struct Iterator: AsyncIteratorProtocol {
@@ -64,24 +59,23 @@ public struct TaskOperationEvents: AsyncSequence, Sendable {
         let buffer: EventBuffer
         private let source: Source
 
-        init(_ source: Source, _ policy: BufferingPolicy) {
+        init(_ source: Source, newest limit: Int) {
             self.source = source
             switch source {
-            case .queues(let queues):
-                let schedulers = queues.compactMap(\.scheduler)
-                buffer = EventBuffer(policy, sourceCount: schedulers.count)
-                for scheduler in schedulers { scheduler.addObserver(buffer) }
+            case .queue(let queue):
+                let scheduler = queue.scheduler
+                buffer = EventBuffer(newest: limit, endsWithQueue: true, isEnded: scheduler == nil)
+                scheduler?.addObserver(buffer)
             case .all:
-                // One more than the current number of queues, because queues can be created later.
-                buffer = EventBuffer(policy, sourceCount: .max)
+                // Queues can be created later.
+                buffer = EventBuffer(newest: limit, endsWithQueue: false)
                 AllQueues.addObserver(buffer)
             }
         }
 
         deinit {
             switch source {
-            case .queues(let queues):
-                for queue in queues { queue.scheduler?.removeObserver(buffer) }
+            case .queue(let queue): queue.scheduler?.removeObserver(buffer)
             case .all: AllQueues.removeObserver(buffer)
             }
         }
@@ -89,44 +83,10 @@ public struct TaskOperationEvents: AsyncSequence, Sendable {
 }
 
 extension TaskOperationQueue {
-    /// The events of the queue's operations, as a sequence with an unbounded buffer.
-    public var events: TaskOperationEvents { events(buffering: .unbounded) }
+    /// The events of the queue's operations, as a sequence.
+    public var events: TaskOperationEvents { TaskOperationEvents(.queue(.init(scheduler: scheduler))) }
 
-    /// Returns the events of the queue's operations, as a sequence.
-    ///
-    /// - Parameter policy: The rule for events that occur faster than the consumer takes them. A limit is at least 1.
-    public func events(buffering policy: TaskOperationEvents.BufferingPolicy) -> TaskOperationEvents {
-        Self.events(of: [self], buffering: policy)
-    }
-
-    /// Returns the events of the operations of several queues, as a sequence. The events of each queue are in order.
-    ///
-    /// - Parameters:
-    ///   - queues: The queues.
-    ///   - policy: The rule for events that occur faster than the consumer takes them. A limit is at least 1.
-    public static func events(
-        of queues: [TaskOperationQueue], buffering policy: TaskOperationEvents.BufferingPolicy
-    ) -> TaskOperationEvents {
-        policy.check()
-        return TaskOperationEvents(of: Set(queues).map(\.scheduler), policy)
-    }
-
-    /// Returns the events of the operations on every queue of the process, as a sequence; see `observeAll`. The
+    /// The events of the operations on every queue of the process, as a sequence; see `addObserver` of this type. The
     /// sequence ends only when the task is cancelled.
-    ///
-    /// - Parameter policy: The rule for events that occur faster than the consumer takes them. A limit is at least 1.
-    public static func allEvents(buffering policy: TaskOperationEvents.BufferingPolicy) -> TaskOperationEvents {
-        policy.check()
-        return TaskOperationEvents(ofAll: policy)
-    }
-}
-
-extension TaskOperationEvents.BufferingPolicy {
-    fileprivate func check() {
-        switch self {
-        case .unbounded: break
-        case .newest(let limit), .oldest(let limit):
-            require(limit > 0, "the limit of the buffer is \(limit); it must be at least 1.")
-        }
-    }
+    public static var events: TaskOperationEvents { TaskOperationEvents(.all) }
 }

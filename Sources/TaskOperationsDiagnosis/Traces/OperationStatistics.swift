@@ -6,7 +6,7 @@ public import TaskOperations
 ///
 /// ```swift
 /// let statistics = OperationStatistics()
-/// TaskOperationQueue.observeAll(statistics)
+/// TaskOperationQueue.addObserver(statistics)
 /// …
 /// for queue in statistics.snapshot { print(queue.name, queue.executed.p99) }
 /// ```
@@ -40,7 +40,7 @@ public final class OperationStatistics: TaskOperationObserver {
         public internal(set) var cancelled = 0
         /// The number of operations that were dropped because the queue was full. They do not count as failed.
         public internal(set) var dropped = 0
-        /// The number of operations that were refused because of their expected waits, or because a limit had no room.
+        /// The number of operations that were refused because a limit had no room.
         /// They do not count as failed. In the groups of keys, operations that a limit had no room for are not counted.
         public internal(set) var refused = 0
         /// The number of attempts after the first attempts of operations.
@@ -76,13 +76,13 @@ public final class OperationStatistics: TaskOperationObserver {
     private let limit: AsyncSemaphore?
     private let state: Lock<State>
 
-    /// Creates statistics with a group for each queue. Pass them to `addObserver` or `observeAll`.
+    /// Creates statistics with a group for each queue. Pass them to `addObserver` of a queue or of `TaskOperationQueue`.
     public init() {
         limit = nil
         state = Lock(State())
     }
 
-    /// Creates statistics with a group for each key of a semaphore. Pass them to `addObserver` or `observeAll`.
+    /// Creates statistics with a group for each key of a semaphore. Pass them to `addObserver` of a queue or of `TaskOperationQueue`.
     ///
     /// Operations that take no permits of the semaphore, or take them without a key, are not counted. An operation that
     /// ended before the queue received it is not counted, either. Keys with equal texts are one group.
@@ -242,7 +242,7 @@ extension OperationStatistics.Operations {
         switch outcome {
         case .succeeded: group.succeeded += 1
         case .failed(TaskOperationError.dropped): group.dropped += 1
-        case .failed(TaskOperationError.overloaded), .failed(TaskOperationError.limitFull): group.refused += 1
+        case .failed(TaskOperationError.limitFull): group.refused += 1
         case .failed: group.failed += 1
         case .cancelled: group.cancelled += 1
         }

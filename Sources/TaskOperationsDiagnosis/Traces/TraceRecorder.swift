@@ -8,7 +8,7 @@ public import TaskOperations
 ///
 /// ```swift
 /// let recorder = try TraceRecorder(writingTo: URL(filePath: "trace.json"))
-/// queue.addObserver(recorder)            // or TaskOperationQueue.observeAll(recorder)
+/// queue.addObserver(recorder)            // or TaskOperationQueue.addObserver(recorder)
 /// …
 /// queue.removeObserver(recorder)
 /// try recorder.finish()

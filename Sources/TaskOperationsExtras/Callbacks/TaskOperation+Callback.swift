@@ -9,7 +9,7 @@ extension TaskOperation {
     /// called. It holds its permit during this time.
     ///
     /// ```swift
-    /// let page = TaskOperation<Data>(.name("page")) { completion in
+    /// let page = TaskOperation<Data>(name: "page") { completion in
     ///     let request = client.load(url) { data, error in completion(data, error) }
     ///     completion.onCancel { _ in request.cancel() }
     /// }
@@ -19,10 +19,17 @@ extension TaskOperation {
     /// completion is called, because the work is still in progress.
     ///
     /// - Parameters:
-    ///   - options: The options of the operation.
+    ///   - name: The name in messages and descriptions.
+    ///   - priority: See `OperationOptions.priority(_:)`.
+    ///   - dependencies: The operations that must finish first, with any outcome.
+    ///   - options: The other options.
     ///   - start: Starts the work. If it throws, the operation fails with that error.
-    public convenience init(_ options: OperationOptions = OperationOptions(), callback start: @escaping CallbackBody) {
-        self.init(options) { () async throws -> Success in
+    public convenience init(
+        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
+        _ options: OperationOptions = OperationOptions(),
+        callback start: @escaping CallbackBody
+    ) {
+        self.init(name: name, priority: priority, dependencies: dependencies, options) { () async throws -> Success in
             let call = PendingCallback<Success>("\(OperationLabel(AnyTaskOperation.current!))")
             call.begin(start)
             return try await call.value
@@ -34,13 +41,19 @@ extension TaskOperationQueue {
     /// Creates an operation for an API with a completion handler, and adds the operation to the queue.
     ///
     /// - Parameters:
-    ///   - options: The options of the operation.
+    ///   - name: The name in messages and descriptions.
+    ///   - priority: See `OperationOptions.priority(_:)`.
+    ///   - dependencies: The operations that must finish first, with any outcome.
+    ///   - options: The other options.
     ///   - start: Starts the work. If it throws, the operation fails with that error.
     @discardableResult
     public func addOperation<Success>(
-        _ options: OperationOptions = OperationOptions(), callback start: @escaping TaskOperation<Success>.CallbackBody
+        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
+        _ options: OperationOptions = OperationOptions(),
+        callback start: @escaping TaskOperation<Success>.CallbackBody
     ) -> TaskOperation<Success> {
-        let operation = TaskOperation(options, callback: start)
+        let operation = TaskOperation(
+            name: name, priority: priority, dependencies: dependencies, options, callback: start)
         addNew(operation)
         return operation
     }

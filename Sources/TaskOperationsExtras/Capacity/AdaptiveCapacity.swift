@@ -63,15 +63,14 @@ public final class AdaptiveCapacity: Sendable {
     /// lowered number.
     public var capacity: Int { state.withLock { $0.meter.control.capacity } }
 
-    /// The measured latency without load; nil if it is not known, or if the rule does not need it.
+    /// The measured latency without load; nil if it is not known.
     public var unloadedLatency: Duration? {
         state.withLock { $0.meter.control.baseline }.map { .seconds(min($0, 1e18)) }
     }
 
     /// Returns true for the errors of timeouts, which are the refusals of a system that is too slow.
     public static func isTimeout(_ error: any Error) -> Bool {
-        if case TaskOperationError.timedOut = error { return true }
-        return error is WaitTimeoutError
+        if case TaskOperationError.timedOut = error { true } else { false }
     }
 
     /// Measures a call of the other system. Use it in code that is not the body of a measured queue.
@@ -147,7 +146,7 @@ extension TaskOperationQueue {
     /// - Returns: The object that adapts the width. The queue keeps it.
     @discardableResult
     public func adaptCapacity(
-        within bounds: ClosedRange<Int>, by rule: CapacityRule = .gradient(),
+        within bounds: ClosedRange<Int>, by rule: CapacityRule = CapacityRule(),
         clock: any Clock<Duration> = ContinuousClock(),
         isRefusal: @escaping @Sendable (any Error) -> Bool = AdaptiveCapacity.isTimeout
     ) -> AdaptiveCapacity {
@@ -174,7 +173,7 @@ extension AsyncSemaphore {
     ///     do.
     /// - Returns: The object that adapts the capacity.
     public func adaptCapacity(
-        within bounds: ClosedRange<Int>, by rule: CapacityRule = .gradient(),
+        within bounds: ClosedRange<Int>, by rule: CapacityRule = CapacityRule(),
         clock: any Clock<Duration> = ContinuousClock(),
         isRefusal: @escaping @Sendable (any Error) -> Bool = AdaptiveCapacity.isTimeout
     ) -> AdaptiveCapacity {

@@ -10,7 +10,7 @@ struct CapacityWindow: Hashable, Sendable {
     var peak: Int
 }
 
-/// Computes a capacity, window by window, as a `CapacityRule` requires. It is a pure value without a clock or a lock.
+/// Computes a capacity, window by window, as its `CapacityRule` requires. It is a pure value without a clock or a lock.
 ///
 /// The capacity always is within the bounds. All numbers remain finite, because latencies enter quotients only, whose
 /// range is limited.
@@ -54,16 +54,10 @@ package struct CapacityControl: Sendable {
     mutating func advance(_ window: CapacityWindow) {
         if window.refused > rule.toleratedRefusals { return decrease() }
         guard let latency = window.latency else { return }
-        switch rule.method {
-        case .aimd(let increase, let latencyLimit):
-            if let latencyLimit, latency > latencyLimit.inSeconds { return decrease() }
-            if window.peak >= capacity { setLimit(limit + Double(increase)) }
-        case .gradient(let gradient):
-            if let probe {
-                advance(probe, latency, gradient)
-            } else {
-                follow(latency, peak: window.peak, gradient)
-            }
+        if let probe {
+            advance(probe, latency)
+        } else {
+            follow(latency, peak: window.peak)
         }
     }
 
@@ -85,31 +79,31 @@ package struct CapacityControl: Sendable {
 // MARK: - The gradient
 
 extension CapacityControl {
-    private mutating func follow(_ latency: Double, peak: Int, _ gradient: CapacityRule.Gradient) {
+    private mutating func follow(_ latency: Double, peak: Int) {
         // A capacity above the number of operations has no effect, so a measurement begins at this number.
-        func measure() { lower(Probe(latency: latency, above: min(limit, Double(peak))), gradient) }
+        func measure() { lower(Probe(latency: latency, above: min(limit, Double(peak)))) }
         guard let baseline else { return measure() }
         // The other system has become faster.
         if latency < 0.7 * baseline { return measure() }
         let factor = min(max(baseline / latency, 0.5), 1)
-        let change = limit * (factor * (1 + gradient.headroom) - 1)
-        if change < 0 || peak >= capacity { setLimit(limit + gradient.smoothing * change) }
+        let change = limit * (factor * (1 + rule.headroom) - 1)
+        if change < 0 || peak >= capacity { setLimit(limit + rule.smoothing * change) }
         windowsSinceProbe += 1
-        if windowsSinceProbe >= gradient.probeInterval || limit < 0.6 * limitAtProbe { measure() }
+        if windowsSinceProbe >= max(10, rule.probeInterval) || limit < 0.6 * limitAtProbe { measure() }
     }
 
     private func lowered(_ limit: Double) -> Double { max(Double(bounds.lowerBound), limit * 0.7) }
 
     /// Lowers the capacity for a window. If that is impossible, the last latency is the result.
-    private mutating func lower(_ probe: Probe, _ gradient: CapacityRule.Gradient) {
+    private mutating func lower(_ probe: Probe) {
         if wholeCapacity(lowered(probe.above)) >= wholeCapacity(probe.above) {
-            return end(probe, latency: probe.latency, gradient)
+            return end(probe, latency: probe.latency)
         }
         self.probe = probe
     }
 
     /// Ends a measurement if the latency has not decreased with the capacity; otherwise lowers the capacity again.
-    private mutating func advance(_ probe: Probe, _ latency: Double, _ gradient: CapacityRule.Gradient) {
+    private mutating func advance(_ probe: Probe, _ latency: Double) {
         let limit = lowered(probe.above)
         let ratio = Double(wholeCapacity(limit)) / Double(wholeCapacity(probe.above))
         var next = Probe(latency: latency, above: limit, wasLoaded: probe.wasLoaded)
@@ -117,15 +111,15 @@ extension CapacityControl {
         // instead, the load has changed during the measurement.
         if latency / probe.latency < (1 + ratio) / 2 || latency / probe.latency > 1.15 {
             next.wasLoaded = true
-            return lower(next, gradient)
+            return lower(next)
         }
         next.steadyFrom = probe.steadyFrom ?? probe.above
-        if probe.steadyFrom != nil { return end(next, latency: (probe.latency + latency) / 2, gradient) }
-        if isNearBaseline(latency) { return end(next, latency: latency, gradient) }
+        if probe.steadyFrom != nil { return end(next, latency: (probe.latency + latency) / 2) }
+        if isNearBaseline(latency) { return end(next, latency: latency) }
         // If the load began in the window before the measurement, the queue of the other system was short for a part of
         // that window. The latency was then lower than the one that belongs to the capacity, and seems not to decrease.
         // The next comparison does not contain that window.
-        lower(next, gradient)
+        lower(next)
     }
 
     private func isNearBaseline(_ latency: Double) -> Bool {
@@ -133,14 +127,14 @@ extension CapacityControl {
         return latency / baseline > 0.75 && latency / baseline < 1.33
     }
 
-    private mutating func end(_ probe: Probe, latency: Double, _ gradient: CapacityRule.Gradient) {
+    private mutating func end(_ probe: Probe, latency: Double) {
         if let baseline, isNearBaseline(latency) {
             self.baseline = (baseline + latency) / 2
         } else {
             baseline = latency
         }
         if probe.wasLoaded, let steadyFrom = probe.steadyFrom {
-            setLimit(min(limit, steadyFrom * (1 + gradient.headroom)))
+            setLimit(min(limit, steadyFrom * (1 + rule.headroom)))
         }
         self.probe = nil
         windowsSinceProbe = 0

@@ -4,7 +4,7 @@ public import TaskOperations
 /// can be added to the group while it runs.
 ///
 /// ```swift
-/// let album = queue.addGroup(.name("album"), maxConcurrentOperationCount: 4) { album in
+/// let album = queue.addGroup(name: "album", maxConcurrentOperationCount: 4) { album in
 ///     let pages = album.addOperation { try await fetchIndex() }
 ///     album.addOperation(after: pages) { pages in
 ///         for page in pages { album.addOperation { try await store(page) } }
@@ -110,7 +110,7 @@ public final class TaskOperationGroup: Sendable {
     ///   - name: The name in messages and descriptions.
     ///   - priority: The priority. The default is the current priority of the group.
     ///   - dependencies: Operations that must finish first, with any outcome.
-    ///   - options: The other options. An option replaces the argument of the same name.
+    ///   - options: The other options.
     ///   - body: The work.
     @discardableResult
     public func addOperation<Success>(

@@ -6,7 +6,7 @@ extension TaskOperationQueue {
     /// `TaskOperationGroup`.
     ///
     /// ```swift
-    /// let sync = queue.addGroup(.name("sync"), failures: .collect) { sync in
+    /// let sync = queue.addGroup(name: "sync", failures: .collect) { sync in
     ///     for account in accounts { sync.addOperation(name: account.name) { try await account.sync() } }
     /// }
     /// ```

@@ -67,7 +67,7 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
     ///   - name: The name of a new operation in messages and descriptions.
     ///   - priority: The priority of the request. The default is the priority of the queue's defaults, or `.medium`.
     ///   - dependencies: The operations that must finish before a new operation starts, with any outcome.
-    ///   - options: The other options of a new operation. An option replaces the argument of the same name.
+    ///   - options: The other options of a new operation.
     ///   - existing: The rule for a key that has an operation already.
     ///   - pause: The pause between the addition of a new operation and its start. If the request gives its body to an
     ///     existing operation that still pauses, that pause begins again. A duration that is not positive means no
@@ -81,11 +81,11 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
         _ options: OperationOptions = OperationOptions(), existing: ExistingOperation = .join,
         settling pause: Duration = .zero, body: @escaping TaskOperation<Value>.Body
     ) -> KeyedRequest<Value> {
-        let options = options.with(name, priority, dependencies)
+        let options = options.with(priority)
         let values = options.values
         let settling = SettlingPause.make(of: pause)
         return request(key, at: values.level ?? defaultLevel, existing, settling, body) { box in
-            TaskOperation(options.after(settling)) { try await box!.run() }
+            TaskOperation(name: name, dependencies: dependencies.and(settling), options) { try await box!.run() }
         } add: { operation in
             queue.addNew(operation)
         } settle: { settling in
@@ -237,7 +237,7 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
     ///   - name: The name of a new operation in messages and descriptions.
     ///   - priority: The priority of the request. The default is the priority of the queue's defaults, or `.medium`.
     ///   - dependencies: The operations that must finish before a new operation starts, with any outcome.
-    ///   - options: The other options of a new operation. An option replaces the argument of the same name.
+    ///   - options: The other options of a new operation.
     ///   - existing: The rule for a key that has an operation already.
     ///   - pause: The pause between the addition of a new operation and its start.
     ///   - body: The body of a new operation, or the new body of an existing one.
@@ -248,8 +248,10 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
         _ options: OperationOptions = OperationOptions(), existing: ExistingOperation = .join,
         settling pause: Duration = .zero, body: @escaping TaskOperation<Value>.Body
     ) async throws -> Value {
-        let options = options.with(name, priority, dependencies)
-        return try await request(key, options, existing: existing, settling: pause, body: body).valueOfCaller
+        try await request(
+            key, name: name, priority: priority, dependencies: dependencies, options, existing: existing,
+            settling: pause, body: body
+        ).valueOfCaller
     }
 
     /// Requests a key, creates the operation with a closure, and waits for the value. Cancelling the calling task

@@ -64,7 +64,7 @@ public final class SerialOperations<Key: Hashable & Sendable>: Sendable {
     ///   - name: The name in messages and descriptions.
     ///   - priority: See `OperationOptions.priority(_:)`.
     ///   - dependencies: More operations that must finish first, with any outcome.
-    ///   - options: The other options. An option replaces the argument of the same name.
+    ///   - options: The other options.
     ///   - body: The work.
     @discardableResult
     public func addOperation<Success>(

@@ -5,7 +5,7 @@ extension TaskOperationQueue {
     /// barriers and suspension apply to each round. A round begins after the previous round has ended.
     ///
     /// ```swift
-    /// let refresh = queue.addRepeating(.name("refresh"), every: .seconds(60)) { try await model.refresh() }
+    /// let refresh = queue.addRepeating(name: "refresh", every: .seconds(60)) { try await model.refresh() }
     /// refresh.cancel()
     /// ```
     ///
@@ -49,14 +49,14 @@ extension TaskOperationQueue {
     ) -> TaskOperation<Void> {
         require(interval > .zero, "every is \(interval); it must be positive.")
         if let times { require(times >= 1, "times is \(times); it must be at least 1. Pass nil for no limit.") }
-        let options = options.with(name, priority, dependencies)
+        let options = options.with(priority)
         let rounds = Rounds(
-            options: options, schedule: RepetitionSchedule(every: interval, missed: missed), scheduler: scheduler,
+            name: name, dependencies: dependencies, options: options,
+            schedule: RepetitionSchedule(every: interval, missed: missed), scheduler: scheduler,
             body: body)
         let first = rounds.round()
         addNew(first)
-        let values = options.values
-        let repetition = TaskOperation(name: values.name, priority: values.level?.taskPriority) {
+        let repetition = TaskOperation(name: name, priority: options.values.level?.taskPriority) {
             try await rounds.run(first, times: times ?? .max)
         }
         // If the repetition is cancelled before its body begins, the body does not cancel the first round.
@@ -67,6 +67,8 @@ extension TaskOperationQueue {
 }
 
 private struct Rounds: Sendable {
+    private let name: String?
+    private let dependencies: [AnyTaskOperation]
     private let options: OperationOptions
     private var schedule: RepetitionSchedule
     /// The time at which the first round is due.
@@ -76,11 +78,12 @@ private struct Rounds: Sendable {
     private let body: @Sendable () async throws -> Void
 
     init(
-        options: OperationOptions, schedule: RepetitionSchedule, scheduler: Scheduler,
+        name: String?, dependencies: [AnyTaskOperation], options: OperationOptions, schedule: RepetitionSchedule,
+        scheduler: Scheduler,
         body: @escaping @Sendable () async throws -> Void
     ) {
         let values = options.values
-        self.options = options
+        (self.name, self.dependencies, self.options) = (name, dependencies, options)
         self.schedule = schedule
         face = ClockFace(values.body.clock)
         start = max(values.delay?.remaining ?? .zero, .zero).saturated
@@ -92,7 +95,11 @@ private struct Rounds: Sendable {
     private var due: Duration { start + schedule.due }
 
     /// Creates a round that is due at the next due time.
-    func round() -> TaskOperation<Void> { TaskOperation([options, .delay(due - face.now)], body: body) }
+    func round() -> TaskOperation<Void> { round(after: due - face.now) }
+
+    private func round(after delay: Duration) -> TaskOperation<Void> {
+        TaskOperation(name: name, dependencies: dependencies, [options, .delay(delay)], body: body)
+    }
 
     /// Waits for the end of each round, and adds the next round.
     consuming func run(_ first: TaskOperation<Void>, times: Int) async throws {
@@ -132,7 +139,7 @@ private struct Rounds: Sendable {
     /// Waits for room in the queue, and adds a round that is due. Returns nil if refused rounds are skipped.
     private func addWaitingForRoom() async throws -> TaskOperation<Void>? {
         guard schedule.missed == .catchUp, let scheduler else { return nil }
-        let round = TaskOperation([options, .delay(.zero)], body: body)
+        let round = round(after: .zero)
         do {
             try await withTaskCancellationHandler {
                 try await scheduler.submitWaitingForRoom(round)
@@ -163,8 +170,7 @@ extension TaskOperationError {
     /// Whether the queue or a limit refused or dropped an operation, which can be added later.
     fileprivate func isRefusal(of operation: AnyTaskOperation) -> Bool {
         switch self {
-        case .queueFull(let label, _), .dropped(let label, _), .overloaded(let label, _, _),
-            .limitFull(let label, _, _):
+        case .queueFull(let label, _), .dropped(let label, _), .limitFull(let label, _, _):
             label.isLabel(of: operation)
         case .dependencyCycle, .waitCycle, .alreadyAdded, .alreadyStarted, .bodyNotCalled, .notReady,
             .dependencyFailed, .queueShutDown, .weightExceedsCapacity, .startTimedOut, .timedOut:

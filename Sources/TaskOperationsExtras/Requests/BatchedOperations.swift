@@ -46,6 +46,7 @@ public final class BatchedOperations<Input: Sendable, Value: Sendable>: Sendable
     private let queue: TaskOperationQueue
     private let maxCount: Int
     private let pause: Duration
+    private let name: String?
     private let options: OperationOptions
     private let body: Body
     /// The batch that accepts inputs; nil if there is none.
@@ -59,16 +60,18 @@ public final class BatchedOperations<Input: Sendable, Value: Sendable>: Sendable
     ///   - pause: The time for which a batch collects inputs after its first one. A duration that is not positive adds
     ///     no pause: a batch then collects inputs only while the queue has no permit for it. The clock of the options
     ///     measures the time.
+    ///   - name: The name of the operations in messages and descriptions.
     ///   - options: The options of the operations. A retry policy runs the body again with the same inputs.
     ///   - body: The work of a batch.
     public init(
         queue: TaskOperationQueue, maxCount: Int, collecting pause: Duration = .zero,
-        options: OperationOptions = OperationOptions(), body: @escaping Body
+        name: String? = nil, options: OperationOptions = OperationOptions(), body: @escaping Body
     ) {
         require(maxCount >= 1, "maxCount is \(maxCount); it must be at least 1.")
         self.queue = queue
         self.maxCount = maxCount
         self.pause = pause
+        self.name = name
         self.options = options
         self.body = body
     }
@@ -135,7 +138,8 @@ public final class BatchedOperations<Input: Sendable, Value: Sendable>: Sendable
     private func entry(for input: Input) -> Entry {
         let batch = Batch(input)
         let pause = SettlingPause.make(of: pause)
-        let operation = TaskOperation<Results>(options.after(pause)) { [body] in
+        let operation = TaskOperation<Results>(name: name, dependencies: [AnyTaskOperation]().and(pause), options) {
+            [body] in
             let (inputs, tickets) = try batch.begin()
             let results = try await body(inputs)
             if results.count != inputs.count {

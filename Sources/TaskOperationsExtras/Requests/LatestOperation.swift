@@ -69,7 +69,7 @@ public final class LatestOperation {
     ///   - name: The name of the operation in messages and descriptions.
     ///   - priority: See `OperationOptions.priority(_:)`.
     ///   - dependencies: The operations that must finish first, with any outcome.
-    ///   - options: The other options. An option replaces the argument of the same name.
+    ///   - options: The other options.
     ///   - body: The work. It does not run on the main actor, unless the closure is isolated to it.
     ///   - deliver: Receives the outcome of the operation, on the main actor, unless a newer `start` or `cancel()` came
     ///     before. `isRunning` is then already false. The outcome is `CancellationError` only if the operation was
@@ -83,7 +83,8 @@ public final class LatestOperation {
         deliver: @escaping @MainActor (Result<Value, any Error>) -> Void
     ) -> TaskOperation<Value> {
         let pause = SettlingPause.make(of: pause)
-        let operation = TaskOperation<Value>(options.with(name, priority, dependencies).after(pause), body: body)
+        let operation = TaskOperation<Value>(
+            name: name, priority: priority, dependencies: dependencies.and(pause), options, body: body)
         let identity = ObjectIdentifier(operation)
         operation.whenFinished { [weak self] result in self?.deliver(result, of: identity, to: deliver) }
         replaceCurrent(by: Run(operation: operation, pause: pause))?.cancel()

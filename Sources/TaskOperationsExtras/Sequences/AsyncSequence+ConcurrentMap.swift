@@ -22,6 +22,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// - Parameters:
     ///   - queue: The queue that runs each call as an operation. The queue's width, limits and priorities apply. If it
     ///     is nil, calls run where child tasks of the iterating task would run.
+    ///   - name: The name of the operations in messages and descriptions.
     ///   - options: The options of the operations. The default priority is the priority of the iterating task.
     ///   - maxConcurrentOperationCount: The maximum number of calls that are running or have an untaken result. It must
     ///     be at least 1. The default is the width of the queue. Without a queue, the default is the number of
@@ -30,13 +31,13 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///   - transform: The function to call with each element.
     /// - Returns: The sequence of the results.
     public func concurrentMap<Value: Sendable>(
-        on queue: TaskOperationQueue? = nil, options: OperationOptions = OperationOptions(),
+        on queue: TaskOperationQueue? = nil, name: String? = nil, options: OperationOptions = OperationOptions(),
         maxConcurrentOperationCount: Int? = nil, order: ResultOrder = .input,
         _ transform: @escaping @Sendable (Element) async throws -> Value
     ) -> some AsyncSequence<Value, any Error> & Sendable {
         if let maxConcurrentOperationCount { checkCount(maxConcurrentOperationCount, "maxConcurrentOperationCount") }
         return ConcurrentMapSequence(
-            base: self, queue: queue, options: options, width: maxConcurrentOperationCount, order: order,
+            base: self, queue: queue, name: name, options: options, width: maxConcurrentOperationCount, order: order,
             transform: transform)
     }
 
@@ -48,6 +49,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// - Parameters:
     ///   - queue: The queue that runs each call as an operation. The queue's width, limits and priorities apply. If it
     ///     is nil, calls run where child tasks of the calling task would run.
+    ///   - name: The name of the operations in messages and descriptions.
     ///   - options: The options of the operations. The default priority is the priority of the calling task.
     ///   - maxConcurrentOperationCount: The maximum number of calls at once, at least 1. The default is the width of
     ///     the queue. Without a queue, the default is the number of processors.
@@ -56,13 +58,13 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///   - `CancellationError` if the task is cancelled before all calls have ended.
     ///   - `TaskOperationError.waitCycle` if the calling body waits for operations that cannot end before the body.
     public func concurrentForEach(
-        on queue: TaskOperationQueue? = nil, options: OperationOptions = OperationOptions(),
+        on queue: TaskOperationQueue? = nil, name: String? = nil, options: OperationOptions = OperationOptions(),
         maxConcurrentOperationCount: Int? = nil,
         _ body: @escaping @Sendable (Element) async throws -> Void
     ) async throws {
         let results = concurrentMap(
-            on: queue, options: options, maxConcurrentOperationCount: maxConcurrentOperationCount, order: .completion,
-            body)
+            on: queue, name: name, options: options, maxConcurrentOperationCount: maxConcurrentOperationCount,
+            order: .completion, body)
         for try await _ in results {}
     }
 }
@@ -74,6 +76,7 @@ where Base.Element: Sendable {
 
     let base: Base
     let queue: TaskOperationQueue?
+    let name: String?
     let options: OperationOptions
     let width: Int?
     let order: ResultOrder
@@ -101,19 +104,20 @@ where Base.Element: Sendable {
         let own = TaskOperationQueue(
             .init(
                 name: "concurrentMap",
-                maxConcurrentOperationCount: .unlimited,
+                maxConcurrentOperationCount: .max,
                 executor: queue?.scheduler.bodyExecutor ?? preferredTaskExecutor()))
         let width = self.width ?? self.queue?.usableWidth ?? TaskOperationQueue.defaultMaxConcurrentOperationCount
         let buffer = ResultBuffer<Value>(on: queue ?? own, order: order, limit: width, cancelsRestOnFailure: true)
         let priority = Task.currentPriority
         let producer = TaskOperation<Void>(name: "elements of concurrentMap", priority: priority) {
-            [base, transform, options] in
+            [base, transform, name, options] in
             var iterator = base.makeAsyncIterator()
             while true {
                 try await buffer.waitForRoom(isProducer: true)
                 guard let element = try await iterator.next() else { return }
                 buffer.add(
-                    TaskOperation([.priority(priority), options]) { try await transform(element) }, hasRoom: true)
+                    TaskOperation(name: name, priority: priority, options) { try await transform(element) },
+                    hasRoom: true)
             }
         }
         buffer.start(producer: producer, on: own)

@@ -97,6 +97,7 @@ extension Sequence where Element: Sendable {
     ///
     /// - Parameters:
     ///   - queue: The queue that runs the operations.
+    ///   - name: The name of the operations in messages and descriptions.
     ///   - options: The options of the operations. The default priority is the priority of the calling task.
     ///   - width: The maximum number of unfinished operations, at least 1. The default is the width of the queue.
     ///   - isolation: The actor to which this method is isolated. The default is the actor of the caller.
@@ -106,13 +107,13 @@ extension Sequence where Element: Sendable {
     ///   - `CancellationError` if an operation is cancelled before its start.
     ///   - `TaskOperationError.waitCycle` if the calling body waits for operations that cannot end before the body.
     public func concurrentMap<Value: Sendable>(
-        on queue: TaskOperationQueue, options: OperationOptions = OperationOptions(),
+        on queue: TaskOperationQueue, name: String? = nil, options: OperationOptions = OperationOptions(),
         maxConcurrentOperationCount width: Int? = nil,
         isolation: isolated (any Actor)? = #isolation,
         _ transform: @escaping @Sendable (Element) async throws -> Value
     ) async throws -> [Value] {
         var values = IndexedValues<Value>()
-        try await callConcurrently(on: queue, options, width, transform) { values[$0] = $1 }
+        try await callConcurrently(on: queue, name, options, width, transform) { values[$0] = $1 }
         return values.all
     }
 
@@ -121,22 +122,23 @@ extension Sequence where Element: Sendable {
     ///
     /// - Parameters:
     ///   - queue: The queue that runs the operations.
+    ///   - name: The name of the operations in messages and descriptions.
     ///   - options: The options of the operations. The default priority is the priority of the calling task.
     ///   - width: The maximum number of unfinished operations, at least 1. The default is the width of the queue.
     ///   - isolation: The actor to which this method is isolated. The default is the actor of the caller.
     ///   - body: The function to call with each element.
     /// - Throws: The errors of `concurrentMap`.
     public func concurrentForEach(
-        on queue: TaskOperationQueue, options: OperationOptions = OperationOptions(),
+        on queue: TaskOperationQueue, name: String? = nil, options: OperationOptions = OperationOptions(),
         maxConcurrentOperationCount width: Int? = nil,
         isolation: isolated (any Actor)? = #isolation,
         _ body: @escaping @Sendable (Element) async throws -> Void
     ) async throws {
-        try await callConcurrently(on: queue, options, width, body) { _, _ in }
+        try await callConcurrently(on: queue, name, options, width, body) { _, _ in }
     }
 
     private func callConcurrently<Value: Sendable>(
-        on queue: TaskOperationQueue, _ options: OperationOptions, _ width: Int?,
+        on queue: TaskOperationQueue, _ name: String?, _ options: OperationOptions, _ width: Int?,
         isolation: isolated (any Actor)? = #isolation,
         _ work: @escaping @Sendable (Element) async throws -> Value, receive: (Int, Value) -> Void
     ) async throws {
@@ -148,7 +150,8 @@ extension Sequence where Element: Sendable {
         while true {
             while buffer.count < width, !buffer.hasFailed, let (index, element) = iterator.next() {
                 buffer.add(
-                    TaskOperation([.priority(priority), options]) { (index, try await work(element)) }, hasRoom: true)
+                    TaskOperation(name: name, priority: priority, options) { (index, try await work(element)) },
+                    hasRoom: true)
             }
             guard let (index, value) = try await results.next() else { return }
             receive(index, value)

@@ -57,7 +57,7 @@ extension TaskOperationResults {
     ///   - name: The name in messages and descriptions.
     ///   - priority: See `OperationOptions.priority(_:)`.
     ///   - dependencies: The operations that must finish first, with any outcome.
-    ///   - options: The other options. An option replaces the argument of the same name.
+    ///   - options: The other options.
     ///   - queue: The queue of the operation; nil for the queue of these results.
     ///   - body: The work.
     @discardableResult
@@ -87,7 +87,7 @@ extension TaskOperationResults {
     ///   - name: The name in messages and descriptions.
     ///   - priority: See `OperationOptions.priority(_:)`.
     ///   - dependencies: The operations that must finish first, with any outcome.
-    ///   - options: The other options. An option replaces the argument of the same name.
+    ///   - options: The other options.
     ///   - body: The work.
     /// - Throws: `CancellationError` if the task is cancelled during the wait.
     @discardableResult

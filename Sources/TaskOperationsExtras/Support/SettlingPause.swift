@@ -39,9 +39,7 @@ final class SettlingPause: Sendable {
     }
 }
 
-extension OperationOptions {
-    /// The options of an operation that starts after a pause, if there is one.
-    func after(_ pause: SettlingPause?) -> OperationOptions {
-        pause.map { [self, .dependencies([$0.end])] } ?? self
-    }
+extension [AnyTaskOperation] {
+    /// The dependencies of an operation that starts after a pause, if there is one.
+    func and(_ pause: SettlingPause?) -> [AnyTaskOperation] { pause.map { self + [$0.end] } ?? self }
 }

@@ -122,9 +122,9 @@ extension AsyncGroup {
     /// - Parameters:
     ///   - timeout: The maximum duration of the wait.
     ///   - clock: The clock that measures the duration.
-    /// - Throws: `WaitTimeoutError` if the time is up before the group is empty. `CancellationError` if the task is
-    ///   cancelled before the group is empty. `TaskOperationError.waitCycle` if the group contains an operation that
-    ///   waits for the calling body.
+    /// - Throws: `TaskOperationError.timedOut` if the time is up before the group is empty. `CancellationError` if the
+    ///   task is cancelled before the group is empty. `TaskOperationError.waitCycle` if the group contains an operation
+    ///   that waits for the calling body.
     public func wait(timeout: Duration, clock: any Clock<Duration> = ContinuousClock()) async throws {
         let end = Promise<Result<Void, any Error>>()
         let number = whenEmpty { end.provide(.success(())) }
@@ -135,7 +135,8 @@ extension AsyncGroup {
                 try await withTimeoutHandler(timeout, clock: clock) {
                     try await end.value.get()
                 } onTimeout: {
-                    end.provide(.failure(WaitTimeoutError("an AsyncGroup to be empty", timeout: timeout)))
+                    end.provide(
+                        .failure(TaskOperationError.timedOut(.wait(for: "an AsyncGroup to be empty"), after: timeout)))
                 }
             }
         }

@@ -16,7 +16,7 @@ struct TourRecording {
         }
         let url = pictures.trace.map { URL(filePath: $0) } ?? Self.temporaryFile
         let recorder = try TraceRecorder(writingTo: url)
-        TaskOperationQueue.observeAll(recorder)
+        TaskOperationQueue.addObserver(recorder)
         (self.recorder, trace) = (recorder, url)
     }
 
@@ -27,7 +27,7 @@ struct TourRecording {
     /// Writes the remaining events of the trace, and the timeline.
     func finish() throws {
         guard let recorder, let trace else { return }
-        TaskOperationQueue.stopObservingAll(recorder)
+        TaskOperationQueue.removeObserver(recorder)
         try recorder.finish()
         if let timeline = pictures.timeline {
             try Trace(contentsOf: trace).timelineSVG().write(toFile: timeline, atomically: true, encoding: .utf8)

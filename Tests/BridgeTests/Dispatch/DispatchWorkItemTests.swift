@@ -37,7 +37,7 @@ struct DispatchWorkItemTests {
         let item = DispatchWorkItem { @Sendable in labels.record(MarkedQueue.current) }
         let notified = Gate()
         item.notify(queue: queue) { @Sendable in Task { await notified.pass() } }
-        let operation = TaskOperation(item, on: marked.queue, .name("item"))
+        let operation = TaskOperation(item, on: marked.queue, name: "item")
         let dependent = TaskOperation(dependencies: [operation]) { labels.events.count }
         try TaskOperationQueue().addOperations([dependent, operation])
         #expect(try await dependent.value == 1)

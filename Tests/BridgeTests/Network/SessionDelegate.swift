@@ -2,6 +2,7 @@ import Foundation
 import TaskOperations
 import TaskOperationsBridge
 import TaskOperationsTesting
+import TestSupport
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking

@@ -25,7 +25,7 @@ struct URLSessionCallbackTests {
 
     /// The wrapper that a migrated code base needs only once.
     private func download(_ url: URL, with session: URLSession) -> TaskOperation<Data> {
-        queue.addOperation(.name(url.path)) { completion in
+        queue.addOperation(name: url.path) { completion in
             let task = session.dataTask(with: url) { data, response, error in
                 if let status = (response as? HTTPURLResponse)?.statusCode, status >= 400 {
                     return completion(throwing: URLError(.badServerResponse))

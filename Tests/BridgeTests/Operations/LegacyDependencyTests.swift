@@ -15,7 +15,7 @@ struct LegacyDependencyTests {
         legacyQueue.isSuspended = true
         legacyQueue.addOperation(legacy)
         let queue = TaskOperationQueue()
-        let operation = queue.addOperation(.legacyDependencies([legacy])) { events.record("ours") }
+        let operation = queue.addOperation(dependencies: [legacy.asTaskOperation]) { events.record("ours") }
         #expect(operation.state == .waiting)
         legacyQueue.isSuspended = false
         try await operation.value

@@ -183,7 +183,7 @@ struct LegacyRefusalTests {
         for isForFoundation in [true, false] {
             let queue = TaskOperationQueue(.init(isSuspended: true))
             let legacy = BlockOperation {}
-            queue.addOperation(.legacyDependencies([legacy])) {}
+            queue.addOperation(dependencies: [legacy.asTaskOperation]) {}
             queue.addBarrier {}
             #expect(throws: TaskOperationError.self) { try queue.addOperation(legacy) }
             if isForFoundation {

@@ -120,7 +120,7 @@ struct LegacyBusyPlaceTests {
         for legacy in legacies { queue.addOperation(legacy) }
         let ours = queue.taskQueue.addOperation { Issue.record("a cancelled operation ran") }
         ours.addCompletionHandler {}
-        let dependents = legacies.map { elsewhere.addOperation(.legacyDependencies([$0])) {} }
+        let dependents = legacies.map { elsewhere.addOperation(dependencies: [$0.asTaskOperation]) {} }
         let legacyDependent = BlockOperation {}
         legacyDependent.addDependency(legacies[0])
         OperationQueue().addOperation(legacyDependent)

@@ -18,7 +18,7 @@ struct ObservationTests {
         let (clock, queue) = (ManualClock(), TaskOperationQueue(name: "queue"))
         let legacy = BlockOperation {}
         legacy.name = "legacy"
-        let waiting = queue.addOperation(.legacyDependencies([legacy])) {}
+        let waiting = queue.addOperation(dependencies: [legacy.asTaskOperation]) {}
         var reports = queue.stalls(longerThan: .seconds(10), clock: clock).makeAsyncIterator()
         await clock.waitForSleepers(1)
         clock.advance(by: .seconds(10))

@@ -44,10 +44,10 @@ struct CallbackOperationTests {
 
     @Test("a closure with a parameter makes a callback operation")
     func trailingClosure() async throws {
-        let operation = TaskOperation<Int>(.name("answer")) { completion in completion(returning: 42) }
+        let operation = TaskOperation<Int>(name: "answer") { completion in completion(returning: 42) }
         try operation.start()
         #expect(try await operation.value == 42)
-        let added: TaskOperation<Int> = queue.addOperation(.name("answer")) { completion in
+        let added: TaskOperation<Int> = queue.addOperation(name: "answer") { completion in
             let answer = 43
             completion(returning: answer)
         }
@@ -207,7 +207,7 @@ extension CallbackOperationTests {
     @Test("a second call is ignored, and reported once with the operation's name")
     func calledTwice() async throws {
         #expect(reports(naming: "twice").isEmpty)
-        let operation = queue.addOperation(.name("twice")) { (completion: CompletionHandler<Int>) in
+        let operation = queue.addOperation(name: "twice") { (completion: CompletionHandler<Int>) in
             completion(returning: 1)
             completion(returning: 2)
             completion(throwing: Refusal())
@@ -220,7 +220,7 @@ extension CallbackOperationTests {
     @Test("without a handler, a report is a line on standard error", .prompt)
     func reportedOnStandardError() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-            let operation = TaskOperation<Int>(.name("loud")) { completion in
+            let operation = TaskOperation<Int>(name: "loud") { completion in
                 completion(returning: 1)
                 completion(returning: 2)
             }
@@ -235,7 +235,7 @@ extension CallbackOperationTests {
         _ = Self.reports
         for round in 0..<50 {
             let api = OldAPI<Int>()
-            let operation = queue.addOperation(.name("storm \(round)"), callback: api.begin)
+            let operation = queue.addOperation(name: "storm \(round)", callback: api.begin)
             let completion = await api.completion
             await concurrentPerform(over: 0..<8, width: 8) { completion(returning: $0) }
             #expect(try await (0..<8).contains(operation.value))
@@ -245,7 +245,7 @@ extension CallbackOperationTests {
 
     @Test("a completion that is released without a call fails the operation by name")
     func released() async throws {
-        let operation = queue.addOperation(.name("forgotten")) { (_: CompletionHandler<Int>) in }
+        let operation = queue.addOperation(name: "forgotten") { (_: CompletionHandler<Int>) in }
         let error = await #expect(throws: CallbackError.self) { try await operation.value }
         guard case .completionReleased(let name)? = error else { return #expect(Bool(false), "\(error as Any)") }
         #expect(name == "\"forgotten\"")
@@ -255,7 +255,7 @@ extension CallbackOperationTests {
     @Test("a completion that is released later fails the operation, also where a hook is set")
     func releasedLater() async throws {
         let gate = Gate()
-        let operation = queue.addOperation(.name("dropped")) { (completion: CompletionHandler<Int>) in
+        let operation = queue.addOperation(name: "dropped") { (completion: CompletionHandler<Int>) in
             completion.onCancel { _ in }
             Task {
                 await gate.pass()
@@ -292,7 +292,7 @@ extension CallbackOperationTests {
     @Test("a completion that was called can be released without a report")
     func releasedAfterCall() async throws {
         _ = Self.reports
-        let operation = queue.addOperation(.name("orderly")) { (completion: CompletionHandler<Int>) in
+        let operation = queue.addOperation(name: "orderly") { (completion: CompletionHandler<Int>) in
             completion(returning: 1)
         }
         #expect(try await operation.value == 1)

@@ -256,7 +256,7 @@ struct ConsumeTests {
         let (gate, isExecuting) = (Gate(), Gate())
         setup.configuration.prefetch = 3
         setup.configuration.options.key = "key"
-        setup.configuration.options.operation = .name("delivery")
+        setup.configuration.options.name = "delivery"
         setup.configuration.options.redelivery = RetryPolicy { _, _ in .seconds(1000) }
         let meter = Recorder<OperationEvent>()
         let consumption = Task { [setup] in
@@ -793,7 +793,7 @@ struct DeliveryValuesTests {
                 let waiter = other.addOperation { try await queue.waitUntilAllOperationsAreFinished() }
                 for _ in 0..<100 { await Task.yield() }
                 setup.configuration.prefetch = 1
-                setup.configuration.options.operation = .dependencies([waiter])
+                setup.configuration.options.dependencies = [waiter]
                 let consumption = Task { [setup] in
                     await setup.consume(isFinished: false) { _ in }
                 }

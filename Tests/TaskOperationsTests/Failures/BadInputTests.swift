@@ -29,7 +29,7 @@ struct BadInputTests {
         queue.shutDown()
         let operation = queue.addOperation(name: "late") {}
         #expect(operation.refusal?.queueShutDown == "late")
-        let error = await #expect(throws: TaskOperationError.self) { try await queue.run(.name("later")) {} }
+        let error = await #expect(throws: TaskOperationError.self) { try await queue.run(name: "later") {} }
         #expect(error?.queueShutDown == "later")
     }
 
@@ -62,7 +62,7 @@ struct BadValueTests {
             _ = TaskOperationQueue(maxConcurrentOperationCount: -3)
         }
         #expect(result.errorText.contains("maxConcurrentOperationCount is -3; it must not be negative"))
-        #expect(result.errorText.contains(".unlimited"))
+        #expect(result.errorText.contains(".max"))
     }
 
     @Test("A negative width, where it is changed")

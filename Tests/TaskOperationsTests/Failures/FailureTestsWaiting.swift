@@ -23,7 +23,7 @@ struct FailureTestsWaiting {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let parent = queue.addOperation(name: "parent") {
             let parent = AnyTaskOperation.current!
-            try await queue.run([.name("child"), .dependencies([parent])]) {}
+            try await queue.run(name: "child", dependencies: [parent]) {}
         }
         _ = await parent.result
         #expect(parent.refusal?.waitCycle == ["parent", "child", "parent"])

@@ -36,7 +36,7 @@ struct RefusedAdditionTests {
             await opened.waitForArrivals(1)
             started.open()
             #expect(await eventually { refused.waiterCount > 0 })
-            queue.addBarrier(.name("barrier")) {}
+            queue.addBarrier(name: "barrier") {}
         }
 
         func addRefused() async -> TaskOperationError? {

@@ -8,10 +8,11 @@ import Testing
 struct AdaptiveCapacityTests {
     private struct Refusal: Error {}
 
-    /// A rule that decides after each operation.
+    /// A rule that decides after each operation. After the first one, two that use the capacity double it.
     private static var rule: CapacityRule {
-        var rule = CapacityRule.aimd()
+        var rule = CapacityRule()
         (rule.window, rule.sampleCount, rule.decrease) = (.zero, 1, 0.5)
+        (rule.headroom, rule.smoothing) = (0.5, 1)
         return rule
     }
 
@@ -19,7 +20,7 @@ struct AdaptiveCapacityTests {
     func width() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let capacity = queue.adaptCapacity(within: 1...8, by: Self.rule) { $0 is Refusal }
-        try await queue.addOperation {}.value
+        for _ in 0..<3 { try await queue.addOperation {}.value }
         #expect(queue.maxConcurrentOperationCount == 2)
         try await queue.addOperation {}.value
         #expect(queue.maxConcurrentOperationCount == 2, "One body does not use a width of 2.")
@@ -28,10 +29,10 @@ struct AdaptiveCapacityTests {
         #expect(capacity.capacity == 1)
     }
 
-    @Test("A clock, a window and a limit of the longest duration are those of the longest supported one", .schedules(5))
+    @Test("A clock and a window of the longest duration are those of the longest supported one", .schedules(5))
     func longestDurations() async throws {
         let (clock, longest) = (ManualClock(), Duration(attoseconds: .max))
-        var rule = CapacityRule.aimd(latencyLimit: longest)
+        var rule = CapacityRule()
         (rule.window, rule.sampleCount) = (longest, 1)
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
         let capacity = queue.adaptCapacity(within: 1...8, by: rule, clock: clock)
@@ -43,7 +44,7 @@ struct AdaptiveCapacityTests {
     @Test("The first width is moved into the bounds")
     func bounds() {
         let queue = TaskOperationQueue(
-            maxConcurrentOperationCount: .unlimited)
+            maxConcurrentOperationCount: .max)
         #expect(queue.adaptCapacity(within: 2...8).capacity == 8)
         #expect(queue.maxConcurrentOperationCount == 8)
         let semaphore = AsyncSemaphore(capacity: 0)
@@ -59,7 +60,7 @@ struct AdaptiveCapacityTests {
         capacity.measureBodies(of: queue)
         try await queue.addOperation {}.value
         #expect(backend.capacity == 1)
-        try await queue.addOperation(.limit(backend)) {}.value
+        for _ in 0..<3 { try await queue.addOperation(.limit(backend)) {}.value }
         #expect(backend.capacity == 2)
         try await backend.withPermit { await capacity.measure {} }
         #expect(backend.capacity == 2)
@@ -86,7 +87,7 @@ struct AdaptiveCapacityTests {
     func latencies() async {
         let clock = ManualClock()
         let semaphore = AsyncSemaphore(capacity: 1)
-        var rule = CapacityRule.gradient()
+        var rule = CapacityRule()
         (rule.window, rule.sampleCount) = (.zero, 1)
         let capacity = semaphore.adaptCapacity(within: 1...8, by: rule, clock: clock)
         #expect(capacity.unloadedLatency == nil)

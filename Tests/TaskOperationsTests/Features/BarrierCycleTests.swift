@@ -44,7 +44,7 @@ struct BarrierCycleTests {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let late = TaskOperation(name: "late") {}
         let before = queue.addOperation(name: "before", dependencies: [late]) {}
-        let barrier = queue.addBarrier(.name("barrier")) { before.isFinished }
+        let barrier = queue.addBarrier(name: "barrier") { before.isFinished }
         let error = refusal { try queue.addOperation(late) }
         #expect(error?.dependencyCycle == ["late", "barrier", "before", "late"])
         #expect(queue.operationCount == 2)
@@ -59,7 +59,7 @@ struct BarrierCycleTests {
         let late = TaskOperation(name: "late") {}
         let other = TaskOperation(name: "other") {}
         queue.addOperation(name: "before", dependencies: [late]) {}
-        queue.addBarrier(.name("barrier")) {}
+        queue.addBarrier(name: "barrier") {}
         let error = refusal { try queue.addOperations([other, late]) }
         #expect(error?.dependencyCycle == ["late", "barrier", "before", "late"])
         #expect(queue.operationCount == 2)
@@ -72,7 +72,7 @@ struct BarrierCycleTests {
     func dependencyAcrossABarrier() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let before = queue.addOperation(name: "before") {}
-        let barrier = queue.addBarrier(.name("barrier")) {}
+        let barrier = queue.addBarrier(name: "barrier") {}
         let behind = queue.addOperation(name: "behind") {}
         #expect(
             refusal { try before.addDependency(behind) }?.dependencyCycle == ["before", "behind", "barrier", "before"])
@@ -89,7 +89,7 @@ struct BarrierCycleTests {
     func barriersOfTwoQueues() async throws {
         let queues = (0..<2).map { _ in TaskOperationQueue(.init(isSuspended: true)) }
         let before = queues.enumerated().map { number, queue in queue.addOperation(name: "before \(number)") {} }
-        for (number, queue) in queues.enumerated() { queue.addBarrier(.name("barrier \(number)")) {} }
+        for (number, queue) in queues.enumerated() { queue.addBarrier(name: "barrier \(number)") {} }
         let behind = queues.enumerated().map { number, queue in queue.addOperation(name: "behind \(number)") {} }
         try before[0].addDependency(behind[1])
         let error = refusal { try before[1].addDependency(behind[0]) }
@@ -110,7 +110,7 @@ struct BarrierCycleTests {
         first.addBarrier {}
         let behind = first.addOperation(dependencies: [before]) {}
         let elsewhere = second.addOperation(dependencies: [behind]) {}
-        second.addBarrier(.dependencies([behind])) {}
+        second.addBarrier(dependencies: [behind]) {}
         first.addOperation(dependencies: [elsewhere]) {}
         first.isSuspended = false
         second.isSuspended = false
@@ -122,7 +122,7 @@ struct BarrierCycleTests {
     func endedBarrier() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let before = queue.addOperation(name: "before") {}
-        let barrier = queue.addBarrier(.name("barrier")) {}
+        let barrier = queue.addBarrier(name: "barrier") {}
         let behind = queue.addOperation(name: "behind") {}
         barrier.cancel()
         try before.addDependency(behind)
@@ -136,7 +136,7 @@ struct BarrierCycleTests {
         let awaited = TaskOperation(name: "awaited") { 1 }
         let body = queue.addOperation(name: "body") { try await awaited.value }
         await until { body.debugDescription.contains("awaits \"awaited\"") }
-        let barrier = queue.addBarrier(.name("barrier")) { body.isFinished }
+        let barrier = queue.addBarrier(name: "barrier") { body.isFinished }
         let error = refusal { try queue.addOperation(awaited) }
         #expect(error?.dependencyCycle == ["awaited", "barrier", "body", "awaited"])
         try TaskOperationQueue().addOperation(awaited)

@@ -61,7 +61,7 @@ struct BarrierTests {
         let (clock, order) = (ManualClock(), Recorder<String>())
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 3)
         let gate = Gate()
-        let barrier = queue.addBarrier([.name("barrier"), .delay(.seconds(1)), .clock(clock)]) {
+        let barrier = queue.addBarrier(name: "barrier", [.delay(.seconds(1)), .clock(clock)]) {
             order.record("barrier")
         }
         let held = queue.addOperation { await gate.pass() }
@@ -85,14 +85,14 @@ struct BarrierTests {
         let (clock, order) = (ManualClock(), Recorder<String>())
         let queue = TaskOperationQueue()
         func add(_ name: String, after dependencies: [AnyTaskOperation] = []) -> TaskOperation<Void> {
-            queue.addOperation([.name(name), .dependencies(dependencies)]) { order.record(name) }
+            queue.addOperation(name: name, dependencies: dependencies) { order.record(name) }
         }
         let barrier = queue.addBarrier([.delay(.seconds(2)), .clock(clock)]) { order.record("barrier") }
         let later = queue.addBarrier([.delay(.seconds(1)), .clock(clock)]) { order.record("shorter delay") }
         try await add("free").value
         let dependent = add("dependent", after: [barrier])
         let elsewhere = TaskOperationQueue().addOperation(dependencies: [dependent]) {}
-        queue.addBarrier(.dependencies([elsewhere])) { order.record("second barrier") }
+        queue.addBarrier(dependencies: [elsewhere]) { order.record("second barrier") }
         let last = add("last")
         let cancelled = queue.addBarrier([.delay(.seconds(1)), .clock(clock)]) {}
         #expect(queue.operationCount == 6)
@@ -110,7 +110,7 @@ struct BarrierTests {
     func awaitedDelayed() async throws {
         let clock = ManualClock()
         let queue = TaskOperationQueue()
-        let barrier = queue.addBarrier([.name("barrier"), .delay(.seconds(1)), .clock(clock)]) {}
+        let barrier = queue.addBarrier(name: "barrier", [.delay(.seconds(1)), .clock(clock)]) {}
         let body = queue.addOperation(name: "body") { try await barrier.value }
         let behind = queue.addOperation(dependencies: [body]) { body.isFinished }
         await until { body.waitingReasons.contains { if case .body = $0 { true } else { false } } }
@@ -138,9 +138,7 @@ struct BarrierTests {
                 operations.append(other.addOperation(dependencies: dependencies) {})
                 continue
             }
-            var options: OperationOptions = [
-                .clock(clock), .dependencies(dependencies), .priority(random.happens(percent: 50) ? .low : .high),
-            ]
+            var options: OperationOptions = [.clock(clock), .priority(random.happens(percent: 50) ? .low : .high)]
             if random.happens(percent: isBarrier ? 70 : 20) {
                 options = [options, .delay(.seconds(1 + random.number(below: 10)))]
             }
@@ -155,7 +153,9 @@ struct BarrierTests {
                 bodies.leave()
             }
             operations.append(
-                isBarrier ? queue.addBarrier(options, body: body) : queue.addOperation(options, body: body))
+                isBarrier
+                    ? queue.addBarrier(dependencies: dependencies, options, body: body)
+                    : queue.addOperation(dependencies: dependencies, options, body: body))
             if number % 4 == 0 { clock.advance(by: .seconds(1)) }
             if random.happens(percent: 10) { operations.randomElement(using: &random)!.cancel() }
             if random.happens(percent: 50) { await Task.yield() }
@@ -203,7 +203,7 @@ struct BarrierTests {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
         let dependency = TaskOperation {}
         let before = queue.addOperation {}
-        let barrier = queue.addBarrier(.dependencies([dependency])) { dependency.isFinished && before.isFinished }
+        let barrier = queue.addBarrier(dependencies: [dependency]) { dependency.isFinished && before.isFinished }
         let after = queue.addOperation(priority: .high) { barrier.isFinished }
         try await before.value
         await untilOthersWait()

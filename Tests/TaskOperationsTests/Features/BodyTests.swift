@@ -153,10 +153,10 @@ struct BodyTests {
     @Test("A body can be a type, with or without a value, that is added or made first")
     func bodyTypes() async throws {
         let queue = TaskOperationQueue()
-        let doubling = queue.addOperation(Doubling(number: 21), [.name("double"), .priority(.high)])
+        let doubling = queue.addOperation(Doubling(number: 21), name: "double", .priority(.high))
         #expect(try await doubling.value == 42)
         #expect((doubling.name, doubling.priority) == ("double", .high))
-        let dependent = TaskOperation(Doubling(number: 4), .dependencies([doubling]))
+        let dependent = TaskOperation(Doubling(number: 4), dependencies: [doubling])
         #expect(dependent.dependencies == [doubling])
         try queue.addOperation(dependent)
         #expect(try await dependent.value == 8)

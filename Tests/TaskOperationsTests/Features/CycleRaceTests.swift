@@ -12,7 +12,7 @@ struct CycleRaceTests {
     func behindABarrier() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let before = queue.addOperation(name: "before") {}
-        queue.addBarrier(.name("barrier")) {}
+        queue.addBarrier(name: "barrier") {}
         let late = operation("late") { late in try! before.addDependency(late) }
         #expect(refusal { try queue.addOperation(late) }?.dependencyCycle == ["late", "barrier", "before", "late"])
         #expect(before.dependencies == [late])
@@ -26,7 +26,7 @@ struct CycleRaceTests {
     func batchBehindABarrier() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let before = queue.addOperation(name: "before") {}
-        queue.addBarrier(.name("barrier")) {}
+        queue.addBarrier(name: "barrier") {}
         let late = operation("late") { late in try! before.addDependency(late) }
         let others = (0..<3).map { _ in TaskOperation {} }
         let error = refusal { try queue.addOperations(others + [late]) }

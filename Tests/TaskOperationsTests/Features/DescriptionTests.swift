@@ -87,7 +87,7 @@ struct DescriptionTests {
         queue.isSuspended = false
         try await queue.waitUntilAllOperationsAreFinished()
         let unlimited = TaskOperationQueue(
-            maxConcurrentOperationCount: .unlimited)
+            maxConcurrentOperationCount: .max)
         #expect(unlimited.description == "an unnamed queue (width unlimited, 0 executing, 0 ready, 0 waiting)")
     }
 

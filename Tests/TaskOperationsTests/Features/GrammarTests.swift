@@ -9,7 +9,7 @@ struct GrammarTests {
 
     @Test("A queue takes labels and options together in each form")
     func queue() async throws {
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: .unlimited, isSuspended: true))
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: .max, isSuspended: true))
         let first = queue.addOperation(name: "a", priority: .high, [.weight(2)]) { 1 }
         let second = queue.addOperation(name: "b", dependencies: [first], .limit(limit)) { 2 }
         let sum = queue.addOperation(name: "c", priority: .high, .timeout(.seconds(60)), after: first, second) {
@@ -72,14 +72,12 @@ struct GrammarTests {
         #expect(latest.name == "c" && latest.priority == .low && latest.weight == 2)
     }
 
-    @Test("An option replaces the argument of the same name, and dependencies add up")
+    @Test("The option of the priority replaces the argument")
     func precedence() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
-        let (one, two) = (queue.addOperation {}, queue.addOperation {})
-        let operation = queue.addOperation(
-            name: "argument", priority: .low, dependencies: [one], [.name("option"), .dependencies([two])]
-        ) {}
-        #expect(operation.name == "option" && operation.priority == .low && operation.dependencies == [one, two])
+        let operation = queue.addOperation(priority: .low, .priority(.high)) {}
+        #expect(operation.priority == .high)
+        queue.cancelAllOperations()
     }
 
     @Test("Results come from several queues, and from operations that exist")

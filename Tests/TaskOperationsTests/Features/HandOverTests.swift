@@ -76,7 +76,7 @@ struct HandOverTests {
         var last: AnyTaskOperation = first
         for number in 0..<30 {
             let priority = priorities[number / 10]
-            last = queues[number % 2].addOperation([.priority(priority), .dependencies([last])]) {
+            last = queues[number % 2].addOperation(dependencies: [last], .priority(priority)) {
                 if Task.currentPriority != priority { wrong.record("\(number) has \(Task.currentPriority)") }
                 if number == 29 { done.open() }
             }
@@ -226,7 +226,7 @@ struct HandOverTests {
         var last: AnyTaskOperation = first
         for number in 0..<6 {
             last = $request.withValue("\(number)") {
-                (number % 2 == 0 ? other : plain).addOperation([.name("\(number)"), .dependencies([last])]) {
+                (number % 2 == 0 ? other : plain).addOperation(name: "\(number)", dependencies: [last]) {
                     requests.record(request)
                     if number == 5 { done.open() }
                 }

@@ -53,7 +53,7 @@ struct InputTests {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let input = queue.addOperation { 1 }
         let other = queue.addOperation { throw WorkFailed() }
-        let operation = TaskOperation(.dependencies([other]), after: input) { @concurrent in ($0, other.isFinished) }
+        let operation = TaskOperation(dependencies: [other], after: input) { @concurrent in ($0, other.isFinished) }
         #expect(operation.dependencies == [input, other])
         try queue.addOperation(operation)
         queue.isSuspended = false
@@ -102,7 +102,7 @@ struct InputTests {
         let first = queue.addOperation(name: "first") { () -> Int in throw WorkFailed(number: 3) }
         var last = first
         for number in 2...50 {
-            last = queue.addOperation(.name("\(number)"), after: last) { @concurrent in $0 + 1 }
+            last = queue.addOperation(name: "\(number)", after: last) { @concurrent in $0 + 1 }
         }
         _ = await last.result
         let failed = last.refusal?.failedDependency
@@ -149,7 +149,7 @@ struct InputTests {
     @Test("One that lost the dependency on its input, and starts before the end of that, fails, typed")
     func removedInput() async throws {
         let input = TaskOperation(name: "input") { 1 }
-        let operation = TaskOperation(.name("needs it"), after: input) { @concurrent in $0 + 1 }
+        let operation = TaskOperation(name: "needs it", after: input) { @concurrent in $0 + 1 }
         try operation.removeDependency(input)
         try TaskOperationQueue().addOperation(operation)
         let failure = await #expect(throws: TaskOperationError.self) { try await operation.value }

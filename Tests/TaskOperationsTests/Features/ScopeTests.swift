@@ -75,13 +75,13 @@ struct ScopeTests {
     func refused() async throws {
         let limit = AsyncSemaphore(capacity: 1)
         let queue = TaskOperationQueue()
-        let scope = queue.addOperation([.name("scope"), .limit(limit)]) {
-            try await withTaskOperationQueue { $0.addOperation([.name("inner"), .limit(limit)]) {} }
+        let scope = queue.addOperation(name: "scope", .limit(limit)) {
+            try await withTaskOperationQueue { $0.addOperation(name: "inner", .limit(limit)) {} }
         }
         await #expect(throws: TaskOperationError.self) { try await scope.value }
         #expect((scope.failure as? TaskOperationError)?.dependencyCycle == ["inner", "scope", "inner"])
-        let group = queue.addGroup([.name("group"), .limit(limit)]) { group in
-            group.addOperation([.name("member"), .limit(limit)]) {}
+        let group = queue.addGroup(name: "group", .limit(limit)) { group in
+            group.addOperation(name: "member", .limit(limit)) {}
         }
         await #expect(throws: TaskOperationError.self) { try await group.value }
         #expect((group.failure as? TaskOperationError)?.dependencyCycle == ["member", "group", "member"])

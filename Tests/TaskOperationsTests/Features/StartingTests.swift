@@ -53,7 +53,7 @@ struct StartingTests {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let dependency = queue.addOperation { throw WorkFailed() }
         #expect(
-            try await queue.run([.name("a"), .dependencies([dependency])]) { AnyTaskOperation.current?.name } == "a")
+            try await queue.run(name: "a", dependencies: [dependency]) { AnyTaskOperation.current?.name } == "a")
         await #expect(throws: WorkFailed(number: 1)) { try await queue.run { throw WorkFailed(number: 1) } }
     }
 

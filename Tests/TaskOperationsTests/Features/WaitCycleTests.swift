@@ -76,10 +76,10 @@ struct WaitCycleTests {
         let gate = Gate()
         let body = queue.addOperation(name: "body") {
             await gate.pass()
-            try await queue.run(.name("inner")) {}
+            try await queue.run(name: "inner") {}
         }
         await gate.waitForArrivals(1)
-        queue.addBarrier(.name("barrier")) {}
+        queue.addBarrier(name: "barrier") {}
         gate.open()
         _ = await body.result
         #expect(body.refusal?.waitCycle == ["body", "inner", "barrier", "body"])
@@ -103,7 +103,7 @@ struct WaitCycleTests {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let outer = queue.addOperation(name: "outer") {
             let outer = AnyTaskOperation.current!
-            try await TaskOperationQueue().run(.name("inner")) {
+            try await TaskOperationQueue().run(name: "inner") {
                 await until { outer.debugDescription.contains("awaits \"inner\"") }
                 try await queue.waitUntilAllOperationsAreFinished()
             }

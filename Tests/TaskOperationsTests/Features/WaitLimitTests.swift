@@ -44,7 +44,7 @@ struct WaitLimitTests {
             }
         }
         defer { time.cancel() }
-        for task in tasks { await #expect(throws: WaitTimeoutError.self) { try await task.value } }
+        for task in tasks { await waitTimeout { try await task.value } }
         #expect(queue.operationCount == 1)
         queue.isSuspended = false
         #expect(try await operation.value(timeout: .seconds(600)) == 1)
@@ -57,8 +57,8 @@ struct WaitLimitTests {
         try await queue.waitUntilAllOperationsAreFinished(timeout: .zero)
         let operation = queue.addOperation {}
         for timeout in [Duration.zero, .seconds(-1)] {
-            await #expect(throws: WaitTimeoutError.self) { try await operation.value(timeout: timeout) }
-            await #expect(throws: WaitTimeoutError.self) {
+            await waitTimeout { try await operation.value(timeout: timeout) }
+            await waitTimeout {
                 try await queue.waitUntilAllOperationsAreFinished(timeout: timeout)
             }
         }

@@ -11,7 +11,7 @@ struct AllQueuesTests {
     func allQueues() async throws {
         await #expect(processExitsWith: .success) {
             let (before, journal) = (TaskOperationQueue(name: "before"), EventJournal())
-            TaskOperationQueue.observeAll(journal)
+            TaskOperationQueue.addObserver(journal)
             let after = TaskOperationQueue(name: "after")
             let names = ["in before", "in after", "in scope", "by hand"]
             try await before.addOperation(name: names[0]) {}.value
@@ -24,7 +24,7 @@ struct AllQueuesTests {
                 #expect(await eventually { journal.isFinished(name) }, "\(name)")
             }
             #expect(journal.faults(ofOneQueue: false) == [])
-            TaskOperationQueue.stopObservingAll(journal)
+            TaskOperationQueue.removeObserver(journal)
             try await before.addOperation(name: "too late") {}.value
             try await TaskOperationQueue().addOperation(name: "too late") {}.value
             #expect(!journal.isFinished("too late"))
@@ -34,7 +34,7 @@ struct AllQueuesTests {
     @Test("a sequence of all events continues while queues are created and released")
     func sequence() async throws {
         await #expect(processExitsWith: .success) {
-            var iterator = TaskOperationQueue.allEvents(buffering: .unbounded).makeAsyncIterator()
+            var iterator = TaskOperationQueue.events.makeAsyncIterator()
             for number in 0..<100 { try await TaskOperationQueue(name: "\(number)").addOperation {}.value }
             var ends: Set<String> = []
             while ends.count < 100, let event = await iterator.next() {

@@ -37,7 +37,7 @@ struct EventSequenceTests {
     @Test("a buffer of the newest says how many it dropped before the first", .schedules(10))
     func newest() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
-        var iterator = queue.events(buffering: .newest(3)).makeAsyncIterator()
+        var iterator = queue.events.buffering(newest: 3).makeAsyncIterator()
         for _ in 0..<100 { queue.addOperation {} }
         var numbers: [UInt64] = []
         var missed: [Int] = []
@@ -51,34 +51,21 @@ struct EventSequenceTests {
         #expect(await iterator.next()?.missedCount == 0)
     }
 
-    @Test("a buffer of the oldest says how many it dropped when there is room again", .schedules(10))
-    func oldest() async throws {
+    @Test("The buffer keeps the newest 1,000 events, and the present state in addition", .schedules(2))
+    func bound() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
-        var iterator = queue.events(buffering: .oldest(3)).makeAsyncIterator()
-        for _ in 0..<100 { queue.addOperation {} }
-        for number in 1...3 {
+        for _ in 0..<1000 { queue.addOperation {} }
+        var iterator = queue.events.makeAsyncIterator()
+        // Each operation has the events "added" and "ready".
+        for _ in 0..<501 { queue.addOperation {} }
+        var (replayedCount, missedCount) = (0, 0)
+        for _ in 0..<3000 {
             let event = try #require(await iterator.next())
-            #expect(event.number == UInt64(number) && event.missedCount == 0)
+            if event.isReplayed { replayedCount += 1 }
+            missedCount += event.missedCount
         }
-        queue.addOperation {}
-        let event = try #require(await iterator.next())
-        #expect(event.number == 201 && event.missedCount == 197)
-    }
-
-    @Test("several queues at once, each in order")
-    func severalQueues() async throws {
-        let queues = (0..<3).map { TaskOperationQueue(name: "\($0)") }
-        var iterator = TaskOperationQueue.events(of: queues + queues, buffering: .unbounded).makeAsyncIterator()
-        for _ in 0..<50 { for queue in queues { queue.addOperation {} } }
-        var last: [QueueLabel: UInt64] = [:]
-        var ends = 0
-        while ends < 150 {
-            let event = try #require(await iterator.next())
-            #expect(event.number == last[event.queue, default: 0] + 1)
-            last[event.queue] = event.number
-            if event.kind.isEnd { ends += 1 }
-        }
-        #expect(last.count == 3)
+        #expect(replayedCount == 1998 && missedCount == 2)
+        queue.cancelAllOperations()
     }
 
     @Test("cancelling the task ends it, and letting go of it stops the queue's telling")

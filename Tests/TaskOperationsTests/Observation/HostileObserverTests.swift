@@ -61,7 +61,7 @@ struct HostileObserverTests {
                     if number.isMultiple(of: 3) { operation.cancel() }
                     _ = operation.waitingReasons
                     if number.isMultiple(of: 10) { _ = TaskOperationQueue.snapshot(of: queues) }
-                    var iterator = queues[number % 2].events(buffering: .newest(2)).makeAsyncIterator()
+                    var iterator = queues[number % 2].events.buffering(newest: 2).makeAsyncIterator()
                     queues[number % 2].removeObserver(journal)
                     queues[number % 2].addOperation {}
                     _ = await iterator.next()

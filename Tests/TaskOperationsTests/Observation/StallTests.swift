@@ -99,7 +99,7 @@ struct StallTests {
 
     @Test("a body hangs, and an older operation waits for the end of a delay")
     func behindDelay() async throws {
-        let later = queue.addOperation([.name("later"), .delay(.seconds(1000)), .clock(clock)]) {}
+        let later = queue.addOperation(name: "later", [.delay(.seconds(1000)), .clock(clock)]) {}
         queue.addOperation(name: "afterLater", dependencies: [later]) {}
         let gate = Gate()
         let hung = queue.addOperation(name: "hung") { await gate.pass() }
@@ -192,9 +192,9 @@ struct StallTests {
             await gate.pass()
             members.record(group.addOperation(name: "member") {})
         }
-        let group = queue.addGroup(.name("outer")) { outer in
+        let group = queue.addGroup(name: "outer") { outer in
             if depth == 1 { return await addMember(outer) }
-            groups.record(outer.addGroup(.name("inner")) { await addMember($0) })
+            groups.record(outer.addGroup(name: "inner") { await addMember($0) })
         }
         await gate.waitForArrivals(1)
         queue.isSuspended = true
@@ -293,7 +293,7 @@ struct StallTests {
         let quick = queue.addOperation(name: "quick") {}
         let sleeper = queue.addOperation(name: "sleeper") { await gate.pass() }
         try await quick.value
-        let barrier = queue.addBarrier(.name("barrier")) {}
+        let barrier = queue.addBarrier(name: "barrier") {}
         let others = (0..<5).map { queue.addOperation(name: "behind \($0)") {} }
         await until { sleeper.isExecuting }
         let report = try await report()
@@ -309,7 +309,7 @@ struct StallTests {
     @Test("a completion handler is not called")
     func completionHandler() async throws {
         let kept = Lock<CompletionHandler<Void>?>(nil)
-        let call = TaskOperation<Void>(.name("call")) { completion in kept.withLock { $0 = completion } }
+        let call = TaskOperation<Void>(name: "call") { completion in kept.withLock { $0 = completion } }
         try queue.addOperation(call)
         let behind = queue.addOperation(name: "behind") {}
         await until { Self.hasWaitInBody(call) }

@@ -24,9 +24,9 @@ struct WaitingReasonTests {
         let queue = TaskOperationQueue(.init(name: "images", isSuspended: true))
         let (download, forgotten) = (net.addOperation(name: "download") {}, TaskOperation(name: "forgotten") {})
         let decode = queue.addOperation(name: "decode", dependencies: [download, forgotten]) {}
-        let barrier = queue.addBarrier(.name("barrier")) {}
+        let barrier = queue.addBarrier(name: "barrier") {}
         let behind = queue.addOperation(name: "behind") {}
-        let last = queue.addBarrier(.name("last")) {}
+        let last = queue.addBarrier(name: "last") {}
         let (netLabel, label) = (try #require(net.label), try #require(queue.label))
         #expect(
             decode.waitingReasons == [
@@ -82,9 +82,9 @@ struct WaitingReasonTests {
     func weights() async throws {
         let gate = Gate()
         let queue = TaskOperationQueue(name: "work", maxConcurrentOperationCount: 4)
-        let holder = queue.addOperation([.name("holder"), .weight(3)]) { await gate.pass() }
+        let holder = queue.addOperation(name: "holder", .weight(3)) { await gate.pass() }
         await gate.waitForArrivals(1)
-        let heavy = queue.addOperation([.name("heavy"), .weight(2)]) {}
+        let heavy = queue.addOperation(name: "heavy", .weight(2)) {}
         let behind = queue.addOperation(name: "behind") {}
         let sentence = "waits for 2 of 4 permits, of which 1 is free and the others are held by \"holder\""
         #expect(heavy.waitingExplanation == "\"heavy\" \(sentence).")
@@ -195,9 +195,9 @@ struct WaitingReasonTests {
     func limitAfterPause() async throws {
         let (clock, limit) = (ManualClock(), AsyncSemaphore(capacity: 1, name: "disk"))
         let queue = TaskOperationQueue(name: "queue")
-        let retried = queue.addOperation([
-            .name("retried"), .limit(limit), .retry(.exponential(initial: .seconds(5), attempts: 2)), .clock(clock),
-        ]) {
+        let retried = queue.addOperation(
+            name: "retried", [.limit(limit), .retry(.exponential(initial: .seconds(5), attempts: 2)), .clock(clock)]
+        ) {
             throw CancellationError()
         }
         await clock.waitForSleepers(1)
@@ -215,9 +215,9 @@ struct WaitingReasonTests {
     func pause() async throws {
         let clock = ManualClock()
         let queue = TaskOperationQueue(name: "queue")
-        let retried = queue.addOperation([
-            .name("retried"), .retry(.exponential(initial: .seconds(5), attempts: 2)), .clock(clock),
-        ]) {
+        let retried = queue.addOperation(
+            name: "retried", [.retry(.exponential(initial: .seconds(5), attempts: 2)), .clock(clock)]
+        ) {
             throw CancellationError()
         }
         await clock.waitForSleepers(1)

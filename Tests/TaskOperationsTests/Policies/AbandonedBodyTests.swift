@@ -15,7 +15,7 @@ struct AbandonedBodyTests {
         .schedules(20))
     func abandoned() async throws {
         let (gate, cancelled, order) = (Gate(), Gate(), Recorder<String>())
-        let operation = queue.addOperation([.name("stuck"), .timeout(.seconds(1)), .overrun(.abandon), .clock(clock)]) {
+        let operation = queue.addOperation(name: "stuck", [.timeout(.seconds(1)), .overrun(.abandon), .clock(clock)]) {
             await withTaskCancellationHandler {
                 await gate.pass()
             } onCancel: {
@@ -52,7 +52,7 @@ struct AbandonedBodyTests {
             try await withTaskOperationQueue(failures: .collect) { queue in
                 queue.addObserver(journal)
                 let operation = queue.addOperation(
-                    [.name("stuck"), .timeout(.seconds(1)), .overrun(.abandon), .clock(clock)]
+                    name: "stuck", [.timeout(.seconds(1)), .overrun(.abandon), .clock(clock)]
                 ) {
                     await gate.pass()
                 }
@@ -155,7 +155,7 @@ struct AbandonedBodyTests {
     @Test("the members of an abandoned group keep its permit until they have ended", .schedules(20))
     func group() async throws {
         let (gate, meter) = (Gate(), ConcurrencyMeter())
-        let group = TaskOperation<Void>(.name("group")) { group in
+        let group = TaskOperation<Void>(name: "group") { group in
             for _ in 0..<2 { group.addOperation { await meter.measure { await gate.pass() } } }
         }
         try group.addOptions([.timeout(.seconds(1)), .overrun(.abandon), .clock(clock)])
@@ -177,7 +177,7 @@ struct AbandonedBodyTests {
             let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
             let (begun, gate, meter) = (Gate(), Gate(), ConcurrencyMeter())
             let need = TaskOperation { await meter.measure { await gate.pass() } }
-            let group = TaskOperation<Void>(.name("group")) { group in
+            let group = TaskOperation<Void>(name: "group") { group in
                 group.addOperation {
                     if waitsBefore { begun.open() }
                     await begun.pass()
@@ -224,7 +224,7 @@ struct AbandonedBodyTests {
     func refusedWait() async throws {
         let (gate, errors) = (Gate(), Recorder<TaskOperationError>())
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, lending: .never))
-        let operation = queue.addOperation([.name("left"), .timeout(.seconds(1)), .overrun(.abandon), .clock(clock)]) {
+        let operation = queue.addOperation(name: "left", [.timeout(.seconds(1)), .overrun(.abandon), .clock(clock)]) {
             await gate.pass()
             let inner = queue.addOperation(name: "inner") {}
             do { try await inner.value } catch let error as TaskOperationError { errors.record(error) }

@@ -116,7 +116,7 @@ struct BoundedQueueTests {
     func refusedBehindBarrier() async throws {
         let queue = TaskOperationQueue(.init(maxQueuedOperationCount: 2, overflow: .dropNewest, isSuspended: true))
         let late = TaskOperation {}
-        queue.addBarrier(.dependencies([late])) {}
+        queue.addBarrier(dependencies: [late]) {}
         let pending = queue.addOperation {}
         #expect(throws: TaskOperationError.self) { try queue.addOperation(late) }
         #expect(!pending.isFinished)
@@ -229,9 +229,8 @@ struct WaitingForRoomTests {
         queue.addObserver(observer)
         for number in 1...5 {
             let task = Task {
-                _ = try await queue.addOperationWaitingForRoom([
-                    .name("\(number)"), .priority(number == 5 ? .high : .low),
-                ]) {
+                _ = try await queue.addOperationWaitingForRoom(name: "\(number)", .priority(number == 5 ? .high : .low))
+                {
                     recorder.record(number)
                 }
             }

@@ -64,7 +64,7 @@ struct DelayTests {
     @Test("cancelling ends the operation and its sleep at once")
     func cancellation() async throws {
         let runs = Recorder<String>()
-        let delayed = queue.addOperation([.name("late"), .delay(.seconds(5)), .clock(clock)]) { runs.record("ran") }
+        let delayed = queue.addOperation(name: "late", [.delay(.seconds(5)), .clock(clock)]) { runs.record("ran") }
         await until { clock.sleeperCount == 1 }
         #expect(delayed.debugDescription.contains("waits for the end of its delay"))
         delayed.cancel()
@@ -80,7 +80,7 @@ struct DelayTests {
     func suspendedAndDependent() async throws {
         queue.isSuspended = true
         let first = queue.addOperation {}
-        let delayed = queue.addOperation([.delay(.seconds(1)), .clock(clock), .dependencies([first])]) {}
+        let delayed = queue.addOperation(dependencies: [first], [.delay(.seconds(1)), .clock(clock)]) {}
         await until { clock.sleeperCount == 1 }
         clock.advance(by: .seconds(1))
         await until { clock.sleeperCount == 0 }

@@ -10,7 +10,7 @@ struct GroupTests {
     func finished() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let order = Recorder<String>()
-        let group = queue.addGroup(.name("group")) { group in
+        let group = queue.addGroup(name: "group") { group in
             let first = group.addOperation { 1 }
             group.addOperation(after: first) { value in
                 order.record("added")
@@ -246,7 +246,7 @@ struct GroupTests {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let holder = Lock<TaskOperation<Void>?>(nil)
         let gate = Gate()
-        let group = queue.addGroup(.name("group")) { group in
+        let group = queue.addGroup(name: "group") { group in
             _ = group.addOperation(name: "inner") {
                 await gate.pass()
                 try await holder.withLock { $0 }!.value
@@ -272,7 +272,7 @@ struct GroupTests {
         let seen = Recorder<Int>()
         let kept = Lock<TaskOperationGroup?>(nil)
         let group = Request.$id.withValue(7) {
-            queue.addGroup(.name("group")) { group in
+            queue.addGroup(name: "group") { group in
                 group.addOperation { seen.record(Request.id) }
                 kept.withLock { $0 = group }
             }

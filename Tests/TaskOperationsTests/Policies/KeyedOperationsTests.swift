@@ -163,7 +163,7 @@ struct KeyedOperationsTests {
     func ownKey() async throws {
         let queue = TaskOperationQueue()
         let keyed = KeyedOperations<Int, Int>(queue: queue)
-        let request = keyed.request(1, .name("one")) { try await keyed.request(1) { 1 }.value }
+        let request = keyed.request(1, name: "one") { try await keyed.request(1) { 1 }.value }
         let error = await #expect(throws: TaskOperationError.self) { try await request.value }
         if case .waitCycle(let labels) = error {
             #expect(labels.map(\.name) == ["one", "one"])
@@ -303,7 +303,7 @@ struct KeyedOperationsTests {
             return 1
         }
         let order = TaskOperationQueue(.init(isSuspended: true)).addOperation {}
-        let second = queue.addOperation(.dependencies([order]), after: first) { $0 + 1 }
+        let second = queue.addOperation(dependencies: [order], after: first) { $0 + 1 }
         let requests = try (0..<2).map { _ in try keyed.request(1) { TaskOperation(after: second) { $0 + 1 } } }
         await gate.waitForArrivals(1)
         requests[0].cancel()

@@ -45,7 +45,7 @@ struct LimitKeyTests {
     @Test("An optional key is the key that it contains, and nil is no key")
     func optionalKeys() async throws {
         let hosts = AsyncSemaphore(capacity: 8, perKey: 1)
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: .unlimited, isSuspended: true))
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: .max, isSuspended: true))
         let (host, none) = ("a" as String?, nil as String?)
         let withKey = [queue.addOperation(.limit(hosts, key: host)) {}, queue.addOperation(.limit(hosts, key: "a")) {}]
         let withoutKey = (0..<3).map { _ in queue.addOperation(.limit(hosts, key: none)) {} }
@@ -98,7 +98,7 @@ struct LimitKeyTests {
         let first = isRateFirst ? nil : AsyncSemaphore(capacity: 2)
         let service = AsyncSemaphore(capacity: 16, ratePerKey: .one(per: .seconds(60)), clock: clock)
         let workers = first ?? AsyncSemaphore(capacity: 2)
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: .unlimited)
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: .max)
         let starts = Recorder<String>()
         for name in ["a", "b", "a", "b"] {
             queue.addOperation([.limit(service, key: name), .limit(workers)]) { starts.record(name) }
@@ -117,7 +117,7 @@ struct LimitKeyTests {
         let clock = ManualClock()
         let service = AsyncSemaphore(capacity: 16, rate: .perSecond(1), clock: clock)
         let memory = AsyncSemaphore(capacity: 100)
-        let queues = (0..<2).map { _ in TaskOperationQueue(maxConcurrentOperationCount: .unlimited) }
+        let queues = (0..<2).map { _ in TaskOperationQueue(maxConcurrentOperationCount: .max) }
         let (gate, starts) = (Gate(), Recorder<Int>())
         queues[0].addOperation(.limit(memory, weight: 100)) { await gate.pass() }
         await gate.waitForArrivals(1)

@@ -8,7 +8,7 @@ import Testing
 struct LimitRoomTests {
     /// A limit without a free permit, and a queue.
     private let workers = AsyncSemaphore(capacity: 0, name: "workers")
-    private let queue = TaskOperationQueue(maxConcurrentOperationCount: .unlimited)
+    private let queue = TaskOperationQueue(maxConcurrentOperationCount: .max)
 
     private func add(_ key: String) -> TaskOperation<Void> { queue.addOperation(.limit(workers, key: key)) {} }
 

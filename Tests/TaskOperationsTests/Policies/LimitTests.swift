@@ -288,8 +288,8 @@ struct LimitTests {
     func waitCycle(isThroughDependency: Bool) async throws {
         let (queue, other) = (TaskOperationQueue(), TaskOperationQueue())
         let limit = AsyncSemaphore(capacity: 1)
-        let body = queue.addOperation([.name("body"), .limit(limit)]) {
-            let needed = other.addOperation([.name("needed"), .limit(limit)]) {}
+        let body = queue.addOperation(name: "body", .limit(limit)) {
+            let needed = other.addOperation(name: "needed", .limit(limit)) {}
             if isThroughDependency {
                 try await other.addOperation(dependencies: [needed]) {}.value
             } else {
@@ -309,9 +309,9 @@ struct LimitTests {
     func scopeOfBody() async throws {
         let queue = TaskOperationQueue()
         let limit = AsyncSemaphore(capacity: 1)
-        let body = queue.addOperation([.name("body"), .limit(limit)]) {
+        let body = queue.addOperation(name: "body", .limit(limit)) {
             try await withTaskOperationQueue(failures: .ignore) { scope in
-                let needed = scope.addOperation([.name("needed"), .limit(limit)]) {}
+                let needed = scope.addOperation(name: "needed", .limit(limit)) {}
                 let other = scope.addOperation { 3 }
                 #expect(needed.refusal?.dependencyCycle == ["needed", "body", "needed"])
                 return try await other.value
@@ -432,7 +432,7 @@ struct LimitTests {
                 for _ in 0..<(4000 / count) {
                     let limit = AsyncSemaphore(capacity: 0)
                     let queue = TaskOperationQueue(
-                        .init(maxConcurrentOperationCount: .unlimited, executor: executor))
+                        .init(maxConcurrentOperationCount: .max, executor: executor))
                     for key in 0..<count { queue.addOperation(.limit(limit, key: key)) {} }
                     limit.capacity = .max
                     try await queue.waitUntilAllOperationsAreFinished()

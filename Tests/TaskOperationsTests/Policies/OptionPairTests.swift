@@ -83,11 +83,10 @@ private struct OptionCheck {
         var all: [OperationOptions] = [.clock(clock)]
         for option in options {
             switch option {
-            case .name: all.append(.name("named"))
             case .priority: all.append(.priority(.high))
             case .weight: all.append(.weight(3))
             case .limit: all.append(.limit(limit))
-            case .dependency: all.append(.dependencies([dependency]))
+            case .name, .dependency: break
             case .delay: all.append(.delay(.seconds(1)))
             case .startLimit: all.append(.timeout(untilStart: .seconds(50)))
             case .endLimit: all.append(.timeout(untilEnd: .seconds(60)))
@@ -159,15 +158,27 @@ private struct OptionCheck {
     }
 
     private func add(to queue: TaskOperationQueue, _ options: OperationOptions) async throws -> Int {
+        let name = has(.name) ? "named" : nil
+        let dependencies = has(.dependency) ? [dependency] : []
         switch way {
-        case .closure: return try await queue.addOperation(options) { try await work() }.value
-        case .body: return try await queue.addOperation(Doubled(work: work), options).value
-        case .input: return try await queue.addOperation(options, after: try made(1)) { _ in try await work() }.value
+        case .closure:
+            return try await queue.addOperation(name: name, dependencies: dependencies, options) { try await work() }
+                .value
+        case .body:
+            return try await queue.addOperation(Doubled(work: work), name: name, dependencies: dependencies, options)
+                .value
+        case .input:
+            return try await queue.addOperation(name: name, dependencies: dependencies, options, after: try made(1)) {
+                _ in try await work()
+            }.value
         case .inputs:
             let inputs = [try made(1), try made(2)]
-            return try await queue.addOperation(options, after: inputs) { _ in try await work() }.value
+            return try await queue.addOperation(name: name, dependencies: dependencies, options, after: inputs) { _ in
+                try await work()
+            }.value
         case .callback:
-            return try await queue.addOperation(options) { (completion: CompletionHandler<Int>) in
+            return try await queue.addOperation(name: name, dependencies: dependencies, options) {
+                (completion: CompletionHandler<Int>) in
                 let task = Task {
                     completion(await Task { try await work() }.result)
                 }
@@ -177,23 +188,33 @@ private struct OptionCheck {
                 }
             }.value
         case .made:
-            let operation = TaskOperation(options) { try await work() }
+            let operation = TaskOperation(name: name, dependencies: dependencies, options) { try await work() }
             try queue.addOperation(operation)
             return try await operation.value
         case .late:
-            // Only the name is passed to the initializer.
-            let operation = TaskOperation(name: has(.name) ? "named" : nil) { try await work() }
+            let operation = TaskOperation(name: name, dependencies: dependencies) { try await work() }
             try operation.addOptions(options)
             try queue.addOperation(operation)
             return try await operation.value
-        case .barrier: return try await queue.addBarrier(options) { try await work() }.value
-        case .run: return try await queue.run(options) { try await work() }
-        case .room: return try await queue.addOperationWaitingForRoom(options) { try await work() }.value
-        case .group: return try await queue.addGroup(options) { _ in try await work() }.value
+        case .barrier:
+            return try await queue.addBarrier(name: name, dependencies: dependencies, options) { try await work() }
+                .value
+        case .run: return try await queue.run(name: name, dependencies: dependencies, options) { try await work() }
+        case .room:
+            return try await queue.addOperationWaitingForRoom(name: name, dependencies: dependencies, options) {
+                try await work()
+            }.value
+        case .group:
+            return try await queue.addGroup(name: name, dependencies: dependencies, options) { _ in try await work() }
+                .value
         case .key:
-            return try await KeyedOperations<Int, Int>(queue: queue).value(for: 1, options) { try await work() }
+            return try await KeyedOperations<Int, Int>(queue: queue).value(
+                for: 1, name: name, dependencies: dependencies, options
+            ) { try await work() }
         case .repeating:
-            queue.addRepeating(options, every: .seconds(10_000), times: 1) { _ = try await work() }
+            queue.addRepeating(name: name, dependencies: dependencies, options, every: .seconds(10_000), times: 1) {
+                _ = try await work()
+            }
             try await (queue.operations.last as? TaskOperation<Void>)?.value
             return 0
         }

@@ -52,7 +52,7 @@ struct PassedPermitTests {
         let suspended = TaskOperationQueue(.init(isSuspended: true))
         for option in [option, .limit(limit, key: "a")] { suspended.addOperation(option) {} }
         let (serial, wide) = (TaskOperationQueue(maxConcurrentOperationCount: 1), TaskOperationQueue())
-        wide.maxConcurrentOperationCount = .unlimited
+        wide.maxConcurrentOperationCount = .max
         try await serial.addOperation(heavyOption) {}.value
         for _ in 0..<500 { serial.addOperation(.limit(limit, key: "a")) {} }
         let (order, gate) = (Recorder<String>(), Gate())
@@ -71,7 +71,7 @@ struct PassedPermitTests {
     func keysTakeTurns() async throws {
         let limit = AsyncSemaphore(capacity: 2)
         let (serial, wide) = (TaskOperationQueue(maxConcurrentOperationCount: 1), TaskOperationQueue())
-        wide.maxConcurrentOperationCount = .unlimited
+        wide.maxConcurrentOperationCount = .max
         // Keeps the key, and therefore its tag.
         limit.setCapacity(1, for: "a")
         for _ in 0..<3 {

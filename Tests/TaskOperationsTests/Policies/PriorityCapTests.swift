@@ -29,7 +29,7 @@ struct PriorityCapTests {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
         queue.setMaxConcurrentOperationCount(0, for: .high)
         #expect(queue.maxConcurrentOperationCount(for: .high) == 0)
-        #expect(queue.maxConcurrentOperationCount(for: .low) == .unlimited)
+        #expect(queue.maxConcurrentOperationCount(for: .low) == .max)
         let high = queue.addOperation(priority: .high) { 1 }
         #expect(try await queue.addOperation(priority: .low) { 2 }.value == 2)
         #expect(high.isReady)

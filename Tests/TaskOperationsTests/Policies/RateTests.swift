@@ -94,7 +94,7 @@ struct RateTests {
         let (clock, recorder) = (ManualClock(), Recorder<Int>())
         func rate(_ burst: Int) -> OperationRate { .one(per: .seconds(1), burst: burst) }
         let queue = TaskOperationQueue(
-            .init(maxConcurrentOperationCount: .unlimited, rate: rate(3), clock: clock, isSuspended: true))
+            .init(maxConcurrentOperationCount: .max, rate: rate(3), clock: clock, isSuspended: true))
         for number in 0..<30 { queue.addOperation { recorder.record(number) } }
         queue.isSuspended = false
         #expect(await eventually { recorder.events.count == 3 })

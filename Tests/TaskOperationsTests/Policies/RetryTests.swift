@@ -23,7 +23,7 @@ struct RetryTests {
         let queue = TaskOperationQueue()
         let failures = Recorder<RetryPolicy.FailedAttempt>()
         let policy = RetryPolicy.immediately(attempts: 3).reporting { failures.record($0) }
-        let operation = queue.addOperation([.name("load"), .retry(policy)]) {
+        let operation = queue.addOperation(name: "load", .retry(policy)) {
             throw WorkFailed(number: RetryPolicy.attempt!)
         }
         await #expect(throws: WorkFailed(number: 3)) { try await operation.value }
@@ -234,7 +234,7 @@ struct ImmediateRetryTests {
     @Test("As many of them as there are processors are ended by their timeouts")
     func timeouts() async {
         await #expect(processExitsWith: .success) {
-            let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: .unlimited))
+            let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: .max))
             let limit = AsyncSemaphore(capacity: 100, rate: .perSecond(1_000_000_000, burst: 1_000_000_000))
             let operations = (0..<4 * TaskOperationQueue.defaultMaxConcurrentOperationCount).map { number in
                 let limits: OperationOptions = number % 2 == 0 ? .limit(limit) : OperationOptions()

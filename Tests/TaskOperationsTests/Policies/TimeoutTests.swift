@@ -12,7 +12,7 @@ struct TimeoutTests {
     @Test("the body is cancelled when its time is over, and the outcome names the operation and the limit")
     func timeout() async throws {
         let never = Gate()
-        let operation = queue.addOperation([.name("slow"), .timeout(.seconds(5)), .clock(clock)]) {
+        let operation = queue.addOperation(name: "slow", [.timeout(.seconds(5)), .clock(clock)]) {
             try await clock.sleep(for: .seconds(60))
         }
         await clock.waitForSleepers(1)
@@ -45,7 +45,7 @@ struct TimeoutTests {
     @Test("the deadline finishes an operation with unfinished dependencies, and its dependents start")
     func pending() async throws {
         let need = TaskOperation {}
-        let operation = queue.addOperation([.timeout(untilEnd: .seconds(1)), .clock(clock), .dependencies([need])]) {}
+        let operation = queue.addOperation(dependencies: [need], [.timeout(untilEnd: .seconds(1)), .clock(clock)]) {}
         let dependent = queue.addOperation(dependencies: [operation]) { 1 }
         clock.advance(by: .seconds(1))
         #expect(await timedOut(operation) == .seconds(1))
@@ -139,9 +139,9 @@ struct TimeoutTests {
         let (clock, attempts) = (ManualClock(), Recorder<Duration>())
         let queue = TaskOperationQueue()
         let options: OperationOptions = [
-            .name("tried"), .timeout(perAttempt: .seconds(5)), .retry(.immediately(attempts: 3)), .clock(clock),
+            .timeout(perAttempt: .seconds(5)), .retry(.immediately(attempts: 3)), .clock(clock),
         ]
-        let operation = queue.addOperation(options) {
+        let operation = queue.addOperation(name: "tried", options) {
             attempts.record(clock.now.offset)
             if RetryPolicy.attempt == 3 { return AnyTaskOperation.current?.name }
             try await clock.sleep(for: .seconds(60))

@@ -13,7 +13,7 @@ private struct Builder {
         keeping: .values(maxCount: .max))
 
     func build(_ target: String) async throws -> String {
-        try await builds.value(for: target, .name(target)) {
+        try await builds.value(for: target, name: target) {
             let names = try await dependencies(target)
             return try await compile(target, names.concurrentMap { try await build($0) })
         }

@@ -25,7 +25,7 @@ private struct Crawler {
             guard seen.insert(page).inserted else { return }
             let host = hosts[page.host] ?? AsyncSemaphore(capacity: 2, name: page.host)
             hosts[page.host] = host
-            visits.addOperation([.name(page.path), .limit(host)]) { try await fetch(page) }
+            visits.addOperation(name: page.path, .limit(host)) { try await fetch(page) }
         }
         visit(start)
         for try await (_, links) in visits { try? links.get().forEach(visit) }

@@ -22,7 +22,7 @@ private func synchronize(
 ) async throws {
     try await withTaskOperationQueue(name: "sync", maxConcurrentOperationCount: 3) { queue in
         let downloads = remote.map { name in
-            queue.addOperation([.name(name), .retry(.immediately(attempts: 2))]) { try await download(name) }
+            queue.addOperation(name: name, .retry(.immediately(attempts: 2))) { try await download(name) }
         }
         let merged = queue.addOperation(after: downloads, body: merge)
         for name in local { queue.addOperation(after: merged) { try await upload(name + ": " + $0) } }
@@ -37,7 +37,7 @@ private actor Table {
     nonisolated func read(_ key: String) async throws -> Int? { try await queue.run { await self.rows[key] } }
 
     nonisolated func transform(_ key: String, _ change: @escaping @Sendable (Int) async -> Int) -> TaskOperation<Void> {
-        queue.addBarrier(.name("write \(key)")) {
+        queue.addBarrier(name: "write \(key)") {
             let new = await change(self.rows[key] ?? 0)
             await self.set(key, new)
         }
@@ -71,7 +71,7 @@ private final class SearchScreen {
 
     func userTyped(_ text: String, find: @escaping @Sendable (String) async throws -> String) {
         search?.cancel()
-        let search = queue.addOperation([.name(text), .priority(.userInitiated)]) { try await find(text) }
+        let search = queue.addOperation(name: text, .priority(.userInitiated)) { try await find(text) }
         self.search = search
         search.whenFinished { result in
             self.arrived.record(text)

@@ -246,7 +246,7 @@ struct FirstValueTests {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let operation = queue.addOperation {
             try await firstValue(of: 0..<2, hedgingAfter: .milliseconds(1)) { number in
-                try await queue.addOperation(.name("inner \(number)")) { number }.value
+                try await queue.addOperation(name: "inner \(number)") { number }.value
             }
         }
         #expect([0, 1].contains(try await operation.value))

@@ -137,7 +137,7 @@ struct KeysThatReplaceTests {
             }
             await #expect(throws: (any Error).self) { try await second.value }
             await until { keyed[1] === first.operation }
-            (queue.maxConcurrentOperationCount, queue.maxQueuedOperationCount) = (4, .unlimited)
+            (queue.maxConcurrentOperationCount, queue.maxQueuedOperationCount) = (4, .max)
             #expect(keyed.count == 1)
             let third = keyed.request(1, existing: existing) { await meter.measure { 3 } }
             if existing == .join, !first.operation.isCancelled { #expect(third.operation === first.operation) }

@@ -2,6 +2,7 @@ import Observation
 import TaskOperations
 import TaskOperationsExtras
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @Suite("The latest operation of a screen", .timeLimit(.minutes(120)))

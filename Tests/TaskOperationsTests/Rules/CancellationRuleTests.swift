@@ -159,7 +159,7 @@ struct CancellationRuleTests {
             let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
             let neverStarted = TaskOperation {}
             let first = queue.addOperation(dependencies: [neverStarted]) { runs.enter() }
-            let barrier = queue.addBarrier(.dependencies([first])) { runs.enter() }
+            let barrier = queue.addBarrier(dependencies: [first]) { runs.enter() }
             for _ in 0..<20 { queue.addOperation(dependencies: [first, barrier]) { runs.enter() } }
             queue.cancelAllOperations()
             #expect(queue.operationCount == 0)

@@ -30,7 +30,7 @@ struct WidthRuleTests {
     @Test("An unlimited queue has none wait for another")
     func unlimitedWidth() async throws {
         let queue = TaskOperationQueue(
-            maxConcurrentOperationCount: .unlimited)
+            maxConcurrentOperationCount: .max)
         let gate = Gate()
         for _ in 0..<500 { queue.addOperation { await gate.pass() } }
         await gate.waitForArrivals(500)

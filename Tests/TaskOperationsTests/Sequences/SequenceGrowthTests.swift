@@ -28,7 +28,7 @@ struct SequenceGrowthTests {
             try onOneThread { executor in
                 let queue = TaskOperationQueue(.init(executor: executor))
                 let (results, end) = (TaskOperationResults<Int>(on: queue), TaskOperation {})
-                for _ in 0..<(isLarge ? 8000 : 200) { results.addOperation(.dependencies([end])) { 0 } }
+                for _ in 0..<(isLarge ? 8000 : 200) { results.addOperation(dependencies: [end]) { 0 } }
                 results.addOperation { 1 }
                 var iterator = results.makeAsyncIterator()
                 _ = try await iterator.next()

@@ -12,7 +12,7 @@ struct TaskOperationResultsTests {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 3)
         let results = TaskOperationResults<Int>(on: queue)
         let operations = (0..<20).map { number in
-            results.addOperation(.name("\(number)")) {
+            results.addOperation(name: "\(number)") {
                 for _ in 0..<(number % 4) { await Task.yield() }
                 if number % 5 == 0 { throw WorkFailed(number: number) }
                 return number
@@ -207,7 +207,7 @@ struct TaskOperationResultsTests {
             await gate.pass()
             for try await _ in results {}
         }
-        results.addOperation([.name("dependent"), .dependencies([body])]) {}
+        results.addOperation(name: "dependent", dependencies: [body]) {}
         gate.open()
         await #expect(throws: TaskOperationError.self) { try await body.value }
         for try await (_, result) in results { try result.get() }

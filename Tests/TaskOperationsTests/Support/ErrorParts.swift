@@ -31,7 +31,7 @@ extension TaskOperationError {
     }
 
     var timedOut: (name: String?, limit: Duration)? {
-        if case .timedOut(let label, let limit) = self { (label.name, limit) } else { nil }
+        if case .timedOut(.operation(let label), let limit) = self { (label.name, limit) } else { nil }
     }
 
     var notStarted: (name: String?, limit: Duration)? {
@@ -46,6 +46,21 @@ extension TaskOperationError {
 extension AnyTaskOperation {
     /// The operation's failure, if it is an error of this library.
     var refusal: TaskOperationError? { failure as? TaskOperationError }
+}
+
+/// Expects that a call stops waiting because its time is over, and returns its timeout.
+@discardableResult
+func waitTimeout<Value>(
+    sourceLocation: SourceLocation = #_sourceLocation, of wait: () async throws -> Value
+) async -> Duration? {
+    let error = await #expect(throws: TaskOperationError.self, sourceLocation: sourceLocation) {
+        _ = try await wait()
+    }
+    guard case .timedOut(.wait, let timeout)? = error else {
+        Issue.record("\(String(describing: error)) is no timeout of a wait", sourceLocation: sourceLocation)
+        return nil
+    }
+    return timeout
 }
 
 /// The error that bodies throw in these tests.

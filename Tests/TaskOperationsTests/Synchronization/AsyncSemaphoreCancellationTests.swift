@@ -188,8 +188,8 @@ extension AsyncSemaphoreCancellationTests {
         let scoped = Task.immediate { try await semaphore.withPermit(timeout: .seconds(1), clock: clock) { true } }
         let patient = Task.immediate { try await semaphore.acquire(timeout: .seconds(2), clock: clock) }
         clock.advance(by: .seconds(1))
-        await #expect(throws: WaitTimeoutError.self) { try await late.value }
-        await #expect(throws: WaitTimeoutError.self) { try await scoped.value }
+        await waitTimeout { try await late.value }
+        await waitTimeout { try await scoped.value }
         #expect(semaphore.waitingCount == 1)
         semaphore.release()
         try await patient.value

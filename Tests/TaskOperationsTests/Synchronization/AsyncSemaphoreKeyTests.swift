@@ -108,7 +108,7 @@ struct AsyncSemaphoreKeyTests {
         await until { semaphore.waitingCount == 1 }
         cancelled.cancel()
         await #expect(throws: CancellationError.self) { try await cancelled.value }
-        await #expect(throws: WaitTimeoutError.self) {
+        await waitTimeout {
             try await semaphore.withPermit(key: 1, timeout: .milliseconds(1)) {}
         }
         gate.open()

@@ -8,10 +8,10 @@ struct ScheduledTimeTests {
     func limits() async throws {
         let clock = ManualClock()
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
-        let limited = queue.addOperation([.name("limited"), .timeout(.seconds(5)), .clock(clock)]) {
+        let limited = queue.addOperation(name: "limited", [.timeout(.seconds(5)), .clock(clock)]) {
             try await clock.sleep(for: .seconds(60))
         }
-        let behind = queue.addOperation([.name("behind"), .timeout(untilEnd: .seconds(1)), .clock(clock)]) {}
+        let behind = queue.addOperation(name: "behind", [.timeout(untilEnd: .seconds(1)), .clock(clock)]) {}
         await clock.waitForSleepers(1)
         clock.advance(by: .seconds(1))
         await #expect(throws: TaskOperationError.self) { try await behind.value }

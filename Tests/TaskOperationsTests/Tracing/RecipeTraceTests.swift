@@ -33,11 +33,11 @@
             let (recorder, starts) = (try TraceRecorder(writingTo: url), StartJournal())
             // One observer, so that both see the same events.
             let both = Both(recorder, starts)
-            TaskOperationQueue.observeAll(both)
+            TaskOperationQueue.addObserver(both)
             _ = try await recipe.ported(RecipeInput(InputFolder(listing: files.path)))
             // Some recipes leave operations that never start.
             _ = await eventually(within: .seconds(1)) { starts.isDone }
-            TaskOperationQueue.stopObservingAll(both)
+            TaskOperationQueue.removeObserver(both)
             let seen = starts.numbers
             try recorder.finish()
             #expect(try TraceValidator(url).faults == [], "\(recipe.name)")

@@ -7,22 +7,20 @@ import Testing
 
 @Suite("Statistics of queues", .inTurns, .timeLimit(.minutes(120)))
 struct StatisticsTests {
-    @Test("an operation that is refused because of its expected wait is counted apart from failures")
+    @Test("an operation that is refused because a limit has no room is counted apart from failures")
     func refused() async throws {
-        let (statistics, clock, gates) = (OperationStatistics(), ManualClock(), [Gate(), Gate()])
-        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, shedsLoad: true, clock: clock))
+        let (statistics, limit, gate) = (OperationStatistics(), AsyncSemaphore(capacity: 1), Gate())
+        limit.maxQueuedOperationCount = 1
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         queue.addObserver(statistics)
-        queue.addOperation { await gates[0].pass() }
-        await gates[0].waitForArrivals(1)
-        queue.addOperation { await gates[1].pass() }
-        clock.advance(by: .seconds(1))
-        gates[0].open()
-        await gates[1].waitForArrivals(1)
-        queue.addOperation([.timeout(untilStart: .milliseconds(100)), .clock(clock)]) {}
+        queue.addOperation(.limit(limit)) { await gate.pass() }
+        await gate.waitForArrivals(1)
+        queue.addOperation(.limit(limit)) {}
+        queue.addOperation(.limit(limit)) {}
         await until { statistics.snapshot.first?.refused == 1 }
         let counts = try #require(statistics.snapshot.first)
         #expect(counts.failed == 0 && counts.dropped == 0)
-        gates[1].open()
+        gate.open()
         try await queue.waitUntilAllOperationsAreFinished()
     }
 

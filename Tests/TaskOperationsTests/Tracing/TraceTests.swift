@@ -145,24 +145,6 @@ struct TraceTests {
         }
     }
 
-    @Test("A dry run decides from the executions of a queue, and ignores operations that failed without a refusal")
-    func dryRun() throws {
-        let lines = (1...40).map { number in
-            let line = slice(
-                "load", number, thread: 2, Double(number)...(Double(number) + 0.5), added: 0, ready: Double(number))
-            return number > 20 ? line.replacing("\"added\"", with: "\"end\":\"failed\",\"added\"") : line
-        }
-        let trace = try trace(lines)
-        var rule = CapacityRule.aimd()
-        (rule.window, rule.sampleCount) = (.zero, 10)
-        let decisions = trace.dryRun(of: rule, ofQueue: 0, within: 1...8)
-        #expect(decisions.map(\.capacity) == [2, 2], "One operation at once does not use the width of 2.")
-        #expect(decisions.allSatisfy { abs(($0.latency ?? 0) - 0.5) < 1e-6 })
-        let refused = trace.dryRun(of: rule, ofQueue: 0, within: 1...8) { $0.name == "load" }
-        #expect(refused.map(\.capacity) == [2, 2, 1, 1])
-        #expect(trace.dryRun(of: rule, ofQueue: 1, within: 1...8).isEmpty)
-    }
-
     @Test("a trace with the longest and shortest times is explained and drawn")
     func extremeTimes() throws {
         for times in [["0", "1e15", "0", "0"], ["0", "1e-300", "0", "0"], ["1e15", "0", "1e15", "1e15"]] {

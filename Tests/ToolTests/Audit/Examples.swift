@@ -738,7 +738,7 @@ struct PatternExample {
             "ported-blocking-wait", has: ["try leaf.waitUntilFinishedBlocking()"],
             hasNot: ["try await leaf.waitUntilFinished()"]),
         PatternExample(
-            "ported-legacy-dependencies", has: ["q.addOperation(.legacyDependencies([a])) { }"],
+            "ported-legacy-dependencies", has: ["q.addOperation(dependencies: [a.asTaskOperation]) { }"],
             hasNot: ["q.addOperation(dependencies: [a]) { }"]),
     ]
 

@@ -8,7 +8,7 @@ extension Ported {
         try await withTaskOperationQueue(failures: .ignore) { queue in
             let counts = input.sample.map { file in
                 let isText = queue.addOperation(name: "is text") { _ = try file.text() }
-                return queue.addOperation(.name("count"), after: isText) { file.lineCount() }
+                return queue.addOperation(name: "count", after: isText) { file.lineCount() }
             }
             var (lines, refused) = (0, 0)
             for count in counts {

@@ -9,7 +9,7 @@ extension Ported {
         try await withTaskOperationQueue(maxConcurrentOperationCount: 4) { queue in
             let network = Network()
             let reachable = queue.addOperation(
-                .name("network"),
+                name: "network",
                 callback: { (done: CompletionHandler<Void>) in
                     network.whenReachable { done() }
                     done.onCancel { $0(throwing: CancellationError()) }

@@ -6,7 +6,7 @@ extension Ported {
     public static func timeoutObserver(_ input: RecipeInput) async throws -> RecipeResult {
         // region: timeout-observer
         try await withTaskOperationQueue(failures: .ignore) { queue in
-            let stuck = queue.addOperation([.name("stuck"), .timeout(.milliseconds(20))]) {
+            let stuck = queue.addOperation(name: "stuck", .timeout(.milliseconds(20))) {
                 try await answer(for: nil)
             }
             let answers = input.sample.map { file in

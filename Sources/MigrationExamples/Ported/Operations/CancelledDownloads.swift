@@ -14,8 +14,8 @@ extension Ported {
                 let download = Download(file: largest) { received in
                     if received * 2 >= largest.chunkCount { queue.cancelAllOperations() }
                 }
-                let middle = TaskOperation(download, .dependencies(downloads.map(\.1)))
-                let last = after.map { file in (file, TaskOperation(Download(file: file), .dependencies([middle]))) }
+                let middle = TaskOperation(download, dependencies: downloads.map(\.1))
+                let last = after.map { file in (file, TaskOperation(Download(file: file), dependencies: [middle])) }
                 downloads += [(largest, middle)] + last
                 try queue.addOperations([middle] + last.map(\.1))
             }

@@ -10,7 +10,7 @@ extension Ported {
             let client = FileClient(silentFor: input.sample.last)
             let loads = input.sample.map { file in
                 TaskOperation<[UInt8]>(
-                    .name(file.name),
+                    name: file.name,
                     callback: { completion in
                         let request = client.load(file) { completion($0) }
                         completion.onCancel { _ in request.cancel() }

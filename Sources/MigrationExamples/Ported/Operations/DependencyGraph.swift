@@ -12,7 +12,7 @@ extension Ported {
                 let read = queue.addOperation(name: "read \(file.name)") { try file.contents(upTo: sampleSize) }
                 // An urgent digest makes the read that it waits for as urgent.
                 let priority: TaskPriority = file.size < 16 * 1024 ? .high : .medium
-                let digest = queue.addOperation([.name("digest"), .priority(priority)], after: read) {
+                let digest = queue.addOperation(name: "digest", priority: priority, after: read) {
                     SHA256.digest(of: $0)
                 }
                 return (file, digest)
@@ -24,7 +24,7 @@ extension Ported {
                 for (file, digest) in digests { list.add(file, await digest.result.mapError(\.cause)) }
                 return list
             }
-            let report = queue.addOperation(.name("report"), after: merge) { $0.result }
+            let report = queue.addOperation(name: "report", after: merge) { $0.result }
             let result = await report.result
             try Task.checkCancellation()  // says more than that the merge had none of its inputs
             return try result.get()

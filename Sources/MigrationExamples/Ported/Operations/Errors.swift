@@ -8,7 +8,7 @@ extension Ported {
         try await withTaskOperationQueue(failures: .ignore) { queue in
             let counts = input.sample.map { file in
                 let text = queue.addOperation(name: "read") { try file.text() }
-                return queue.addOperation(.name("count"), after: text) { $0.lineCount }
+                return queue.addOperation(name: "count", after: text) { $0.lineCount }
             }
 
             var (lines, notText, problems) = (0, 0, [FileProblem]())

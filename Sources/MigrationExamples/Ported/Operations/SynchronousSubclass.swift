@@ -17,7 +17,7 @@ extension Ported {
     public static func synchronousSubclass(_ input: RecipeInput) async throws -> RecipeResult {
         // region: synchronous-subclass-use
         try await withTaskOperationQueue(failures: .ignore) { queue in
-            let operations = input.files.map { TaskOperation(DigestBody(file: $0), .name($0.name)) }
+            let operations = input.files.map { TaskOperation(DigestBody(file: $0), name: $0.name) }
             try queue.addOperations(operations)
 
             var digests = DigestList()

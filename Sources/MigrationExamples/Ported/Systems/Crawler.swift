@@ -30,7 +30,7 @@ actor Crawler {
     }
 
     func crawl(from start: URL?) async throws -> [URL: Result<WebPage, any Error>] {
-        try await withTaskOperationQueue(maxConcurrentOperationCount: .unlimited, failures: .ignore) { queue in
+        try await withTaskOperationQueue(maxConcurrentOperationCount: .max, failures: .ignore) { queue in
             if let start { visit(start, on: queue) }
         }
         var pages: [URL: Result<WebPage, any Error>] = [:]

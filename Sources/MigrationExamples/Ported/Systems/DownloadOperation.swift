@@ -19,7 +19,7 @@ extension Ported {
                 let download = PictureDownload(server.url(of: file), in: session, buffers) { step in
                     if step == steps[number % steps.count] { AnyTaskOperation.current?.cancel() }
                 }
-                return queue.addOperation(download, .name(file.name))
+                return queue.addOperation(download, name: file.name)
             }
             var list = DigestList()
             for (file, download) in zip(input.pictures, downloads) {

@@ -28,7 +28,7 @@ struct TenantQueue: Sendable {
 
     init(on queue: TaskOperationQueue, workers count: Int = 8) {
         self.queue = queue
-        queue.maxConcurrentOperationCount = .unlimited  // the limit decides
+        queue.maxConcurrentOperationCount = .max  // the limit decides
         workers = AsyncSemaphore(capacity: count, name: "workers")
     }
 

@@ -206,8 +206,8 @@ extension Patterns {
             .thought, .callers, "await, when the caller is async.",
             .function(["waitUntilFinishedBlocking", "waitUntilAllOperationsAreFinishedBlocking"])),
         Pattern(
-            "ported-legacy-dependencies", .ported, ".legacyDependencies, asOperation",
+            "ported-legacy-dependencies", .ported, "asTaskOperation, asOperation",
             recipe: "Operations/addDependency", .rote, .bridge, "dependencies:, when the other end has moved.",
-            .function(["legacyDependencies", "asOperation"])),
+            .function(["asTaskOperation", "asOperation"])),
     ]
 }

@@ -139,7 +139,7 @@ extension Refusal {
         case .alreadyStarted: self = .alreadyStarted
         case .dependencyCycle: self = .dependencyCycle
         case .waitCycle: self = .waitCycle
-        case .notReady, .dependencyFailed, .queueShutDown, .queueFull, .dropped, .overloaded, .weightExceedsCapacity,
+        case .notReady, .dependencyFailed, .queueShutDown, .queueFull, .dropped, .weightExceedsCapacity,
             .limitFull, .startTimedOut, .timedOut, .bodyNotCalled:
             return nil
         }

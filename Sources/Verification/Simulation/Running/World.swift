@@ -68,7 +68,7 @@ final class World: @unchecked Sendable {
         let dependencies = operation.dependencies.map { operations[$0] as AnyTaskOperation }
         if let input = operation.input {
             return TaskOperation(
-                [.name(name), .priority(priority), .dependencies(dependencies)], after: operations[input]
+                name: name, dependencies: dependencies, .priority(priority), after: operations[input]
             ) {
                 [unowned self] value in
                 model.check(value == input, "operation \(number) got the value \(value) of \(input)")

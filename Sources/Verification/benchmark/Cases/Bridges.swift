@@ -43,7 +43,7 @@ private enum Bridges {
             await mainThread.run {
                 for _ in 0..<count / 2 {
                     let legacy = BlockOperation {}
-                    queue.addOperation(.legacyDependencies([legacy])) {}
+                    queue.addOperation(dependencies: [legacy.asTaskOperation]) {}
                     legacyQueue.addOperation(legacy)
                 }
                 legacyQueue.isSuspended = false

@@ -14,7 +14,7 @@ enum GraphSubjects {
             let graph = shape(count)
             let queue = TaskOperationQueue(
                 .init(
-                    maxConcurrentOperationCount: .unlimited, isSuspended: true
+                    maxConcurrentOperationCount: .max, isSuspended: true
                 ))
             return try await measure(count, on: (queue, Keeper<[AnyTaskOperation]>())) { queue, keeper in
                 await mainThread.run {

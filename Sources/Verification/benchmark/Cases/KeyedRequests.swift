@@ -11,7 +11,7 @@ extension Case {
         subjects: [
             Subject(.keyedOperations) { count in
                 let queue = TaskOperationQueue(
-                    maxConcurrentOperationCount: .unlimited)
+                    maxConcurrentOperationCount: .max)
                 let keyed = KeyedOperations<Int, Int>(queue: queue)
                 return try await benchmark.measure(count, on: keyed) { keyed in
                     let gate = Gate()

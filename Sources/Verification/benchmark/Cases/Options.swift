@@ -7,7 +7,7 @@ extension Case {
         "options", "empty, with one option, added one by one from the main thread, width 2", sizes: [100_000],
         subjects: [
             Subject(.taskOperationQueue) { try await measureOption($0, nil) },
-            Subject(.named) { try await measureOption($0, .name("operation")) },
+            Subject(.named) { try await measureOption($0, name: "operation", []) },
             Subject(.prioritised) { try await measureOption($0, .priority(.high)) },
             Subject(.weighted) { try await measureOption($0, .weight(2)) },
             Subject(.limited) { try await measureOption($0, .limit(AsyncSemaphore(capacity: 2))) },
@@ -15,7 +15,7 @@ extension Case {
                 let dependency = TaskOperation {}
                 try dependency.start()
                 try await dependency.value
-                return try await measureOption(count, .dependencies([dependency]))
+                return try await measureOption(count, dependencies: [dependency], [])
             },
             Subject(.startingWithin) { try await measureOption($0, .timeout(untilStart: .seconds(1000))) },
             Subject(.endingWithin) { try await measureOption($0, .timeout(untilEnd: .seconds(1000))) },
@@ -27,9 +27,9 @@ extension Case {
             Subject(.retried) { try await measureOption($0, .retry(.immediately(attempts: 3))) },
             Subject(.allOptions) { count in
                 try await measureOption(
-                    count,
+                    count, name: "operation",
                     [
-                        .name("operation"), .priority(.high), .weight(2), .limit(AsyncSemaphore(capacity: 2)),
+                        .priority(.high), .weight(2), .limit(AsyncSemaphore(capacity: 2)),
                         .timeout(untilStart: .seconds(1000)), .timeout(untilEnd: .seconds(1000)),
                         .timeout(.seconds(1000)),
                         .timeout(perAttempt: .seconds(1000)), .retry(.immediately(attempts: 3)),
@@ -47,11 +47,13 @@ extension Case {
         ])
 }
 
-private func measureOption(_ count: Int, _ options: OperationOptions?) async throws -> Measurement {
+private func measureOption(
+    _ count: Int, name: String? = nil, dependencies: [AnyTaskOperation] = [], _ options: OperationOptions?
+) async throws -> Measurement {
     try await measure(count, on: TaskOperationQueue(maxConcurrentOperationCount: 2)) { queue in
         await mainThread.run {
             if let options {
-                for _ in 0..<count { queue.addOperation(options) {} }
+                for _ in 0..<count { queue.addOperation(name: name, dependencies: dependencies, options) {} }
             } else {
                 for _ in 0..<count { queue.addOperation {} }
             }

@@ -17,9 +17,8 @@ enum CapacityChart {
 
     static func svg() -> String {
         let clients = [
-            Client(name: "a fixed capacity of 30", styleClass: "fixed", points: simulate(.gradient(), within: 30...30)),
-            Client(name: "aimd()", styleClass: "aimd", points: simulate(.aimd(), within: 1...200, serverQueue: 0)),
-            Client(name: "gradient()", styleClass: "gradient", points: simulate(.gradient(), within: 1...200)),
+            Client(name: "a fixed capacity of 30", styleClass: "fixed", points: simulate(within: 30...30)),
+            Client(name: "an adapted capacity", styleClass: "adapted", points: simulate(within: 1...200)),
         ]
         let capacities = Panel(title: "Requests at once", top: 72, values: 0...50, step: 10, unit: "")
         let latencies = Panel(
@@ -50,15 +49,12 @@ enum CapacityChart {
         return points + [(end, points.last!.1)]
     }
 
-    private static func simulate(
-        _ rule: CapacityRule, within bounds: ClosedRange<Int>, serverQueue: Int = .max
-    ) -> [ServerModel.Point] {
-        var rule = rule
+    private static func simulate(within bounds: ClosedRange<Int>) -> [ServerModel.Point] {
+        var rule = CapacityRule()
         rule.window = .milliseconds(100)
         var server = ServerModel(
             capacity: firstCapacity, serviceTime: serviceTime,
             meter: CapacityMeter(rule, within: bounds, from: bounds.lowerBound == 30 ? 30 : firstCapacity), seed: 7)
-        server.serverQueue = serverQueue
         for change in changes {
             server.run(until: change.time)
             server.capacity = change.capacity
@@ -118,10 +114,10 @@ enum CapacityChart {
         .title { font-weight: 600; text-anchor: start } .legend { text-anchor: start } .value { text-anchor: end }
         .paper { fill: #fff } .grid { stroke: #ddd; stroke-width: 1 }
         polyline { fill: none; stroke-width: 2 } .server { stroke: #777; stroke-width: 2; stroke-dasharray: 6 4 }
-        .gradient { stroke: #d6401f } .aimd { stroke: #3367c9 } .fixed { stroke: #23893f }
+        .adapted { stroke: #d6401f } .fixed { stroke: #23893f }
         @media (prefers-color-scheme: dark) {
           text { fill: #ccc } .paper { fill: #0d1117 } .grid { stroke: #30363d } .server { stroke: #999 }
-          .gradient { stroke: #ff7b57 } .aimd { stroke: #6ea8fe } .fixed { stroke: #4cc26c }
+          .adapted { stroke: #ff7b57 } .fixed { stroke: #4cc26c }
         }
         """
 }

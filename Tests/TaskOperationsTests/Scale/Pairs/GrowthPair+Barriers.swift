@@ -34,7 +34,7 @@ extension GrowthPair {
             var last = queues[0].addOperation {}
             for queue in queues {
                 queue.addOperation {}
-                last = queue.addBarrier(.dependencies([last])) {}
+                last = queue.addBarrier(dependencies: [last]) {}
             }
             for queue in queues { queue.isSuspended = false }
             try await last.value

@@ -1,5 +1,6 @@
 import TaskOperations
 import TaskOperationsTesting
+import TestSupport
 
 extension GrowthPair {
     static let waits = [

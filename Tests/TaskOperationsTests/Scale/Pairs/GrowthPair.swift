@@ -27,7 +27,7 @@ struct GrowthPair: Sendable, CustomTestStringConvertible {
 
 extension SeededExecutor {
     /// Returns a queue whose bodies run on this executor, by default without a limit.
-    func queue(width: Int = .unlimited, isSuspended: Bool = false)
+    func queue(width: Int = .max, isSuspended: Bool = false)
         -> TaskOperationQueue
     {
         TaskOperationQueue(.init(maxConcurrentOperationCount: width, isSuspended: isSuspended, executor: self))

@@ -51,7 +51,7 @@ struct SmallQueue {
         var configuration: TaskOperationQueue.Configuration {
             .init(
                 maxConcurrentOperationCount: widths.lowerBound,
-                maxQueuedOperationCount: kinds.contains(.room) ? 1 : .unlimited, overflow: overflow,
+                maxQueuedOperationCount: kinds.contains(.room) ? 1 : .max, overflow: overflow,
                 rate: kinds.contains(.rate) ? .one(per: SmallQueue.step, burst: SmallQueue.burst) : nil,
                 ageing: kinds.contains(.ageing) ? .raise(after: SmallQueue.step) : nil)
         }

@@ -51,7 +51,6 @@ struct SchedulerProgram {
                 configuration.order = .firstInFirstOut
             }
         }
-        configuration.shedsLoad = mix.time > 0 && seed.isMultiple(of: 2)
         if let limits = mix.queuedLimits {
             configuration.maxQueuedOperationCount = Int.random(in: limits, using: &random)
             configuration.overflow = [.reject, .dropOldest, .dropNewest][seed % 5 % 3]

@@ -1,8 +1,7 @@
-import Synchronization
-import TaskOperations
+internal import TaskOperations
 
 /// Counts the bodies that execute at once, and records the maximum.
-public final class ConcurrencyMeter: Sendable {
+package final class ConcurrencyMeter: Sendable {
     private struct Count: Sendable {
         var now = 0
         var most = 0
@@ -12,17 +11,17 @@ public final class ConcurrencyMeter: Sendable {
     private let count = Lock(Count())
 
     /// Creates a meter.
-    public init() {}
+    package init() {}
 
     /// Counts a piece of work as executing for the duration of its call.
-    public func measure<Value>(_ work: () async throws -> Value) async rethrows -> Value {
+    package func measure<Value>(_ work: () async throws -> Value) async rethrows -> Value {
         enter()
         defer { leave() }
         return try await work()
     }
 
     /// Counts one more body as executing.
-    public func enter() {
+    package func enter() {
         count.withLock { count in
             count.now += 1
             count.total += 1
@@ -31,16 +30,16 @@ public final class ConcurrencyMeter: Sendable {
     }
 
     /// Counts one body less as executing.
-    public func leave() {
+    package func leave() {
         count.withLock { $0.now -= 1 }
     }
 
     /// The number of bodies that are executing.
-    public var now: Int { count.withLock { $0.now } }
+    package var now: Int { count.withLock { $0.now } }
 
     /// The maximum number of bodies that executed at once.
-    public var most: Int { count.withLock { $0.most } }
+    package var most: Int { count.withLock { $0.most } }
 
     /// The total number of counted bodies.
-    public var total: Int { count.withLock { $0.total } }
+    package var total: Int { count.withLock { $0.total } }
 }
