@@ -10,7 +10,7 @@ import Synchronization
 /// Plain variables represent the data that a type publishes. A read of such a variable is a data race unless its write
 /// happened before.
 enum WeakTypePrograms {
-    static let all = [rank, ranks, latch, clock, surroundings, inbox, raisedInInbox, portions, observed]
+    static let all = [rank, ranks, phase, latch, clock, surroundings, inbox, raisedInInbox, portions, observed]
 
     /// A thread that reads a rank also sees every write that happened before the rank was set.
     static let rank = ExploredProgram("rank", memory: .weak) { schedule in
@@ -35,6 +35,19 @@ enum WeakTypePrograms {
         }
         schedule.runToEnd()
         schedule.expect(Set(numbers.value!).count == 4, "\(numbers.value!)")
+    }
+
+    /// A thread that finds an operation finished also sees every write that happened before its end, such as that of its
+    /// outcome.
+    static let phase = ExploredProgram("phase", memory: .weak) { schedule in
+        let (operation, variable) = (TaskOperation {}, RaceChecked(0))
+        schedule.thread("ender") {
+            variable.write(1)
+            operation.finishExternally()
+        }
+        schedule.thread("reader") { if operation.isFinished { _ = variable.read() } }
+        schedule.runToEnd()
+        schedule.expectEnd(of: operation)
     }
 
     /// Two threads each set a latch and read the other's. At least one of them sees the other latch set.
@@ -66,12 +79,12 @@ enum WeakTypePrograms {
     static let surroundings = ExploredProgram("surroundings", memory: .weak) { schedule in
         let world = SurroundingWorld()
         schedule.thread("setter") {
-            world.surroundings.add { _, body in try await body() }
+            world.surroundings.set { _ in BodyInterceptor { _, body in try await body() } }
             world.isTold.withLock { $0 = true }
         }
         schedule.thread("worker") {
             if world.isTold.withLock({ $0 }) {
-                schedule.expect(!world.surroundings.isEmpty && world.surroundings.current != nil, "nothing surrounds")
+                schedule.expect(!world.surroundings.isEmpty && world.surroundings.value != nil, "nothing surrounds")
             }
         }
         schedule.runToEnd()
@@ -169,7 +182,7 @@ extension Inbox {
 }
 
 private final class SurroundingWorld: Sendable {
-    let surroundings = BodyInterceptors()
+    let surroundings = RareValue<BodyInterceptor>()
     let isTold = ControlledLock(false)
 }
 

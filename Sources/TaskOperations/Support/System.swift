@@ -44,7 +44,7 @@ struct RareValue<Value: Sendable>: ~Copyable, Sendable {
     private let isSet = Atomic(false)
 
     /// Whether the value was never set.
-    var isEmpty: Bool { !isSet.load(ordering: .acquiring) }
+    var isEmpty: Bool { !isSet.load(ordering: .relaxed) }
 
     var value: Value? { isEmpty ? nil : stored.withLock { $0 } }
 
@@ -55,7 +55,7 @@ struct RareValue<Value: Sendable>: ~Copyable, Sendable {
             stored = change(former)
             return former
         }
-        isSet.store(true, ordering: .releasing)
+        isSet.store(true, ordering: .relaxed)
         extendLifetime(former)
     }
 }

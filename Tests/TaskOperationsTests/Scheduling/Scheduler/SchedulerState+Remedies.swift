@@ -88,7 +88,11 @@ extension SchedulerState {
         case .turn: for other in before.records.slots where before.served(other, before: slot) { _ = end(other) }
         case .permits:
             setWidth(100)
-            while records[slot].status != .returning, nextReturn() != nil {}
+            if records[slot].status == .returning { return }
+            while nextReturn() != nil {}
+            // The limit of its level can hold up an operation that takes its permits back, and all behind it.
+            if permits.isAwaitedBack { remedy(.level, of: slot) }
+            while nextReturn() != nil {}
         case .level: for level in PriorityLevel.allCases { setCap(100, at: level) }
         case .limits: limitedOperations.set(of: slot).map { claimWasServed($0, .taken) }
         case .rate: advance(to: pace.time.told + max(.zero, pace.rate!.nextStart - pace.time.now))
