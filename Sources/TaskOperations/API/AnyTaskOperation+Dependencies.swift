@@ -107,6 +107,14 @@ extension AnyTaskOperation {
         links.forEach { link($0) }
     }
 
+    /// Registers this new operation with the dependencies with which it was created.
+    func link(newDependencies dependencies: [AnyTaskOperation]) {
+        // An operation can be named twice.
+        for dependency in dependencies.count == 1 ? dependencies : self.dependencies {
+            link(.init(dependency: dependency, from: nil, to: .medium))
+        }
+    }
+
     private func linkDependency(_ dependency: AnyTaskOperation) {
         let isNew = record.withLock { $0.links?.dependencies.link(dependency) ?? false }
         if isNew { link(.init(dependency: dependency, from: nil, to: nil)) }

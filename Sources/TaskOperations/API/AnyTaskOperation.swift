@@ -26,8 +26,10 @@ public class AnyTaskOperation: @unchecked Sendable {
     // Written once, under the lock of `record`, before the phase becomes `finished`. Read only in that phase.
     @exclusivity(unchecked) private nonisolated(unsafe) var outcomeOnceFinished: Outcome?
 
-    /// - Parameter inputCount: The number of the first dependencies whose values the body needs.
-    /// - Parameter scheduler: The scheduler to which the caller is about to add the operation; nil if it is not added.
+    /// - Parameters:
+    ///   - inputCount: The number of the first dependencies whose values the body needs.
+    ///   - scheduler: The scheduler to which the caller adds the operation at once; nil if it is not added. The caller
+    ///     then also links the dependencies, which inherit the default level.
     init(
         name: String?, level: PriorityLevel?, dependencies: [AnyTaskOperation], inputCount: Int = 0,
         addedTo scheduler: Scheduler? = nil
@@ -36,7 +38,11 @@ public class AnyTaskOperation: @unchecked Sendable {
         record = Lock(
             OperationRecord(
                 level: level,
-                links: dependencies.isEmpty ? nil : OperationLinks(dependencies: dependencies, inputCount: inputCount),
+                links: dependencies.isEmpty
+                    ? nil
+                    : OperationLinks(
+                        dependencies: dependencies, inputCount: inputCount,
+                        linkedHandingOn: scheduler == nil ? nil : .medium),
                 addedTo: scheduler))
         currentPhase = Atomic(scheduler == nil ? .created : .added)
         // Created last. The dependencies are already marked as waited for, so their ranks no longer increase.

@@ -48,7 +48,7 @@ extension TaskOperationQueue {
         switch priority {
         case nil where addsPlainly:
             let operation = TaskOperation(name: name, dependencies: dependencies, plainlyAddedTo: self, body: body)
-            addPlain(operation, hasDependencies: !dependencies.isEmpty)
+            addPlain(operation, dependencies: dependencies)
             return operation
         default:
             let operation = TaskOperation(name: name, priority: priority, dependencies: dependencies, body: body)
@@ -128,9 +128,9 @@ extension TaskOperationQueue {
 
     /// Like `addNew`, for an operation that was created as added to this queue.
     @usableFromInline
-    func addPlain(_ operation: AnyTaskOperation, hasDependencies: Bool) {
+    func addPlain(_ operation: AnyTaskOperation, dependencies: [AnyTaskOperation]) {
         failIfRefused(operation) { () throws(TaskOperationError) in
-            try scheduler.submit(plain: operation, hasDependencies: hasDependencies)
+            try scheduler.submit(plain: operation, dependencies: dependencies)
         }
     }
 

@@ -101,7 +101,7 @@ extension AnyTaskOperation {
         Newcomer(
             level: record.orderLevel, isReady: phase == .added && record.mayStart, isDelayed: record.isDelayed,
             weight: Int(record.weight), hasEnded: isFinished, isLate: record.isLate && phase == .added,
-            hasLimits: record.hasLimits, hasExecutor: record.links?.executor != nil)
+            hasLimits: record.hasLimits, hasExecutor: record.links?.hasExecutor ?? false)
     }
 
     /// Gives the operation a rank that fits its place in a scheduler. The rank must be above the ranks of the operations
@@ -181,9 +181,12 @@ extension AnyTaskOperation {
             guard let scheduler else { return (result!, QueueEffects()) }
             var effects = QueueEffects(scheduler)
             // Another thread may have withdrawn the operation in the meantime.
-            if let result = scheduler.inOneStep(with: self, &effects, { worker in
-                record.withLock { $0.scheduler === scheduler ? step(&$0, worker) : nil }
-            }) {
+            if let result = scheduler.inOneStep(
+                with: self, &effects,
+                { worker in
+                    record.withLock { $0.scheduler === scheduler ? step(&$0, worker) : nil }
+                })
+            {
                 return (result, effects)
             }
             effects.perform()

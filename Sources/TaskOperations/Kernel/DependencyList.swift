@@ -35,13 +35,17 @@ struct DependencyList: Sendable {
 
     /// Adds an unfinished dependency. If the list already contains the dependency, returns false and changes nothing.
     ///
-    /// - Parameter isInput: Whether the body needs the value of the dependency.
-    mutating func insert(_ operation: AnyTaskOperation, isInput: Bool = false) -> Bool {
+    /// - Parameters:
+    ///   - isInput: Whether the body needs the value of the dependency.
+    ///   - level: The level that the dependency inherits, if the caller links the dependency at once; otherwise nil.
+    mutating func insert(
+        _ operation: AnyTaskOperation, isInput: Bool = false, linkedHandingOn level: PriorityLevel? = nil
+    ) -> Bool {
         if list.contains(operation) {
             if isInput { _ = list.update(operation) { $0.isInput = true } }
             return false
         }
-        list.append(operation, Note(isInput: isInput))
+        list.append(operation, Note(isInput: isInput, isLinked: level != nil, handedOn: level))
         unfinishedCount += 1
         return true
     }

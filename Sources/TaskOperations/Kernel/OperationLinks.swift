@@ -84,10 +84,12 @@ final class OperationLinks: @unchecked Sendable {
         return body
     }
 
-    /// - Parameter inputCount: The number of the first dependencies whose values the body needs.
-    init(dependencies operations: [AnyTaskOperation], inputCount: Int) {
+    /// - Parameters:
+    ///   - inputCount: The number of the first dependencies whose values the body needs.
+    ///   - level: The level that the dependencies inherit, if the caller links them at once; otherwise nil.
+    init(dependencies operations: [AnyTaskOperation], inputCount: Int, linkedHandingOn level: PriorityLevel?) {
         for (index, operation) in operations.enumerated()
-        where dependencies.insert(operation, isInput: index < inputCount) {
+        where dependencies.insert(operation, isInput: index < inputCount, linkedHandingOn: level) {
             operation.record.withLock { $0.isWaitedFor = true }
         }
     }
@@ -136,6 +138,11 @@ extension OperationLinks {
     var executor: (any TaskExecutor)? {
         get { extras?.executor }
         _modify { yield &madeExtras().executor }
+    }
+
+    var hasExecutor: Bool {
+        guard let extras else { return false }
+        return extras.executor != nil
     }
 
     /// The values of task locals that the operation inherited when it was added.

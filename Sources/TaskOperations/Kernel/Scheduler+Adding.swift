@@ -22,11 +22,11 @@ extension Scheduler {
     ///
     /// - Throws: `TaskOperationError.dependencyCycle`, as `submit(_:isBarrier:mustBeReady:)` does.
     nonisolated func submit(
-        plain operation: AnyTaskOperation, hasDependencies: Bool
+        plain operation: AnyTaskOperation, dependencies: [AnyTaskOperation]
     ) throws(TaskOperationError) {
-        if hasDependencies { operation.linkDependencies() }
+        if !dependencies.isEmpty { operation.link(newDependencies: dependencies) }
         if inbox.add(operation, at: .medium) { return }
-        try insert(operation, plain: hasDependencies ? nil : Newcomer(isReady: true))
+        try insert(operation, plain: dependencies.isEmpty ? Newcomer(isReady: true) : nil)
     }
 
     private nonisolated func insert(

@@ -213,7 +213,8 @@ extension Scheduler {
         operation.enter(.executing)
         return .run(
             StartedOperation(
-                operation: operation, slot: slot, executor: core.state.records[slot].hasExecutor && isInPool ? operation.executor : nil,
+                operation: operation, slot: slot,
+                executor: core.state.records[slot].hasExecutor && isInPool ? operation.executor : nil,
                 escalation: level > worker.level ? level : nil))
     }
 }
