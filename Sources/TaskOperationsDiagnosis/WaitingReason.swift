@@ -27,8 +27,7 @@ public enum WaitingReason: Sendable, Hashable, Codable {
     case suspended(QueueLabel)
     /// All operations of the queue are currently being cancelled.
     case cancellation
-    /// The operation waits for its turn. `ahead` is the number of operations that the queue serves first. With ageing,
-    /// the raised priorities determine this number.
+    /// The operation waits for its turn. `ahead` is the number of operations that the queue serves first.
     case turn(ahead: Int)
     /// Too few permits of the queue are free for the operation that the queue serves next. `weight` is the number of
     /// permits that this operation needs, `width` is the width of the queue, and `holders` are the operations that hold

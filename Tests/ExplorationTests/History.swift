@@ -352,7 +352,7 @@ extension Program {
     /// policies.
     fileprivate var isOrderable: Bool {
         semaphores.isEmpty
-            && queues.allSatisfy { $0.rate == nil && $0.ageing == nil && $0.pendingLimit == .max && !$0.isScope }
+            && queues.allSatisfy { $0.rate == nil && $0.pendingLimit == .max && !$0.isScope }
             && (steps + operations.flatMap(\.steps)).allSatisfy(\.isOrderable)
             && operations.allSatisfy { $0.level == 2 && $0.weight == 1 }
     }

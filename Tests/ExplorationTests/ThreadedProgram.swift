@@ -111,7 +111,7 @@ final class ThreadedWorld: @unchecked Sendable {
                     .init(
                         name: "\(number)", maxConcurrentOperationCount: queue.width, order: queue.order,
                         maxQueuedOperationCount: queue.pendingLimit, overflow: queue.overflow,
-                        rate: queue.operationRate, ageing: queue.operationAgeing, isSuspended: queue.isSuspended))
+                        rate: queue.operationRate, isSuspended: queue.isSuspended))
         }
         for number in program.operations.indices { operations.append(makeOperation(number)) }
     }

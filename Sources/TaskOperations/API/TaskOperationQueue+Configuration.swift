@@ -28,11 +28,7 @@ extension TaskOperationQueue {
         /// The rate at which operations start; nil for no limit.
         public var rate: OperationRate?
 
-        /// The rule by which waiting operations overtake more urgent operations; nil if they never do. Ageing requires
-        /// the order `firstInFirstOut`. It changes the order of operations, and not the priorities of their tasks.
-        public var ageing: Ageing?
-
-        /// The clock that measures the rate and ageing.
+        /// The clock that measures the rate.
         public var clock: any Clock<Duration>
 
         /// Whether the queue is suspended at first. A suspended queue starts no operation until it is resumed.
@@ -66,7 +62,6 @@ extension TaskOperationQueue {
             maxQueuedOperationCount: Int = .max,
             overflow: Overflow = .reject,
             rate: OperationRate? = nil,
-            ageing: Ageing? = nil,
             clock: any Clock<Duration> = ContinuousClock(),
             isSuspended: Bool = false,
             whenReleased: ReleaseRule = .finish,
@@ -81,7 +76,6 @@ extension TaskOperationQueue {
             self.maxQueuedOperationCount = maxQueuedOperationCount
             self.overflow = overflow
             self.rate = rate
-            self.ageing = ageing
             self.clock = clock
             self.isSuspended = isSuspended
             self.whenReleased = whenReleased
@@ -102,23 +96,6 @@ extension TaskOperationQueue {
             case cancel
         }
 
-        /// A rule that moves waiting operations forward, so that more urgent operations cannot delay them forever.
-        public struct Ageing: Hashable, Sendable {
-            /// The waiting time after which an operation is treated as one priority higher.
-            public let interval: Duration
-
-            /// Treats a waiting operation as one priority higher for each interval since its addition, up to the highest
-            /// priority. The priority of its task does not change.
-            ///
-            /// - Parameter interval: The interval, which must be positive.
-            public static func raise(after interval: Duration) -> Ageing {
-                require(interval > .zero, "the interval of ageing is \(interval); it must be positive.")
-                return Ageing(interval: interval)
-            }
-
-            private init(interval: Duration) { self.interval = interval }
-        }
-
         /// The order in which operations of the same priority start. Operations of a higher priority start first.
         public enum Order: Hashable, Sendable {
             /// The operation that was added first starts first.
@@ -136,9 +113,6 @@ extension TaskOperationQueue {
             /// if it has a higher priority. For each free permit, one of the oldest operations is not dropped. RxJava calls
             /// this rule `DROP_OLDEST`.
             case dropOldest
-            /// The queue accepts the new operation. The newest operation that was queued before it fails with
-            /// `TaskOperationError.dropped`, even if it has a higher priority. RxJava calls this rule `DROP_LATEST`.
-            case dropNewest
         }
 
         /// The rule that decides when a body lends the permit of its queue. It applies while the body waits for an operation, a
@@ -163,19 +137,13 @@ extension TaskOperationQueue {
 }
 
 extension TaskOperationQueue.Configuration {
-    /// Whether the queue needs a clock.
-    var needsTime: Bool { rate != nil || ageing != nil }
-
     /// Whether the queue needs `AdmissionPolicies`. Levels, the width and the order need none.
-    var needsPolicies: Bool { needsTime || overflow.drops }
+    var needsPolicies: Bool { rate != nil || overflow.drops }
 
     /// Stops the process if a value is invalid.
     package func check() {
         TaskOperationQueue.checkWidth(maxConcurrentOperationCount)
         TaskOperationQueue.checkQueuedLimit(maxQueuedOperationCount)
-        require(
-            ageing == nil || order == .firstInFirstOut,
-            "ageing is set, but order is \(order). Ageing requires firstInFirstOut.")
     }
 }
 

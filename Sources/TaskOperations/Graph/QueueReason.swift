@@ -218,8 +218,7 @@ extension SchedulerState {
     private func place(_ slot: Slot, _ line: Line) -> (UInt8, UInt64, UInt64) {
         let record = records[slot]
         if record.status != .ready { return (.max - record.level.rawValue, record.arrival, 0) }
-        let level = hasAgeing ? pace.orderLevel(of: slot, record.level) : record.level
         let place = line.heldPlaces[slot] ?? (order.rank(ofArrival: record.arrival), 0)
-        return (.max - level.rawValue, place.rank, place.service)
+        return (.max - record.level.rawValue, place.rank, place.service)
     }
 }

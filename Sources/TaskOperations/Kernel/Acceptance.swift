@@ -51,29 +51,22 @@ enum QueueIntake: Int, Comparable, Sendable {
 
 /// The queued operations in the order in which a full queue drops them.
 struct DropOrder: Sendable {
-    private let overflow: TaskOperationQueue.Configuration.Overflow
     private(set) var queued = EntryList()
 
-    init(_ overflow: TaskOperationQueue.Configuration.Overflow) { self.overflow = overflow }
+    mutating func insert(_ entry: ReadyQueue.Entry) { queued.insert(RankedSlot(entry, .firstInFirstOut)) }
 
-    private var order: TaskOperationQueue.Configuration.Order {
-        overflow == .dropNewest ? .lastInFirstOut : .firstInFirstOut
-    }
-
-    mutating func insert(_ entry: ReadyQueue.Entry) { queued.insert(RankedSlot(entry, order)) }
-
-    mutating func remove(_ entry: ReadyQueue.Entry) { queued.remove(RankedSlot(entry, order)) }
+    mutating func remove(_ entry: ReadyQueue.Entry) { queued.remove(RankedSlot(entry, .firstInFirstOut)) }
 
     /// Removes the next operation to drop and returns its slot; nil if no operation can be dropped.
     ///
-    /// - Parameter freePermits: The number of free permits. `.dropOldest` keeps the oldest operations for which permits
-    ///   are free.
+    /// - Parameter freePermits: The number of free permits. The oldest operations, for which permits are free, are not
+    ///   dropped.
     mutating func popFirst(freePermits: Int) -> Int? {
         var kept: [RankedSlot] = []
         defer { for entry in kept { queued.insert(entry) } }
         while !queued.isEmpty {
             let entry = queued.removeFirst()
-            if overflow == .dropNewest || kept.count == freePermits { return entry.slot }
+            if kept.count == freePermits { return entry.slot }
             kept.append(entry)
         }
         return nil

@@ -112,15 +112,12 @@ struct AdmissionPolicies: Sendable {
     var dropOrder: DropOrder?
 
     init(_ configuration: borrowing TaskOperationQueue.Configuration) {
-        pace = QueuePace(rate: configuration.rate, ageing: configuration.ageing)
+        pace = QueuePace(rate: configuration.rate)
         limited = LimitedOperations(order: configuration.order)
-        if configuration.overflow.drops { dropOrder = DropOrder(configuration.overflow) }
+        if configuration.overflow.drops { dropOrder = DropOrder() }
     }
 
-    mutating func arrived(_ entry: ReadyQueue.Entry) {
-        dropOrder?.insert(entry)
-        pace.arrive(entry.slot)
-    }
+    mutating func arrived(_ entry: ReadyQueue.Entry) { dropOrder?.insert(entry) }
 
     mutating func started(_ entry: ReadyQueue.Entry) {
         pace.noteStart()
@@ -129,7 +126,6 @@ struct AdmissionPolicies: Sendable {
 
     mutating func left(_ entry: ReadyQueue.Entry, hasStarted: Bool, isInDropOrder: Bool) {
         if isInDropOrder { dropOrder?.remove(entry) }
-        pace.leave(entry.slot)
         limited.leave(entry.slot, hasStarted: hasStarted)
     }
 }
@@ -143,8 +139,7 @@ extension Admission {
     mutating func park(_ entry: Entry, at level: PriorityLevel) -> Bool {
         guard let set = policies.limited.set(of: entry.slot) else { return false }
         if policies.limited.passHold(of: set, to: entry, at: level) { return true }
-        let orderLevel = policies.pace.orderLevel(of: entry.slot, level)
-        if policies.limited.mayTry(set, at: orderLevel) { return false }
+        if policies.limited.mayTry(set, at: level) { return false }
         policies.limited.park(entry, at: level)
         return true
     }
@@ -244,14 +239,10 @@ extension Admission {
     }
 
     /// Makes the first operation with a set of limits ready again, and returns its slot; nil if a claim waits for these
-    /// limits, or if no operation is parked. With ageing, does so for each level, because an operation of any level may
-    /// start next.
+    /// limits, or if no operation is parked.
     @discardableResult
     mutating func unparkFirst(of set: Int) -> Int? {
         if policies.limited.isClaimed(set) { return nil }
-        if policies.pace.hasAgeing {
-            return PriorityLevel.allCases.reduce(nil) { slot, level in unparkFirst(of: set, at: level) ?? slot }
-        }
         return policies.limited.highestLevel(of: set).flatMap { unparkFirst(of: set, at: $0) }
     }
 

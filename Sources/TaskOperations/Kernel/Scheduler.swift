@@ -79,10 +79,10 @@ package actor Scheduler {
             sliceDecider = nil
         }
         core = SchedulerCore(State(configuration, workerLimit: processorCount))
-        if configuration.needsTime { prepareClock() }
+        if configuration.rate != nil { prepareClock() }
     }
 
-    /// The clock of the rate and of ageing; nil if the queue never had either.
+    /// The clock of the rate; nil if the queue never had a rate.
     nonisolated var clock: QueueClock? { rareClock.value }
 
     /// Makes the clock if the queue has none. Call it before the queue gets a rate.

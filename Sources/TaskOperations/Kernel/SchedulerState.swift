@@ -384,7 +384,7 @@ extension SchedulerState {
         mutating get {
             if isEmpty || admission.hasBarriers || changes.isObserved { return nil }
             if acceptance.isLimited || !acceptance.intake.accepts { return nil }
-            if admission.optionalPolicies?.value.pace.hasTime ?? false { return nil }
+            if admission.optionalPolicies?.value.pace.rate != nil { return nil }
             if isHalted || permits.isAwaitedBack || permits.width.available == 0 { return .userInteractive }
             guard !admission.hasPolicies, let level = admission.ready.highestLevel else { return nil }
             return starting[level] >= min(permits.width.available, workerLimit) ? level : nil

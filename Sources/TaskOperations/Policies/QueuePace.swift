@@ -1,24 +1,12 @@
-/// The state of a queue's rate and ageing, which depends on time.
+/// The state of a queue's rate, which depends on time.
 struct QueuePace: Sendable {
     var time = QueueTime()
     private(set) var rate: TokenBucket?
     /// The tokens at the last change of the rate, which a new rate lacks.
     private var formerRate: TokenBucket?
-    private(set) var ages: Ages?
 
-    init(rate: OperationRate?, ageing: TaskOperationQueue.Configuration.Ageing?) {
-        self.rate = rate.map { TokenBucket($0) }
-        ages = ageing.map { Ages($0) }
-    }
+    init(rate: OperationRate?) { self.rate = rate.map { TokenBucket($0) } }
 
-    /// Whether there is a rate or ageing. The time of an arrival then decides about starts.
-    @inline(__always)
-    var hasTime: Bool { rate != nil || ages != nil }
-}
-
-// MARK: - Rate
-
-extension QueuePace {
     /// Changes the rate. Used tokens remain used.
     mutating func setRate(_ newRate: OperationRate?) {
         if let rate { formerRate = rate }
@@ -52,22 +40,6 @@ extension QueuePace {
         guard let rate, !rate.isFull(at: time.now) else { return nil }
         let tokenCount = rate.count(at: time.now, atMost: count)
         return tokenCount == count ? nil : time.wake(at: rate.nextStart(after: tokenCount, at: time.now), level)
-    }
-}
-
-// MARK: - Ageing
-
-extension QueuePace {
-    /// Whether operations are raised as they wait.
-    var hasAgeing: Bool { ages != nil }
-
-    mutating func arrive(_ slot: Int) { ages?.arrive(slot, at: time.now) }
-
-    mutating func leave(_ slot: Int) { ages?.leave(slot) }
-
-    /// The level at which an operation competes now. It is `level`, or a higher level because of the operation's age.
-    func orderLevel(of slot: Int, _ level: PriorityLevel) -> PriorityLevel {
-        ages?.level(of: slot, level, at: time.now) ?? level
     }
 }
 
@@ -113,36 +85,5 @@ struct QueueTime: Hashable, Sendable {
     /// Records that the clock has woken the user. The clock may have returned before the reading.
     mutating func noteWake(_ wake: Wake) {
         if let index = wakes.lastIndex(of: wake) { wakes.remove(at: index) }
-    }
-}
-
-/// The arrival times of the operations of a queue.
-///
-/// Ageing requires the order `.firstInFirstOut`. The first operation of each level has therefore waited longest in its
-/// level. So only the first operations of the levels are compared.
-struct Ages: Sendable {
-    let ageing: TaskOperationQueue.Configuration.Ageing
-    /// The arrival time of the operation at each slot.
-    private var arrivals: [Int: Duration] = [:]
-
-    init(_ ageing: TaskOperationQueue.Configuration.Ageing) {
-        self.ageing = ageing
-    }
-
-    mutating func arrive(_ slot: Int, at time: Duration) { arrivals[slot] = time }
-
-    mutating func leave(_ slot: Int) {
-        arrivals[slot] = nil
-        if arrivals.isEmpty { arrivals = [:] }
-    }
-
-    /// The level at which an operation competes at a time. It increases with the operation's age.
-    func level(of slot: Int, _ level: PriorityLevel, at time: Duration) -> PriorityLevel {
-        var (raised, age) = (level.rawValue, time - (arrivals[slot] ?? time))
-        while age >= ageing.interval, raised < PriorityLevel.userInteractive.rawValue {
-            raised += 1
-            age -= ageing.interval
-        }
-        return PriorityLevel(rawValue: raised)!
     }
 }

@@ -1,5 +1,4 @@
-// Selects the next operation in a queue with policies. Handles the events of rates, ageing, limits, and limits of
-// levels.
+// Selects the next operation in a queue with policies. Handles the events of rates, limits, and limits of levels.
 
 extension SchedulerState {
     private mutating func preparePolicies() {
@@ -36,12 +35,6 @@ extension SchedulerState {
     /// call of a getter that is not: 5 % of the instructions of an operation with a limit.
     var selection: Selection? {
         mutating get {
-            if hasAgeing {
-                for (slot, level, set) in firstOfLevels where permits.isOpen(level, for: records[slot].weight) {
-                    return selected(slot, level, set)
-                }
-                return nil
-            }
             var next = admission.highestLevel
             while let level = next {
                 let (slot, set) = admission.first(of: level)!
@@ -61,23 +54,9 @@ extension SchedulerState {
 
     /// The first ready operation of each level, in the order in which these operations start.
     var firstOfLevels: [(slot: Slot, level: PriorityLevel, set: Int?)] {
-        let all = PriorityLevel.allCases.reversed().compactMap { level in
+        PriorityLevel.allCases.reversed().compactMap { level in
             admission.first(of: level).map { (slot: $0.slot, level: level, set: $0.set) }
         }
-        return hasAgeing ? all.sorted { comesBefore(($0.slot, $0.level), ($1.slot, $1.level)) } : all
-    }
-
-    /// Whether ageing lets one operation start before another.
-    private func comesBefore(
-        _ one: (slot: Slot, level: PriorityLevel), _ other: (slot: Slot, level: PriorityLevel)
-    ) -> Bool {
-        let (level, otherLevel) = (orderLevel(of: one.slot, one.level), orderLevel(of: other.slot, other.level))
-        return level == otherLevel ? records[one.slot].arrival < records[other.slot].arrival : level > otherLevel
-    }
-
-    /// The level at which an operation competes now.
-    private func orderLevel(of slot: Slot, _ level: PriorityLevel) -> PriorityLevel {
-        hasAgeing ? admission.policies.pace.orderLevel(of: slot, level) : level
     }
 
     /// Like `nextStart`, in a queue with policies.
@@ -114,8 +93,8 @@ extension SchedulerState {
         if !admission.policies.limited.isClaimed(set) {
             return next.flatMap { $0.set == set && !admission.policies.limited.hasHeld(at: $0.level) ? $0 : nil }
         }
-        // The operations of the set are parked. With ageing, the first of several levels may be next.
-        guard !hasAgeing, next != nil || admission.unparkedCount == 0,
+        // The operations of the set are parked.
+        guard next != nil || admission.unparkedCount == 0,
             let level = admission.policies.limited.highestLevel(of: set),
             let parked = admission.policies.limited.firstParked(of: set, at: level),
             !admission.policies.limited.hasHeld(at: level),
@@ -151,15 +130,12 @@ extension SchedulerState {
         var next = first
         for _ in 0..<64 {
             guard let set = next.set else { return next }
-            let agedLevel = orderLevel(of: next.slot, next.level)
-            let mayTry = admission.policies.limited.mayTry(set, at: agedLevel)
-            let isOutdone = mayTry && hasAgeing && unparkFirst(of: set, before: (next.slot, next.level))
-            if mayTry, !isOutdone, take(set, at: agedLevel, takeLimits) {
+            if admission.policies.limited.mayTry(set, at: next.level), take(set, at: next.level, takeLimits) {
                 let isBehind = admission.policies.limited.isBehindHeld(
                     next.slot, next.level, set, freePermits: width.available)
                 if !isBehind { return next }
                 admission.holdFirst(of: next.level, set)
-            } else if !isOutdone {
+            } else {
                 admission.parkFirst(of: next.level)
             }
             guard let other = selection, other.taskLevel == first.taskLevel else { return nil }
@@ -187,7 +163,7 @@ extension SchedulerState {
     ///
     /// Parks at most 64 operations, because the caller holds a lock.
     mutating func claimReleasedLimits(_ takeLimits: TakeLimits) {
-        guard admission.hasPolicies, admission.policies.limited.releasesForSeveralSets, mayStartLimited, !hasAgeing
+        guard admission.hasPolicies, admission.policies.limited.releasesForSeveralSets, mayStartLimited
         else { return }
         for _ in 0..<64 {
             guard admission.policies.limited.held.count < min(width.available, workerLimit),
@@ -212,8 +188,7 @@ extension SchedulerState {
         guard !admission.policies.limited.isClaimed(set),
             let level = admission.policies.limited.highestLevel(of: set)
         else { return }
-        // With ageing, the next operation may be one of several levels. Its turn decides.
-        if hasAgeing || !mayStartLimited {
+        if !mayStartLimited {
             admission.unparkFirst(of: set)
         } else if take(set, at: level, takeLimits) {
             _ = admission.holdParked(set)
@@ -247,19 +222,6 @@ extension SchedulerState {
         return false
     }
 
-    /// Unparks an operation that has aged beyond the level of its claim, and must therefore start before another
-    /// operation of its set. Returns false if there is none. An operation of a level at its limit stays parked.
-    private mutating func unparkFirst(of set: Int, before other: (slot: Slot, level: PriorityLevel)) -> Bool {
-        if !admission.policies.limited.isClaimed(set) { return false }
-        let older = PriorityLevel.allCases.first { level in
-            guard let first = admission.policies.limited.firstParked(of: set, at: level) else { return false }
-            return permits.isOpen(level, for: records[first.slot].weight) && comesBefore((first.slot, level), other)
-        }
-        guard let older else { return false }
-        admission.unparkFirst(of: set, at: older)
-        return true
-    }
-
     /// Creates a set of limits for operations that are added later.
     mutating func makeLimitSet() -> Int {
         preparePolicies()
@@ -281,8 +243,6 @@ extension SchedulerState {
             return admission.policies.limited.noteKept(set, isKeeping: isKeeping)
         }
         if !admission.holdParked(set) { admission.policies.limited.decline(set) }
-        // With ageing, the operation of another level may be next.
-        if hasAgeing { admission.unparkFirst(of: set) }
     }
 
     /// Gives back the limits that claims hold for operations that cannot start now. A queue that is suspended or has a
@@ -337,12 +297,8 @@ extension SchedulerState {
 // MARK: - Time
 
 extension SchedulerState {
-    /// The state of the rate and of ageing. Without policies, the queue has neither.
-    var pace: QueuePace { admission.optionalPolicies?.value.pace ?? QueuePace(rate: nil, ageing: nil) }
-
-    /// Whether operations are raised as they wait. Reading `pace` would copy it.
-    @inline(__always)
-    var hasAgeing: Bool { admission.optionalPolicies?.value.pace.hasAgeing ?? false }
+    /// The state of the rate. Without policies, the queue has none.
+    var pace: QueuePace { admission.optionalPolicies?.value.pace ?? QueuePace(rate: nil) }
 
     /// Whether the rate prevents every start now.
     var isRateReached: Bool { admission.optionalPolicies.map { $0.value.pace.startableCount(atMost: 1) == 0 } ?? false }

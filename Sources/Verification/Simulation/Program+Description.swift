@@ -27,7 +27,6 @@ extension Program.Queue: CustomStringConvertible {
         if pendingLimit != .max { parts.append("\(pendingLimit) pending") }
         if overflow != .reject { parts.append("\(overflow)") }
         if let rate { parts.append("one per \(rate.interval) s, \(rate.burst) at once") }
-        if let ageing { parts.append("a level higher each \(ageing) s") }
         if isSuspended { parts.append("suspended") }
         if isScope { parts.append("of a scope") }
         return parts.joined(separator: ", ")

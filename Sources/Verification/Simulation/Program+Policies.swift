@@ -47,14 +47,11 @@ extension Program {
 // MARK: - Time
 
 extension Program {
-    /// Adds rates and ageing to queues, and lets time pass, in the program and in bodies.
+    /// Adds rates to queues, and lets time pass, in the program and in bodies.
     private mutating func useTime(from choices: inout some Choices) {
         for queue in queues.indices {
             if choices.picks(percent: 60) {
                 queues[queue].rate = Rate(interval: 1 + choices.number(below: 4), burst: 1 + choices.number(below: 3))
-            }
-            if choices.picks(percent: 50), queues[queue].order == .firstInFirstOut {
-                queues[queue].ageing = 1 + choices.number(below: 4)
             }
         }
         for _ in 0...choices.number(below: 4) {
@@ -75,9 +72,7 @@ extension Program {
     private mutating func boundQueues(from choices: inout some Choices) {
         for queue in queues.indices where choices.picks(percent: 70) {
             queues[queue].pendingLimit = 1 + choices.number(below: 3)
-            queues[queue].overflow = choices.pick([
-                (1, { _ in .reject }), (1, { _ in .dropOldest }), (1, { _ in .dropNewest }),
-            ])
+            queues[queue].overflow = choices.pick([(1, { _ in .reject }), (1, { _ in .dropOldest })])
         }
         if choices.picks(percent: 50) { waitForRoom(from: &choices) }
         if choices.picks(percent: 50) {

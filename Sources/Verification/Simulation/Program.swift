@@ -14,8 +14,6 @@ public struct Program: Hashable, Sendable {
         public var pendingLimit = Int.max
         public var overflow = TaskOperationQueue.Configuration.Overflow.reject
         public var rate: Rate?
-        /// The seconds after which ageing raises an operation by one level.
-        public var ageing: Int?
         /// Whether a step `.scope` creates the queue and releases it at its end.
         public var isScope = false
     }

@@ -77,7 +77,7 @@ struct ExtremeValueTests {
         let reads = ConcurrencyMeter()
         let queue = TaskOperationQueue(
             .init(
-                maxConcurrentOperationCount: 1, rate: .perSecond(1), ageing: .raise(after: longDurations[2]),
+                maxConcurrentOperationCount: 1, rate: .perSecond(1),
                 clock: CountedClock(base: clock, reads: reads)))
         for _ in 0..<3 {
             queue.addOperation {}

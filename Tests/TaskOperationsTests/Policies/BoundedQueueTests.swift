@@ -46,17 +46,14 @@ struct BoundedQueueTests {
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test(
-        "An idle queue drops the oldest or the newest operation for which no permit is free",
-        arguments: [TaskOperationQueue.Configuration.Overflow.dropOldest, .dropNewest])
-    func idleDropping(overflow: TaskOperationQueue.Configuration.Overflow) async throws {
+    @Test("An idle queue drops the oldest operation for which no permit is free")
+    func idleDropping() async throws {
         let queue = TaskOperationQueue(
             .init(
-                maxConcurrentOperationCount: 3, maxQueuedOperationCount: 2, overflow: overflow,
+                maxConcurrentOperationCount: 3, maxQueuedOperationCount: 2, overflow: .dropOldest,
                 executor: HoldingExecutor()))
         let operations = (0..<8).map { _ in queue.addOperation {} }
-        let dropped = overflow == .dropOldest ? 3...5 : 4...6
-        #expect(operations.map(\.isFinished) == (0..<8).map { dropped.contains($0) })
+        #expect(operations.map(\.isFinished) == (0..<8).map { (3...5).contains($0) })
         queue.cancelAllOperations()
     }
 
@@ -74,19 +71,17 @@ struct BoundedQueueTests {
         queue.cancelAllOperations()
     }
 
-    @Test(
-        "A full queue drops the oldest or the newest that is pending",
-        arguments: [TaskOperationQueue.Configuration.Overflow.dropOldest, .dropNewest])
-    func dropping(overflow: TaskOperationQueue.Configuration.Overflow) async throws {
+    @Test("A full queue drops the oldest queued operation")
+    func dropping() async throws {
         let queue = TaskOperationQueue(
             .init(
-                name: "latest", maxConcurrentOperationCount: 1, maxQueuedOperationCount: 2, overflow: overflow,
+                name: "latest", maxConcurrentOperationCount: 1, maxQueuedOperationCount: 2, overflow: .dropOldest,
                 isSuspended: true))
         let recorder = Recorder<Int>()
         let operations = (0..<5).map { number in
             queue.addOperation(name: "\(number)", priority: number == 0 ? .high : .medium) { recorder.record(number) }
         }
-        let kept = overflow == .dropOldest ? [3, 4] : [0, 4]
+        let kept = [3, 4]
         for (number, operation) in operations.enumerated() {
             #expect(operation.isFinished == !kept.contains(number))
             guard let failure = operation.failure else { continue }
@@ -98,23 +93,20 @@ struct BoundedQueueTests {
         #expect(recorder.events == kept)
     }
 
-    @Test(
-        "One that is added drops one, also if the limit was lowered below what is pending",
-        arguments: [TaskOperationQueue.Configuration.Overflow.dropOldest, .dropNewest])
-    func droppingAfterLowering(overflow: TaskOperationQueue.Configuration.Overflow) async throws {
-        let queue = TaskOperationQueue(.init(overflow: overflow, isSuspended: true))
+    @Test("An added operation drops one operation, even if more operations are queued than a lowered limit allows")
+    func droppingAfterLowering() async throws {
+        let queue = TaskOperationQueue(.init(overflow: .dropOldest, isSuspended: true))
         let operations = (0..<4).map { number in queue.addOperation { number } }
         queue.maxQueuedOperationCount = 2
         queue.addOperation {}
-        let dropped = overflow == .dropOldest ? 0 : 3
-        #expect(operations.map(\.isFinished) == (0..<4).map { $0 == dropped })
+        #expect(operations.map(\.isFinished) == (0..<4).map { $0 == 0 })
         queue.isSuspended = false
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
     @Test("One that is refused, as it would close a cycle, drops nothing")
     func refusedBehindBarrier() async throws {
-        let queue = TaskOperationQueue(.init(maxQueuedOperationCount: 2, overflow: .dropNewest, isSuspended: true))
+        let queue = TaskOperationQueue(.init(maxQueuedOperationCount: 2, overflow: .dropOldest, isSuspended: true))
         let late = TaskOperation {}
         queue.addBarrier(dependencies: [late]) {}
         let pending = queue.addOperation {}

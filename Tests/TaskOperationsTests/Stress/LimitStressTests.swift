@@ -61,10 +61,8 @@ private struct LimitStress {
             AsyncSemaphore(capacity: capacities[0], perKey: perKey), AsyncSemaphore(capacity: capacities[1]),
             AsyncSemaphore(capacity: capacities[2]),
         ]
-        let ageing: TaskOperationQueue.Configuration.Ageing? =
-            random.happens(percent: 20) ? .raise(after: .microseconds(200)) : nil
         queues = (0...random.number(below: 3)).map { _ in
-            TaskOperationQueue(.init(maxConcurrentOperationCount: 1 + random.number(below: 5), ageing: ageing))
+            TaskOperationQueue(.init(maxConcurrentOperationCount: 1 + random.number(below: 5)))
         }
         self.random = random
     }

@@ -46,8 +46,7 @@ extension Model {
 
     /// Whether one operation of a queue precedes another.
     private func precedes(_ left: Int, _ right: Int, _ levels: [Int]) -> Bool {
-        let (leftLevel, rightLevel) = (agedLevel(left, levels), agedLevel(right, levels))
-        if leftLevel != rightLevel { return leftLevel > rightLevel }
+        if levels[left] != levels[right] { return levels[left] > levels[right] }
         let isOlder = operations[left].arrival < operations[right].arrival
         switch queues[operations[left].queue!].order {
         case .firstInFirstOut: return isOlder

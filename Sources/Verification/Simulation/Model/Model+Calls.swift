@@ -22,7 +22,6 @@ extension Model {
         operations[number].phase = .submitted
         operations[number].queue = queue
         operations[number].arrival = arrivals
-        operations[number].arrivalTime = time
         operations[number].isBarrier = isBarrier
     }
 

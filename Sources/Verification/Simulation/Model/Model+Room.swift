@@ -21,7 +21,6 @@ extension Model {
         switch queues[queue].overflow {
         case .reject: nil
         case .dropOldest: pending(in: queue).dropFirst(freePermitCount(of: queue)).first
-        case .dropNewest: pending(in: queue).last
         }
     }
 

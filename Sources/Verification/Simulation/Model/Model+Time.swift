@@ -1,6 +1,6 @@
 import TaskOperations
 
-// Rates and ageing.
+// Rates.
 
 extension Model {
     /// Records the start of an operation.
@@ -20,14 +20,5 @@ extension Model {
         return starts.indices.allSatisfy { first in
             starts.count - first < rate.burst + (time - starts[first]) / rate.interval
         }
-    }
-
-    /// The level that orders an operation, from 0 to 4.
-    ///
-    /// - Parameter levels: The priorities by which the library orders operations, by operation.
-    func agedLevel(_ number: Int, _ levels: [Int]) -> Int {
-        let level = TaskPriority.levels.firstIndex { Int($0.rawValue) == levels[number] }!
-        guard let ageing = queues[operations[number].queue!].ageing else { return level }
-        return min(4, level + (time - operations[number].arrivalTime) / ageing)
     }
 }

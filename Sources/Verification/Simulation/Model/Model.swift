@@ -52,8 +52,6 @@ struct Model {
         var wasSubmitted = false
         var queue: Int?
         var arrival = 0
-        /// The time of the addition, in seconds.
-        var arrivalTime = 0
         var isBarrier = false
         var level: Int
         let weight: Int
@@ -88,7 +86,6 @@ struct Model {
         /// value.
         var caps: [Int: Int] = [:]
         let rate: Program.Rate?
-        let ageing: Int?
         /// The start times of operations, in seconds.
         var starts: [Int] = []
         /// Operations that are added as soon as the queue has room, in this order.
@@ -106,7 +103,6 @@ struct Model {
             pendingLimit = queue.pendingLimit
             overflow = queue.overflow
             rate = queue.rate
-            ageing = queue.ageing
         }
     }
 

@@ -14,7 +14,7 @@ extension World {
             .init(
                 name: "\(queue)", maxConcurrentOperationCount: made.width, order: made.order,
                 maxQueuedOperationCount: made.pendingLimit, overflow: made.overflow, rate: made.operationRate,
-                ageing: made.operationAgeing, clock: clock, executor: executor), failures: .ignore
+                clock: clock, executor: executor), failures: .ignore
         ) { real in
             queues[queue] = real
             observe(real)

@@ -1,6 +1,6 @@
 import TaskOperations
 
-// The time for rates and ageing.
+// The time for rates.
 
 extension World {
     func advance(by seconds: Int) {
@@ -38,5 +38,4 @@ extension World {
 
 extension Program.Queue {
     var operationRate: OperationRate? { rate.map { .one(per: .seconds($0.interval), burst: $0.burst) } }
-    var operationAgeing: TaskOperationQueue.Configuration.Ageing? { ageing.map { .raise(after: .seconds($0)) } }
 }

@@ -46,7 +46,7 @@ final class World: @unchecked Sendable {
             .init(
                 name: "\(number)", maxConcurrentOperationCount: queue.width, order: queue.order,
                 maxQueuedOperationCount: queue.pendingLimit, overflow: queue.overflow, rate: queue.operationRate,
-                ageing: queue.operationAgeing, clock: clock, isSuspended: queue.isSuspended, executor: executor))
+                clock: clock, isSuspended: queue.isSuspended, executor: executor))
         observe(made)
         return made
     }

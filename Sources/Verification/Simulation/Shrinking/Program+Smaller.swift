@@ -27,7 +27,6 @@ extension Program {
             add { $0.queues[queue].pendingLimit = .max }
             add { $0.queues[queue].overflow = .reject }
             add { $0.queues[queue].rate = nil }
-            add { $0.queues[queue].ageing = nil }
         }
         if !semaphores.isEmpty { add { $0.removeLastSemaphore() } }
         if queues.count > 1 { add { $0.removeLastQueue() } }

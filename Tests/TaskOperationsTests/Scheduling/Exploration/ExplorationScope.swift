@@ -97,6 +97,6 @@ struct ExplorationScope {
     }
 
     private var overflows: [TaskOperationQueue.Configuration.Overflow] {
-        kinds.contains(.room) ? [.reject, .dropOldest, .dropNewest] : [.reject]
+        kinds.contains(.room) ? [.reject, .dropOldest] : [.reject]
     }
 }

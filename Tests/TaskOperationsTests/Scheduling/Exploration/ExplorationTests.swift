@@ -19,11 +19,11 @@ struct ExplorationTests {
     private static let exploredOperations = ProcessInfo.processInfo.environment["EXPLORED_OPERATIONS"].flatMap(Int.init)
     private static let widths = isDeep ? 1...2 : 2...2
 
-    @Test("Two operations, and all that can happen but changes of level, little room, caps, and time")
+    @Test("Two operations, and all that can happen but changes of level, little room, caps, and a rate")
     func twoOperations() throws {
-        let kinds = Set(Self.kinds).subtracting([.levels, .room, .caps, .rate, .ageing])
+        let kinds = Set(Self.kinds).subtracting([.levels, .room, .caps, .rate])
         try explore(
-            "2 operations, all kinds but levels, room, caps and time",
+            "2 operations, all kinds but levels, room, caps and a rate",
             ExplorationScope(operations: 2, kinds: kinds, oneIn: isDeep ? 2 : 8))
     }
 
@@ -40,11 +40,10 @@ struct ExplorationTests {
             "2 operations, room, \(kind)", ExplorationScope(operations: 2, kinds: [.room, kind], oneIn: isDeep ? 1 : 6))
     }
 
-    @Test("Two operations, a rate, ageing and something else", arguments: kinds)
-    func twoOperationsAndTime(kind: SmallQueue.Kind) throws {
+    @Test("Two operations, a rate and something else", arguments: kinds)
+    func twoOperationsAndRate(kind: SmallQueue.Kind) throws {
         try explore(
-            "2 operations, time, \(kind)",
-            ExplorationScope(operations: 2, kinds: [.rate, .ageing, kind], oneIn: isDeep ? 3 : 16))
+            "2 operations, rate, \(kind)", ExplorationScope(operations: 2, kinds: [.rate, kind], oneIn: isDeep ? 1 : 8))
     }
 
     @Test("Three operations, and one kind of thing that can happen", arguments: kinds)

@@ -27,19 +27,14 @@ struct LimitExplorationTests {
             operations: [(0, [0, 1]), (0, [0, 1]), (0, [0, 1])], tasks: [[1]], widths: [2, 1], capacities: [2, 1],
             maySuspend: true),
         .init(operations: [(0, [0]), (0, [0]), (0, [0]), (1, [0])], widths: [2, 1], mayCancel: true),
-        .init(
-            operations: [(0, [0]), (0, [0]), (0, [0])], widths: [3, 1], levels: [.medium, .low, .medium],
-            agedIntervals: 2),
+        .init(operations: [(0, [0]), (0, [0]), (0, [0])], widths: [3, 1], levels: [.medium, .low, .medium]),
         .init(operations: [(0, [0]), (0, [0]), (1, [0])], dependencyCount: 2),
         .init(operations: [(0, [0, 1]), (1, [1])], tasks: [[0]], mayCancel: true, dependencyCount: 1),
         .init(operations: [(1, [0]), (0, [0]), (0, [0])], levels: [.medium, .low, .high], mayCancel: true),
-        .init(operations: [(1, [0]), (0, [0]), (0, [0])], levels: [.medium, .low, .high], agedIntervals: 2),
         .init(
-            operations: [(0, [0]), (0, [0]), (0, [0])], tasks: [[0]], levels: [.low, .medium, .low], agedIntervals: 1,
+            operations: [(0, [0]), (0, [0]), (0, [0])], tasks: [[0]], levels: [.low, .medium, .low],
             mayCancel: true),
-        .init(
-            operations: [(0, [0, 1]), (0, [0, 1]), (0, [1])], tasks: [[1]], levels: [.low, .high, .medium],
-            agedIntervals: 2),
+        .init(operations: [(0, [0, 1]), (0, [0, 1]), (0, [1])], tasks: [[1]], levels: [.low, .high, .medium]),
         .init(operations: [(0, [0]), (1, [0]), (0, [0])], capacities: [2, 1], weights: [2, 1, 1], mayCancel: true),
         .init(operations: [(0, [0]), (1, [0]), (1, [0, 1])], tasks: [[0]], capacities: [2, 2], weights: [2, 1, 2]),
         .init(operations: [(0, [0]), (1, [0])], tasks: [[0]], capacities: [2, 1], weights: [3, 1], mayCancel: true),
@@ -54,7 +49,7 @@ struct LimitExplorationTests {
             keys: [0, 0, nil], maySuspend: true),
     ]
 
-    @Test("Permits are conserved, everything gets its turn, and ages decide the order", arguments: plans.indices)
+    @Test("Permits are conserved, everything gets its turn, and priorities decide the order", arguments: plans.indices)
     func explore(index: Int) throws {
         let exploration = try Exploration(from: SmallLimits(Self.plans[index]))
         #expect(exploration.ends > 0 && exploration.transitions > exploration.states)

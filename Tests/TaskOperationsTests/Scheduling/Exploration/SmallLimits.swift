@@ -19,8 +19,6 @@ struct SmallLimits {
         var weights: [Int] = []
         /// The level of each operation; empty if all operations have the same level.
         var levels: [PriorityLevel] = []
-        /// The number of times that a clock advances by the interval of ageing; 0 if the queues have no ageing.
-        var agedIntervals = 0
         var mayCancel = false
         var maySuspend = false
         /// The number of dependencies that operations get after they have become ready.
@@ -63,14 +61,11 @@ struct SmallLimits {
     var messages: [Int] = []
     /// The number of messages before this event. Other threads pass them on.
     var oldMessages = 0
-    /// The number of times that the clock has advanced.
-    var intervals = 0
     var violations: [String] = []
 
     init(_ plan: Plan) {
         self.plan = plan
-        let ageing = plan.agedIntervals > 0 ? TaskOperationQueue.Configuration.Ageing.raise(after: .seconds(1)) : nil
-        queues = plan.widths.map { SchedulerState(.init(maxConcurrentOperationCount: $0, ageing: ageing)) }
+        queues = plan.widths.map { SchedulerState(.init(maxConcurrentOperationCount: $0)) }
         semaphores = plan.capacities.map { LimitState(capacity: $0, perKey: plan.perKey) }
         for _ in 0..<(plan.keys.compactMap(\.self).max() ?? -1) + 1 { _ = semaphores[0].addKey() }
         phases = plan.operations.map { _ in .made }
@@ -236,8 +231,6 @@ extension SmallLimits: Explorable {
         case finishAndStart(Int)
         case cancel(Int)
         case setSuspended(queue: Int, Bool)
-        /// The clock of all queues advances by the interval of ageing.
-        case advance
         /// A queue learns that one of its claims was served. A worker of another queue may start an operation.
         case learn(claim: Int, startAt: PriorityLevel?)
         /// A claim gives back the permits that it keeps, because a task waits for one of them.
@@ -255,7 +248,7 @@ extension SmallLimits: Explorable {
         case .add, .start, .finish, .finishAndStart, .makeReady, .learn, .stopKeeping, .acquire, .release,
             .setSuspended(_, false):
             true
-        case .cancel, .makeWait, .setSuspended, .advance: false
+        case .cancel, .makeWait, .setSuspended: false
         }
     }
 
@@ -274,7 +267,6 @@ extension SmallLimits: Explorable {
             if phases[number] == .pending, plan.mayCancel { events.append(.cancel(number)) }
             if phases[number] == .pending, dependencyCount < plan.dependencyCount { events.append(.makeWait(number)) }
         }
-        if intervals < plan.agedIntervals { events.append(.advance) }
         let levels = Set(plan.levels.isEmpty ? [.medium] : plan.levels).sorted()
         for message in messages {
             events.append(.learn(claim: message, startAt: nil))
@@ -317,12 +309,6 @@ extension SmallLimits: Explorable {
         case .setSuspended(let queue, let isSuspended):
             queues[queue].setSuspended(isSuspended)
             settle(queue)
-        case .advance:
-            intervals += 1
-            for queue in queues.indices {
-                queues[queue].advance(to: .seconds(intervals))
-                settle(queue)
-            }
         case .learn(let number, let level):
             messages.remove(at: messages.firstIndex(of: number)!)
             oldMessages -= 1
@@ -434,7 +420,7 @@ extension SmallLimits: Explorable {
         let limited = queue.limitedOperations
         let place = { slot in
             let record = queue.records[slot]
-            return (-Int(queue.pace.orderLevel(of: slot, record.level).rawValue), record.arrival)
+            return (-Int(record.level.rawValue), record.arrival)
         }
         for slot in queue.records.slots where queue.records[slot].status == .ready {
             if limited.set(of: slot) == limited.set(of: started), place(slot) < place(started) {
@@ -504,12 +490,11 @@ extension SmallLimits: Explorable {
 
     var key: Key {
         var key = Key(numbers: phases.map(\.rawValue) + held + isWaiting.map { $0 ? 1 : 0 } + waitingOrder)
-        key.numbers += [dependencyCount, intervals, -1]
+        key.numbers += [dependencyCount, -1]
         for queue in queues {
             key.numbers += [queue.isSuspended ? 1 : 0, queue.width.taken]
             key.numbers += PriorityLevel.allCases.map { Int(queue.starting[$0]) }
             key.numbers += queue.records.slots.map { queue.limitedOperations.isParked($0) ? 1 : 0 }
-            key.numbers += queue.records.slots.map { Int(queue.pace.orderLevel(of: $0, .background).rawValue) }
             let sets = queue.limitedOperations.sets.slots
             for set in queue.limitedOperations.sets.all {
                 switch set.availability {

@@ -69,7 +69,7 @@ extension SmallQueue: Explorable {
         if plan.kinds.contains(.caps) {
             for cap in 0...2 where cap != mediumCap { events.append(.setCap(cap)) }
         }
-        if tokens < Self.burst || operations.contains(where: canAge) { events.append(.pass) }
+        if tokens < Self.burst { events.append(.pass) }
         if plan.kinds.contains(.shuttingDown), state.acceptance.intake != .shut {
             events.append(.shutDown(whenEmpty: false))
             if state.acceptance.intake == .open { events.append(.shutDown(whenEmpty: true)) }

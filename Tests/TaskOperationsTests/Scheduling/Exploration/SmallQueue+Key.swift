@@ -42,7 +42,6 @@ extension SmallQueue {
         key.add(operation.dependencies.bits, bits: operations.count)
         key.add(operation.awaited.bits, bits: operations.count)
         key.add(operation.levelChanges, bits: 2)
-        key.add(operation.age, bits: 2)
         guard let slot = operation.slot else { return key.add(0, bits: 3) }
         let record = state.records[slot]
         key.add(record.status.number, bits: 3)

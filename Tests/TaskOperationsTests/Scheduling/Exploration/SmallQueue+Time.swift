@@ -1,34 +1,24 @@
 @testable import TaskOperations
 
-// The rules of rates and ages, in the simplest form.
+// The rules of rates, in the simplest form.
 
 extension SmallQueue {
     mutating func pass() {
         state.advance(to: state.pace.time.now + Self.step)
         tokens = min(tokens + 1, Self.burst)
-        for number in operations.indices where canAge(operations[number]) { operations[number].age += 1 }
-    }
-
-    /// Whether the passing of time can still raise an operation's urgency.
-    func canAge(_ operation: Operation) -> Bool {
-        plan.kinds.contains(.ageing) && operation.slot != nil && operation.age < Self.oldest
     }
 
     /// Checks the state just before an operation starts.
     mutating func checkStart() {
         if tokens == 0 { faults.append("a start though the rate allows none") }
-        guard plan.kinds.contains(.ageing), !plan.kinds.contains(.caps) else { return }
+        guard !plan.kinds.contains(.caps) else { return }
         let ready = operations.indices.filter { status($0) == .ready && barriers(before: $0).isEmpty }
-        let first = ready.min { agedLevel($0) == agedLevel($1) ? $0 < $1 : agedLevel($0) > agedLevel($1) }
+        let first = ready.min { level($0) == level($1) ? $0 < $1 : level($0) > level($1) }
         let next = state.peekedSelection.map { state.records[$0.slot].element }
         if next != first { faults.append("\(next, default: "nothing") starts, not \(first, default: "nothing")") }
     }
 
-    private func agedLevel(_ number: Int) -> UInt8 {
-        let operation = operations[number]
-        let level = state.records[operation.slot!].level.rawValue + UInt8(operation.age)
-        return min(level, PriorityLevel.userInteractive.rawValue)
-    }
+    private func level(_ number: Int) -> PriorityLevel { state.records[operations[number].slot!].level }
 
     /// Descriptions of the errors in the times of the state.
     var timeViolations: [String] {

@@ -10,7 +10,7 @@ import TestSupport
 struct SmallQueue {
     /// The events besides adding, starting and ending.
     enum Kind: CaseIterable, Sendable {
-        case cancelling, suspending, widths, levels, edges, waits, shuttingDown, room, caps, rate, ageing
+        case cancelling, suspending, widths, levels, edges, waits, shuttingDown, room, caps, rate
     }
 
     final class Plan: Sendable {
@@ -52,8 +52,7 @@ struct SmallQueue {
             .init(
                 maxConcurrentOperationCount: widths.lowerBound,
                 maxQueuedOperationCount: kinds.contains(.room) ? 1 : .max, overflow: overflow,
-                rate: kinds.contains(.rate) ? .one(per: SmallQueue.step, burst: SmallQueue.burst) : nil,
-                ageing: kinds.contains(.ageing) ? .raise(after: SmallQueue.step) : nil)
+                rate: kinds.contains(.rate) ? .one(per: SmallQueue.step, burst: SmallQueue.burst) : nil)
         }
     }
 
@@ -78,17 +77,12 @@ struct SmallQueue {
         /// The operation's slot in the queue; nil before it is added and after the queue has learnt of its end.
         var slot: Int?
         var levelChanges: Int
-        /// The number of time steps since the operation was added, up to `oldest`.
-        var age = 0
     }
 
-    /// The length of one time step. In one step the rate permits one more start, and ageing raises an operation by one
-    /// level.
+    /// The length of one time step. In one step, the rate permits one more start.
     static let step = Duration.seconds(1)
     /// The number of starts that the rate can accumulate.
     static let burst = 2
-    /// The number of steps after which an operation of any level in these plans has the highest urgency.
-    static let oldest = 2
 
     let plan: Plan
     var state: SchedulerState<Int, Int>

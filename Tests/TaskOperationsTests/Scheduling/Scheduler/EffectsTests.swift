@@ -56,7 +56,6 @@ struct EffectsTests {
         arguments: [
             (TaskOperationQueue.Configuration(maxConcurrentOperationCount: 2), PriorityLevel?.some(.userInteractive)),
             (.init(maxConcurrentOperationCount: 2, rate: .one(per: .seconds(1))), nil),
-            (.init(maxConcurrentOperationCount: 2, ageing: .raise(after: .seconds(1))), nil),
             (.init(maxConcurrentOperationCount: 2, maxQueuedOperationCount: 10), nil),
         ])
     func inboxOfFullQueue(configuration: TaskOperationQueue.Configuration, expected: PriorityLevel?) {

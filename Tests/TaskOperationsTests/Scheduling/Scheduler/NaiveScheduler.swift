@@ -14,7 +14,6 @@ struct NaiveScheduler {
         var waits = 0
         /// The operation was dropped to make room for another one, and will end.
         var isDropped = false
-        var addedAt = 0
 
         var isPending: Bool { !isDropped && (status == .waiting || status == .ready) }
     }
@@ -32,7 +31,7 @@ struct NaiveScheduler {
     var time = 0
     /// The accumulated time for starts; each start takes `interval` of it.
     var tokens: Int?
-    /// The interval of the rate and of ageing.
+    /// The interval of the rate.
     static let interval = 10
 
     /// The operations that wait for room.
@@ -92,17 +91,9 @@ struct NaiveScheduler {
     }
 
     private var firstOfLevels: [Operation] {
-        let first = PriorityLevel.allCases.reversed().compactMap { level in
-            self.first(of: admitted.filter { $0.level == level }, order)
+        PriorityLevel.allCases.reversed().compactMap { level in
+            first(of: admitted.filter { $0.level == level }, order)
         }
-        if configuration.ageing == nil { return first }
-        return first.sorted { one, other in
-            agedLevel(one) != agedLevel(other) ? agedLevel(one) > agedLevel(other) : index(one.id) < index(other.id)
-        }
-    }
-
-    private func agedLevel(_ operation: Operation) -> Int {
-        min(4, Int(operation.level.rawValue) + (time - operation.addedAt) / Self.interval)
     }
 
     var nextReturn: Operation? {
@@ -177,7 +168,6 @@ struct NaiveScheduler {
 
     mutating func admit() {
         operations.append(producers.removeFirst())
-        operations[operations.count - 1].addedAt = time
     }
 
     /// Returns whether the operation is accepted, and the operation that is dropped to make room for it.
@@ -187,14 +177,12 @@ struct NaiveScheduler {
             switch configuration.overflow {
             case .reject: break
             case .dropOldest: dropped = operations.filter(\.isPending).dropFirst(freePermitCount).first?.id
-            case .dropNewest: dropped = operations.last(where: \.isPending)?.id
             }
             guard let dropped else { return (false, nil) }
             self[dropped].isDropped = true
             self[dropped].status = .waiting
         }
         operations.append(operation)
-        operations[operations.count - 1].addedAt = time
         return (true, dropped)
     }
 

@@ -27,7 +27,7 @@ struct SchedulerProgram {
         var room = 0
         /// The frequency of setting a level's cap.
         var caps = 0
-        /// The frequency of time steps. If it is positive, the policies have a rate, ageing or both.
+        /// The frequency of time steps. If it is positive, the queue has a rate.
         var time = 0
     }
 
@@ -45,15 +45,11 @@ struct SchedulerProgram {
             order: seed.isMultiple(of: 3) ? .lastInFirstOut : .firstInFirstOut)
         if mix.time > 0 {
             let interval = Duration.seconds(NaiveScheduler.interval)
-            if seed % 3 != 1 { configuration.rate = .one(per: interval, burst: 1 + seed % 4) }
-            if seed % 3 == 1 || seed.isMultiple(of: 5) {
-                configuration.ageing = .raise(after: interval)
-                configuration.order = .firstInFirstOut
-            }
+            configuration.rate = .one(per: interval, burst: 1 + seed % 4)
         }
         if let limits = mix.queuedLimits {
             configuration.maxQueuedOperationCount = Int.random(in: limits, using: &random)
-            configuration.overflow = [.reject, .dropOldest, .dropNewest][seed % 5 % 3]
+            configuration.overflow = [.reject, .dropOldest][seed % 5 % 2]
         }
         configuration.maxConcurrentOperationCount = Int.random(in: mix.widths, using: &random)
         configuration.isSuspended = random.happens(percent: 20)

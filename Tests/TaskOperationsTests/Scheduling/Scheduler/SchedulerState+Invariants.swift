@@ -88,9 +88,7 @@ extension SchedulerState {
             checkQueue("of set \(set)", limitedOperations.sets[set].parked, holds: parked, check)
             check(limitedOperations.sets[set].operationCount == members.count, "set \(set) counts wrong")
             if case .claimed(let level, _) = limitedOperations.sets[set].availability {
-                // With ageing, the claim has the level at which an operation of the set competed when it tried last.
-                let isRight = pace.hasAgeing || limitedOperations.sets[set].parked.highestLevel == level
-                check(isRight, "set \(set) claims at \(level)")
+                check(limitedOperations.sets[set].parked.highestLevel == level, "set \(set) claims at \(level)")
             } else {
                 let isTried = members.contains { records[$0].status == .ready && !limitedOperations.isParked($0) }
                 check(parked == 0 || isTried, "operations of set \(set) are parked for ever")
@@ -178,14 +176,11 @@ extension SchedulerState {
         let level = expected.map { max($0.level, floor(of: $0, inOrder)) }
         check(asked.peekedLevel == level, "\(asked.peekedLevel, default: "nothing") is the next level")
         // An operation whose limits are claimed at its level or above does not try them, and is parked at its turn.
-        // An operation that was parked and has aged tries before it. An operation that has just taken its limits starts
-        // after those whose limits were served before.
+        // An operation that has just taken its limits starts after those whose limits were served before.
         var heldCount = limitedOperations.held.count
         while let first = expected {
             if !mayTry(first) {
                 waiting.removeAll { $0.arrival == first.arrival }
-            } else if let older = parkedPredecessor(of: first, inOrder) {
-                waiting.insert(older, at: waiting.firstIndex { $0.arrival > older.arrival } ?? waiting.count)
             } else if isBehindHeld(first, heldCount) {
                 waiting.removeAll { $0.arrival == first.arrival }
                 heldCount += 1
@@ -207,7 +202,6 @@ extension SchedulerState {
             let served = ofLevel.compactMap { service($0) }.min()
             return first(of: ofLevel.filter { service($0) == nil || service($0) == served }, order)
         }
-        .sorted { agedLevel($0) != agedLevel($1) ? agedLevel($0) < agedLevel($1) : $0.arrival > $1.arrival }
         let next = heads.last { permits.caps?[$0.level].admits($0.weight) ?? true }
         return next.flatMap { fits($0.weight, width) ? $0 : nil }
     }
@@ -228,27 +222,10 @@ extension SchedulerState {
     }
 
     private func mayTry(_ record: Record) -> Bool {
-        limitedOperations.set(of: slot(record)).map { limitedOperations.mayTry($0, at: agedLevel(record)) } ?? true
-    }
-
-    /// The first operation that was parked and that ageing lets start before an operation with the same limits.
-    private func parkedPredecessor(of record: Record, _ inOrder: [Record]) -> Record? {
-        guard pace.hasAgeing, let set = limitedOperations.set(of: slot(record)) else { return nil }
-        return inOrder.first { other in
-            let otherSlot = slot(other)
-            guard limitedOperations.set(of: otherSlot) == set, limitedOperations.isParked(otherSlot),
-                permits.caps?[other.level].admits(other.weight) ?? true
-            else { return false }
-            let (level, otherLevel) = (agedLevel(record), agedLevel(other))
-            return otherLevel > level || otherLevel == level && other.arrival < record.arrival
-        }
+        limitedOperations.set(of: slot(record)).map { limitedOperations.mayTry($0, at: record.level) } ?? true
     }
 
     private func slot(_ record: Record) -> Slot { records.slots.first { records[$0].arrival == record.arrival }! }
-
-    private func agedLevel(_ record: Record) -> PriorityLevel {
-        pace.orderLevel(of: slot(record), record.level)
-    }
 
     private func fits(_ weight: Int, _ permits: Permits?) -> Bool {
         permits.map { weight <= $0.capacity - $0.taken || $0.taken == 0 } ?? true

@@ -110,15 +110,9 @@ extension SchedulerState {
         guard record.status == other.status, barriers.admits(record.arrival) || other.status == .returning else {
             return false
         }
-        let (level, otherLevel) = (agedLevel(slot), agedLevel(otherSlot))
-        if level != otherLevel { return level > otherLevel }
-        let isNewestFirst = order == .lastInFirstOut && other.status == .ready && pace.ages == nil
+        if record.level != other.level { return record.level > other.level }
+        let isNewestFirst = order == .lastInFirstOut && other.status == .ready
         return isNewestFirst ? record.arrival > other.arrival : record.arrival < other.arrival
-    }
-
-    private func agedLevel(_ slot: Slot) -> PriorityLevel {
-        let level = records[slot].level
-        return records[slot].status == .ready ? pace.orderLevel(of: slot, level) : level
     }
 }
 
