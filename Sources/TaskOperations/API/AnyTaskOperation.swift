@@ -183,7 +183,7 @@ extension AnyTaskOperation: Hashable {
 extension AnyTaskOperation {
     /// The operation whose body is running in the current task or in one of its parent tasks; otherwise nil. An
     /// unstructured task that a body creates has no current operation; such a task can capture the operation.
-    public static var current: AnyTaskOperation? { OperationRunner.currentOperation }
+    public static var current: AnyTaskOperation? { BodyTask.currentOperation }
 }
 
 /// The state of an operation. An operation passes through these states in this order and may skip some.

@@ -299,7 +299,7 @@ extension TaskOperationQueue {
     /// `TaskOperationQueue.Configuration.Overflow` is the rule for an operation that is added to a full queue without waiting.
     /// `addOperationWaitingForRoom` waits for room.
     public var maxQueuedOperationCount: Int {
-        get { scheduler.withCore { $0.state.acceptance.limit } }
+        get { scheduler.withCore { $0.state.admission.limit } }
         set {
             Self.checkQueuedLimit(newValue)
             scheduler.withCore { $0.state.setQueuedLimit(newValue) }
@@ -382,10 +382,10 @@ extension TaskOperationQueue {
     }
 
     /// Whether this queue refuses operations.
-    package var isShutDown: Bool { scheduler.withCore { !$0.state.acceptance.intake.accepts } }
+    package var isShutDown: Bool { scheduler.withCore { !$0.state.admission.state.accepts } }
 
     /// The number of waiting calls of `addOperationWaitingForRoom`.
-    package var waitingProducerCount: Int { scheduler.withCore { $0.state.acceptance.producers.count } }
+    package var waitingProducerCount: Int { scheduler.withCore { $0.state.admission.producers.count } }
 
     static func checkQueuedLimit(_ limit: Int) {
         require(

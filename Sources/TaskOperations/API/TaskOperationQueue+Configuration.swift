@@ -137,7 +137,7 @@ extension TaskOperationQueue {
 }
 
 extension TaskOperationQueue.Configuration {
-    /// Whether the queue needs `AdmissionPolicies`. Levels, the width and the order need none.
+    /// Whether the queue needs `SelectionPolicies`. Levels, the width and the order need none.
     var needsPolicies: Bool { rate != nil || overflow.drops }
 
     /// Stops the process if a value is invalid.

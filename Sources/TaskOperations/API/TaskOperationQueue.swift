@@ -202,7 +202,7 @@ extension TaskOperationQueue: CustomStringConvertible, CustomDebugStringConverti
         let lentCount = counts[.lent, default: 0] + counts[.returning, default: 0]
         var parts = ["width \(state.width.capacity == .max ? "unlimited" : "\(state.width.capacity)")"]
         if state.isSuspended { parts.append("suspended") }
-        if !state.acceptance.intake.accepts { parts.append("shut down") }
+        if !state.admission.state.accepts { parts.append("shut down") }
         parts.append("\(counts[.executing, default: 0]) executing")
         if lentCount > 0 { parts.append("\(lentCount) awaiting others") }
         parts.append("\(counts[.ready, default: 0]) ready")

@@ -7,9 +7,9 @@ extension AnyTaskOperation {
     ) async throws(TaskOperationError) {
         guard let body else { return try await wait() }
         var result = Result<Void, TaskOperationError>.success(())
-        let runner = OperationRunner()
-        await runner.whileFound {
-            await runner.withCurrent(body) {
+        let bodyTask = BodyTask()
+        await bodyTask.whileFound {
+            await bodyTask.withCurrent(body) {
                 do throws(TaskOperationError) { try await wait() } catch { result = .failure(error) }
             }
         }
@@ -28,7 +28,7 @@ extension AnyTaskOperation {
         _ target: WaitNode, permit: PermitPolicy = .keptIfNotNeeded, for purpose: OperationLinks.Wait.Purpose? = nil,
         continues: () -> Bool = { true }, wait: () async -> Void
     ) async throws(TaskOperationError) {
-        if !OperationRunner.mayBeBody { return await wait() }
+        if !BodyTask.mayBeBody { return await wait() }
         try await whileBodyAwaits(target, permit, purpose, continues, wait)
     }
 

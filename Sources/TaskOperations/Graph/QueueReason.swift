@@ -35,7 +35,7 @@ extension SchedulerState {
     func reasons(of slot: Slot) -> [QueueReason] {
         let record = records[slot]
         let isOutsideLine = isOutsideLine(slot)
-        let barrier = isOutsideLine ? nil : admission.optionalBarriers?.value.line.last(before: record.arrival)?.slot
+        let barrier = isOutsideLine ? nil : selection.optionalBarriers?.value.line.last(before: record.arrival)?.slot
         var between = 0
         if record.isBarrier, !isOutsideLine {
             let first = barrier.map { records[$0].arrival } ?? 0
@@ -174,7 +174,7 @@ extension SchedulerState {
     }
 
     private func crowd(of slot: Slot, _ line: Line) -> Crowd {
-        if !admission.hasPolicies { return Crowd() }
+        if !selection.hasPolicies { return Crowd() }
         let level = records[slot].level
         if records[slot].status == .returning { return Crowd(level: permits.isFull(level) ? level : nil) }
         let set = isParked(slot) ? limited?.set(of: slot) : nil
@@ -183,7 +183,7 @@ extension SchedulerState {
 
     /// The crowds that an operation cannot overtake.
     private func crowds(before slot: Slot) -> [Crowd] {
-        if !admission.hasPolicies { return [Crowd()] }
+        if !selection.hasPolicies { return [Crowd()] }
         let level = records[slot].level
         let ofLevel = [Crowd(), Crowd(level: level)]
         guard let set = limited?.set(of: slot) else { return ofLevel }
@@ -208,7 +208,7 @@ extension SchedulerState {
         let record = records[slot]
         switch status {
         case .ready:
-            return record.status == .ready && (admission.optionalBarriers?.value.line.admits(record.arrival) ?? true)
+            return record.status == .ready && (selection.optionalBarriers?.value.line.admits(record.arrival) ?? true)
         case .returning: return record.status == .returning
         case .waiting, .executing, .lent: return false
         }

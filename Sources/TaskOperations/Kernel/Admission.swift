@@ -1,255 +1,190 @@
-/// The ready operations of a queue, and the rules that decide which of them starts next.
+/// Decides whether a queue accepts another operation, and stores the tasks that wait for room.
 ///
-/// A plain queue has neither barriers nor policies, and the first entry of `ready` starts next.
-struct Admission: Sendable {
-    typealias Entry = ReadyQueue.Entry
+/// An operation counts as queued until it starts or is dropped. A dropped operation stays in the queue until it has
+/// ended. For each free permit, the queue accepts one operation beyond its limit.
+struct Admission<Element: Sendable, Waiter: Sendable>: Sendable {
+    /// An operation that waits for room, and the task that adds it.
+    struct Producer: Sendable {
+        let element: Element
+        let waiter: Waiter
+    }
 
-    /// The ready operations that no barrier holds back. An operation with limits is parked if its limits are not free
-    /// at its turn.
-    var ready: ReadyQueue
-    /// Nil until a barrier arrives, or a wait until the queue is empty raises the operations.
-    var optionalBarriers: Boxed<QueueBarriers>?
-    /// Nil if only the levels and the order decide which operation starts.
-    var optionalPolicies: Boxed<AdmissionPolicies>?
+    let overflow: TaskOperationQueue.Configuration.Overflow
+    private(set) var state = AdmissionState.open
+    /// The maximum number of queued operations; `Int.max` without a limit. Lowering the limit drops no operation.
+    var limit: Int
+    /// The number of dropped operations that have not left the queue.
+    var droppedCount = 0
+    var producers = WaitingList<Producer>()
 
-    init(_ configuration: borrowing TaskOperationQueue.Configuration) {
-        ready = ReadyQueue(order: configuration.order)
-        if configuration.needsPolicies { optionalPolicies = Boxed(AdmissionPolicies(configuration)) }
+    init(limit: Int, overflow: TaskOperationQueue.Configuration.Overflow) {
+        self.limit = limit
+        self.overflow = overflow
     }
 
     @inline(__always)
-    var hasBarriers: Bool { optionalBarriers != nil }
+    var isLimited: Bool { limit != .max }
 
-    @inline(__always)
-    var hasPolicies: Bool { optionalPolicies != nil }
+    /// Advances the state. An earlier case has no effect.
+    mutating func advance(to state: AdmissionState) { self.state = max(self.state, state) }
+}
 
-    // A coroutine would copy less than the getters of the next two properties. However, in a debug build of Swift 6.3, a
-    // caller that reads a property of the yielded value reads it after the coroutine has freed its frame.
+/// Whether a queue accepts operations. The value never returns to an earlier case.
+enum AdmissionState: Int, Comparable, Sendable {
+    case open
+    /// Open until the queue is empty for the first time, then shut.
+    case closing
+    /// Added operations are refused.
+    case shut
+    /// Added operations are cancelled.
+    case cancelling
 
-    /// The barriers of a queue that has barriers.
-    var barriers: QueueBarriers {
-        @inline(__always) get { optionalBarriers!.value }
-        @inline(__always) _modify { yield &optionalBarriers!.value }
-    }
-
-    /// The policies of a queue that has policies.
-    var policies: AdmissionPolicies {
-        @inline(__always) get { optionalPolicies!.value }
-        @inline(__always) _modify { yield &optionalPolicies!.value }
-    }
-
-    @inline(__always)
-    mutating func insert(_ entry: Entry, at level: PriorityLevel, isBarrier: Bool) {
-        if hasBarriers, !admits(entry, isBarrier) { return }
-        if hasPolicies, park(entry, at: level) { return }
-        ready.insert(entry, at: level)
-    }
-
-    mutating func remove(_ entry: Entry, at level: PriorityLevel, isBarrier: Bool) {
-        if hasBarriers, !barriers.line.admits(entry.arrival) {
-            if !isBarrier { barriers.heldBack.remove(RankedSlot(entry, .firstInFirstOut)) }
-            return
+    var accepts: Bool {
+        switch self {
+        case .open, .closing: true
+        case .shut, .cancelling: false
         }
-        if hasPolicies, removeLimited(entry, at: level) { return }
-        ready.remove(entry, at: level)
+    }
+
+    static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// The queued operations in the order in which a full queue drops them.
+struct DropOrder: Sendable {
+    private(set) var queued = EntryList()
+
+    mutating func insert(_ entry: ReadyQueue.Entry) { queued.insert(RankedSlot(entry, .firstInFirstOut)) }
+
+    mutating func remove(_ entry: ReadyQueue.Entry) { queued.remove(RankedSlot(entry, .firstInFirstOut)) }
+
+    /// Removes the next operation to drop and returns its slot; nil if no operation can be dropped.
+    ///
+    /// - Parameter freePermits: The number of free permits. The oldest operations, for which permits are free, are not
+    ///   dropped.
+    mutating func popFirst(freePermits: Int) -> Int? {
+        var kept: [RankedSlot] = []
+        defer { for entry in kept { queued.insert(entry) } }
+        while !queued.isEmpty {
+            let entry = queued.removeFirst()
+            if kept.count == freePermits { return entry.slot }
+            kept.append(entry)
+        }
+        return nil
     }
 }
 
-// MARK: - Barriers
+// MARK: - Shutdown
 
-extension Admission {
-    /// Returns whether barriers let a ready operation start. If they do not, holds the operation back.
-    private mutating func admits(_ entry: Entry, _ isBarrier: Bool) -> Bool {
-        if barriers.line.admits(entry.arrival) { return true }
-        if !isBarrier { barriers.heldBack.insert(RankedSlot(entry, .firstInFirstOut)) }
+extension SchedulerState {
+    /// Returns whether the queue accepts an operation. The effects end a rejected operation. A full queue may accept
+    /// the operation and drop another one.
+    mutating func admitOrReject(_ element: Element) -> Bool {
+        switch admission.state {
+        case .open, .closing: return !isFull || makeRoom(for: element)
+        case .shut: reject(element, .shutDown)
+        case .cancelling: reject(element, .cancelled)
+        }
         return false
     }
 
-    /// Records that an operation has arrived. The operation need not be ready.
-    mutating func operationArrived(_ entry: Entry, isBarrier: Bool) {
-        if isBarrier {
-            barriers.line.barrierArrived(entry.arrival, slot: entry.slot)
-        } else {
-            barriers.line.operationArrived()
+    private mutating func reject(_ element: Element, _ reason: Rejection.Reason) {
+        effects.rejected.append(.init(element: element, reason: reason))
+    }
+
+    /// Drops a queued operation if the overflow policy allows it. Otherwise, rejects the new operation and returns
+    /// false.
+    private mutating func makeRoom(for element: Element) -> Bool {
+        let freePermits = freePermitCount
+        guard let slot = selection.optionalPolicies?.value.dropOrder?.popFirst(freePermits: freePermits) ?? nil else {
+            reject(element, .full)
+            return false
         }
-    }
-
-    /// Records that an operation has ended. After the end of the first barrier, the operations up to the next barrier
-    /// may start. A barrier may start when it waits for no operation.
-    ///
-    /// - Parameter readyLevel: Returns the level of the operation at a slot; nil if the operation is not ready.
-    mutating func operationEnded(_ arrival: UInt64, isBarrier: Bool, readyLevel: (_ slot: Int) -> PriorityLevel?) {
-        let (first, open) = (barriers.line.first?.slot, barriers.line.open?.slot)
-        if isBarrier {
-            barriers.line.barrierEnded(arrival)
-        } else {
-            barriers.line.operationEnded(arrival)
-        }
-        if first != barriers.line.first?.slot { releaseHeldBack(readyLevel) }
-        if let opened = barriers.line.open, opened.slot != open, let level = readyLevel(opened.slot) {
-            insert(Entry(arrival: opened.arrival, slot: opened.slot), at: level, isBarrier: true)
-        }
-    }
-
-    private mutating func releaseHeldBack(_ readyLevel: (_ slot: Int) -> PriorityLevel?) {
-        while let held = barriers.heldBack.first, barriers.line.admits(held.rank) {
-            barriers.heldBack.removeFirst()
-            if let level = readyLevel(held.slot) {
-                insert(Entry(arrival: held.rank, slot: held.slot), at: level, isBarrier: false)
-            }
-        }
-    }
-}
-
-/// The policies that decide which operation of a queue starts next, and when.
-///
-/// A queue creates this value for its configuration, or for the first operation or call that needs a policy. The queue
-/// keeps the value from then on.
-struct AdmissionPolicies: Sendable {
-    var pace: QueuePace
-    var limited: LimitedOperations
-    /// The order in which queued operations are dropped; nil if the queue drops no operations.
-    var dropOrder: DropOrder?
-
-    init(_ configuration: borrowing TaskOperationQueue.Configuration) {
-        pace = QueuePace(rate: configuration.rate)
-        limited = LimitedOperations(order: configuration.order)
-        if configuration.overflow.drops { dropOrder = DropOrder() }
-    }
-
-    mutating func arrived(_ entry: ReadyQueue.Entry) { dropOrder?.insert(entry) }
-
-    mutating func started(_ entry: ReadyQueue.Entry) {
-        pace.noteStart()
-        dropOrder?.remove(entry)
-    }
-
-    mutating func left(_ entry: ReadyQueue.Entry, hasStarted: Bool, isInDropOrder: Bool) {
-        if isInDropOrder { dropOrder?.remove(entry) }
-        limited.leave(entry.slot, hasStarted: hasStarted)
-    }
-}
-
-// MARK: - Limits
-
-extension Admission {
-    /// Parks a ready operation if a claim at its level or a higher level already waits for its limits. If the claim holds
-    /// the limits for an operation of the same level that arrived later, parks that operation instead. Returns false if
-    /// the operation must be inserted into `ready`.
-    mutating func park(_ entry: Entry, at level: PriorityLevel) -> Bool {
-        guard let set = policies.limited.set(of: entry.slot) else { return false }
-        if policies.limited.passHold(of: set, to: entry, at: level) { return true }
-        if policies.limited.mayTry(set, at: level) { return false }
-        policies.limited.park(entry, at: level)
+        drop(slot, .dropped)
         return true
     }
 
-    /// Removes a ready operation with limits, even if it is parked. If the operation has no limits, returns false and
-    /// changes nothing.
-    mutating func removeLimited(_ entry: Entry, at level: PriorityLevel) -> Bool {
-        guard let set = policies.limited.set(of: entry.slot) else { return false }
-        if policies.limited.isParked(entry.slot) {
-            policies.limited.unpark(entry, at: level)
-        } else if policies.limited.holder(of: set)?.entry == entry {
-            policies.limited.decline(set)
-        } else {
-            ready.remove(entry, at: level)
-        }
-        unparkFirst(of: set)
-        return true
+    /// Drops an operation that was just added, because its timeout has passed.
+    mutating func dropLate(_ slot: Slot) {
+        let entry = entry(slot)
+        selection.optionalPolicies?.value.dropOrder?.remove(entry)
+        drop(slot, .late)
     }
 
-    /// The number of operations that are ready and not parked.
-    var unparkedCount: Int { ready.count + (optionalPolicies?.value.limited.held.count ?? 0) }
-
-    /// The highest level of an operation that is ready and not parked.
-    var highestLevel: PriorityLevel? { highestLevel { $0.highestLevel } }
-
-    func highestLevel(below level: PriorityLevel) -> PriorityLevel? {
-        highestLevel { $0.highestLevel(below: level) }
+    /// Drops a queued operation. The effects end it. Until then it stays in the queue, uncounted.
+    private mutating func drop(_ slot: Slot, _ reason: Rejection.Reason) {
+        admission.droppedCount += 1
+        if records[slot].status == .ready { makeWait(slot) }
+        finishing.insert(slot)
+        reject(records[slot].element, reason)
     }
+
+    /// Advances the state of the admission. An earlier case has no effect. `.closing` shuts an empty queue at once.
+    mutating func setAdmission(_ new: AdmissionState) {
+        admission.advance(to: new == .closing && isEmpty ? .shut : new)
+        if !admission.state.accepts { refuseProducers() }
+    }
+
+    /// Shuts a closing queue if it is empty and no task waits to add an operation.
+    mutating func shutIfEmpty() {
+        if isEmpty, admission.state == .closing, admission.producers.isEmpty { admission.advance(to: .shut) }
+    }
+}
+
+// MARK: - Room
+
+extension SchedulerState {
+    /// The number of operations that have not started, without dropped operations.
+    var queuedCount: Int { records.count - startedCount - admission.droppedCount }
 
     @inline(__always)
-    private func highestLevel(_ level: (borrowing ReadyQueue) -> PriorityLevel?) -> PriorityLevel? {
-        guard let held = optionalPolicies.flatMap({ level($0.value.limited.held) }) else { return level(ready) }
-        return level(ready).map { max($0, held) } ?? held
+    var isFull: Bool { admission.isLimited && queuedCount - freePermitCount >= admission.limit }
+
+    /// The number of operations that the width allows to start now.
+    private var freePermitCount: Int {
+        let executing = startedCount - (finishing.count - admission.droppedCount)
+        return isSuspended ? 0 : max(0, width.capacity - executing)
     }
 
-    /// The first operation of a level that is ready and not parked, and the set of its limits.
-    func first(of level: PriorityLevel) -> (slot: Int, set: Int?)? {
-        var first = ready.first(of: level)
-        if let served = optionalPolicies?.value.limited.firstHeld(of: level)?.entry {
-            let order = ready.order
-            // An operation that has not tried its limits tries them at its place. See `isBehindHeld`.
-            let isNext = first.map { order.rank(ofArrival: served.arrival) < order.rank(ofArrival: $0.arrival) } ?? true
-            if isNext { first = served }
+    /// Whether all queued operations and one more would start at once. Always false with policies, because the answer
+    /// then depends on the operation.
+    var couldStartAnother: Bool {
+        !selection.hasPolicies && !isHalted && admission.state == .open && !hasUnfinishedBarriers
+            && !permits.isAwaitedBack && queuedCount < freePermitCount
+    }
+
+    mutating func setQueuedLimit(_ limit: Int) { admission.limit = limit }
+
+    /// Records that a task waits for room to add its operation.
+    ///
+    /// - Parameter number: The unique number of the wait.
+    mutating func waitForRoom(_ element: Element, _ waiter: Waiter, number: Int) {
+        guard admission.state.accepts else {
+            _ = admitOrReject(element)
+            return effects.resumed.append(waiter)
         }
-        return first.map { ($0.slot, optionalPolicies?.value.limited.set(of: $0.slot)) }
+        admission.producers.append(.init(element: element, waiter: waiter), number: number)
     }
 
-    /// Removes the first operation of a level, because the operation starts. If the operation has limits, records that
-    /// it has taken them. `SchedulerState.claimNext` must follow.
-    mutating func popFirst(of level: PriorityLevel, _ slot: Int, _ set: Int?) {
-        let holder = set.flatMap { policies.limited.noteTaken($0) }
-        if holder?.entry.slot == slot { return }
-        ready.popFirst(of: level)
-        if let holder { ready.insert(holder.entry, at: holder.level) }
-    }
-
-    /// Records that the claim of a set holds the limits for the first operation of a level in `ready`. If the claim holds
-    /// them for an operation that precedes it, parks the operation.
-    mutating func holdFirst(of level: PriorityLevel, _ set: Int) {
-        let entry = ready.popFirst(of: level)
-        if policies.limited.passHold(of: set, to: entry, at: level) { return }
-        if policies.limited.isHeld(set) {
-            policies.limited.park(entry, at: level)
-        } else {
-            policies.limited.hold(set, for: entry, at: level)
-        }
-    }
-
-    /// Records that the claim of a set holds the limits. Unparks the first operation of the set. Returns false if no
-    /// operation of the set is parked.
-    mutating func holdParked(_ set: Int) -> Bool {
-        guard let level = policies.limited.highestLevel(of: set),
-            let parked = policies.limited.firstParked(of: set, at: level)
-        else { return false }
-        // An earlier operation of the set may have been unparked before, while the queue was full.
-        if let first = ready.first(of: level), policies.limited.set(of: first.slot) == set,
-            ready.order.rank(ofArrival: first.arrival) < ready.order.rank(ofArrival: parked.arrival)
-        {
-            holdFirst(of: level, set)
-            return true
-        }
-        _ = policies.limited.unparkFirst(of: set, at: level)
-        policies.limited.hold(set, for: parked, at: level)
+    /// Ends a wait for room. Returns false if the wait is already over or has not begun.
+    mutating func stopWaitingForRoom(_ number: Int) -> Bool {
+        guard let producer = admission.producers.remove(number) else { return false }
+        effects.resumed.append(producer.waiter)
         return true
     }
 
-    /// Withdraws the claim of a set that the queue cannot use now.
-    mutating func withdrawClaim(of set: Int) {
-        if let holder = policies.limited.decline(set) { ready.insert(holder.entry, at: holder.level) }
-        unparkFirst(of: set)
+    /// If the queue has room, resumes the first waiting task and returns its operation. The caller must add the
+    /// operation at once. If no task is resumed, returns nil.
+    mutating func nextAdmission() -> Element? {
+        guard !isFull, let producer = admission.producers.removeFirst() else { return nil }
+        effects.resumed.append(producer.waiter)
+        return producer.element
     }
 
-    mutating func parkFirst(of level: PriorityLevel) {
-        let entry = ready.first(of: level)!
-        ready.popFirst(of: level)
-        policies.limited.park(entry, at: level)
-    }
-
-    /// Makes the first operation with a set of limits ready again, and returns its slot; nil if a claim waits for these
-    /// limits, or if no operation is parked.
-    @discardableResult
-    mutating func unparkFirst(of set: Int) -> Int? {
-        if policies.limited.isClaimed(set) { return nil }
-        return policies.limited.highestLevel(of: set).flatMap { unparkFirst(of: set, at: $0) }
-    }
-
-    @discardableResult
-    mutating func unparkFirst(of set: Int, at level: PriorityLevel) -> Int? {
-        guard let entry = policies.limited.unparkFirst(of: set, at: level) else { return nil }
-        ready.insert(entry, at: level)
-        return entry.slot
+    /// Rejects the operations that wait for room, and resumes their tasks.
+    private mutating func refuseProducers() {
+        for producer in admission.producers.removeAll() {
+            _ = admitOrReject(producer.element)
+            effects.resumed.append(producer.waiter)
+        }
     }
 }

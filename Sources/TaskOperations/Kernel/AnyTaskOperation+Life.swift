@@ -125,10 +125,10 @@ extension AnyTaskOperation {
         return place.before?.allSatisfy { $0.rank.value < rank.value } ?? false
     }
 
-    /// Runs the body in the task of a runner. The operation is the current one until the body returns.
+    /// Runs the body in the task of a body. The operation is the current one until the body returns.
     @inline(__always)
-    func run(on runner: OperationRunner) async -> Outcome? {
-        await runner.withCurrent(self) { await runBody() }
+    func run(on bodyTask: BodyTask) async -> Outcome? {
+        await bodyTask.withCurrent(self) { await runBody() }
     }
 
     /// Runs a function with the task locals that the operation inherited from the code that added it.

@@ -91,7 +91,7 @@ package struct QueueCapture: Sendable {
     package var width: Int { state.width.capacity }
     package var permitsTaken: Int { state.width.taken }
     package var isSuspended: Bool { state.isSuspended }
-    package var isShutDown: Bool { !state.acceptance.intake.accepts }
+    package var isShutDown: Bool { !state.admission.state.accepts }
     /// The operations that hold permits, in the order of arrival.
     package var holders: [Operation] { state.permitHolders.map(operation) }
     /// The time until the rate of the queue lets an operation start.
@@ -100,7 +100,7 @@ package struct QueueCapture: Sendable {
     }
 
     /// The operations that wait for room in the queue, in the order of their arrival.
-    package var operationsWaitingForRoom: [AnyTaskOperation] { state.acceptance.producers.all.map(\.element) }
+    package var operationsWaitingForRoom: [AnyTaskOperation] { state.admission.producers.all.map(\.element) }
 
     /// The label of the queue that must be resumed before a suspended queue starts operations. It is the label of this
     /// queue, or of the outermost suspended queue that it follows. Other queues are read after the capture.

@@ -83,16 +83,16 @@ extension Scheduler {
         _ operation: AnyTaskOperation, isBarrier: Bool = false, plain: Newcomer? = nil, onlyInOrder: Bool = false,
         in core: inout SchedulerCore
     ) -> Bool {
-        if core.state.isFull || !core.state.acceptance.intake.accepts {
+        if core.state.isFull || !core.state.admission.state.accepts {
             // A finished operation needs no room.
-            if core.state.acceptance.intake.accepts && operation.isFinished {
+            if core.state.admission.state.accepts && operation.isFinished {
                 core.state.effects.removed.append(operation)
                 return true
             }
             // Neither does an operation that must not start.
             let isLate =
-                core.state.acceptance.intake.accepts && operation.record.withLock { operation.newcomer($0).isLate }
-            guard isLate || core.state.acceptOrReject(operation) else { return true }
+                core.state.admission.state.accepts && operation.record.withLock { operation.newcomer($0).isLate }
+            guard isLate || core.state.admitOrReject(operation) else { return true }
         }
         let slot = core.state.nextSlot
         let place = nextPlace(for: CollectionOfOne(operation), isBarrier: isBarrier, in: &core)
@@ -154,7 +154,7 @@ extension Scheduler {
     ) -> WaitOrder.OrderViolation? {
         if isBarrier { emptyInbox(&core, openFor: nil) }
         // An operation that is not accepted ends at once and waits for no other.
-        if core.state.acceptance.intake.accepts {
+        if core.state.admission.state.accepts {
             while true {
                 let place = nextPlace(for: operations, isBarrier: isBarrier, in: &core)
                 guard let place, let misfit = operations.first(where: { !$0.takeRank(in: place) }) else { break }

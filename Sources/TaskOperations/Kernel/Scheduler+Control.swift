@@ -20,17 +20,17 @@ extension Scheduler {
         withSuspension { $0.state.drain() }
     }
 
-    /// Sets the intake. First closes the inbox, if operations are no longer accepted: an operation that a thread adds to
+    /// Advances the admission. First closes the inbox, if operations are no longer accepted: an operation that a thread adds to
     /// the inbox during the event would be refused only when this thread performs its effects, after the addition has
     /// returned.
-    private nonisolated func setIntake(_ intake: QueueIntake, in core: inout SchedulerCore) {
-        if intake != .open { emptyInbox(&core, openFor: nil) }
-        core.state.setIntake(intake)
+    private nonisolated func setAdmission(_ new: AdmissionState, in core: inout SchedulerCore) {
+        if new != .open { emptyInbox(&core, openFor: nil) }
+        core.state.setAdmission(new)
     }
 
     /// Shuts the queue down. The queue refuses later operations.
     nonisolated func shutDown() {
-        withCore { setIntake(.shut, in: &$0) }
+        withCore { setAdmission(.shut, in: &$0) }
     }
 }
 
@@ -76,7 +76,7 @@ extension Scheduler {
     nonisolated func close(in group: inout DiscardingTaskGroup) async -> TaskOperationError? {
         let isEmpty = withSuspension { core in
             core.state.drain()
-            core.state.setIntake(.closing)
+            core.state.setAdmission(.closing)
             return core.state.isEmpty
         }
         var cycle: TaskOperationError?
@@ -143,18 +143,18 @@ extension Scheduler {
     /// - Parameters:
     ///   - cause: The error of operations that have not started, and the cancellation cause of executing bodies.
     ///   - unstartedOnly: Whether executing operations are not cancelled.
-    ///   - intake: The new intake, which is set in the same step. It decides whether later operations are refused or
+    ///   - admission: The new state of the admission, which is set in the same step. It decides whether later operations are refused or
     ///     cancelled.
     nonisolated func cancelAll(
         throwing cause: any Error = CancellationError(), unstartedOnly: Bool = false,
-        andSet intake: QueueIntake = .open
+        andSet admission: AdmissionState = .open
     ) {
         let outcome = Outcome(.failure(cause))
         var rest: ArraySlice<AnyTaskOperation> = []
         // The step that lists all operations also cancels the first ones, so that a small number is cancelled in one
         // step.
         var executing = cancelUnstarted(outcome) { core in
-            setIntake(intake, in: &core)
+            setAdmission(admission, in: &core)
             core.state.blockStarts()
             rest = core.state.elements[...]
             return rest.prefix(Self.cancelledAtOnce)
@@ -255,7 +255,7 @@ extension Scheduler {
         withCore { core in
             let newcomer = operation.record.withLock { operation.newcomer($0) }
             let mustWait =
-                core.state.isFull && core.state.acceptance.intake.accepts && !newcomer.hasEnded && !newcomer.isLate
+                core.state.isFull && core.state.admission.state.accepts && !newcomer.hasEnded && !newcomer.isLate
             if !mustWait { insert(operation, in: &core) }
             return !mustWait
         }

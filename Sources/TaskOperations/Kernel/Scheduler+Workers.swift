@@ -163,7 +163,7 @@ extension SchedulerCore {
     ) {
         _ = state.end(slot)
         if ending.hasLinks { tellDependents(operation, ending, scheduler, &readied) }
-        if !state.acceptance.producers.isEmpty { scheduler.admitProducers(&self) }
+        if !state.admission.producers.isEmpty { scheduler.admitProducers(&self) }
     }
 
     private mutating func tellDependents(

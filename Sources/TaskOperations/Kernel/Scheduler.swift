@@ -196,7 +196,7 @@ extension Scheduler {
     private nonisolated func computeEffects(_ core: inout SchedulerCore, _ effects: inout Effects) {
         // Threads may have added operations during the event, before it has ended others.
         drainInbox(&core)
-        if !core.state.acceptance.producers.isEmpty { admitProducers(&core) }
+        if !core.state.admission.producers.isEmpty { admitProducers(&core) }
         repeat {
             if core.limits == nil {
                 core.state.computeEffects { $0.permitWasReturned() }

@@ -4,7 +4,7 @@
 /// resume. A worker takes its next operation from `nextStart`.
 ///
 /// This file implements a plain queue with a width, an order, priorities, suspension and cancellation, and the effects
-/// of an event. `Admission` decides which ready operation starts next, `Acceptance` whether the queue takes an operation,
+/// of an event. `Selection` decides which ready operation starts next, `Admission` whether the queue takes an operation,
 /// and `QueuePermits` counts the width. Barriers, other policies and events are extensions in the folder `Policies`.
 struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     typealias Slot = Int
@@ -26,9 +26,9 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     /// ended.
     var finishing: Set<Slot> = []
 
-    var admission: Admission
+    var selection: Selection
     var permits: QueuePermits<Waiter>
-    var acceptance: Acceptance<Element, Waiter>
+    var admission: Admission<Element, Waiter>
 
     let order: TaskOperationQueue.Configuration.Order
     private(set) var isSuspended: Bool
@@ -48,9 +48,9 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
 
     init(_ configuration: borrowing TaskOperationQueue.Configuration, workerLimit: Int = .max) {
         order = configuration.order
-        admission = Admission(configuration)
+        selection = Selection(configuration)
         permits = QueuePermits(width: configuration.maxConcurrentOperationCount)
-        acceptance = Acceptance(limit: configuration.maxQueuedOperationCount, overflow: configuration.overflow)
+        admission = Admission(limit: configuration.maxQueuedOperationCount, overflow: configuration.overflow)
         isSuspended = configuration.isSuspended
         self.workerLimit = workerLimit
     }
@@ -93,9 +93,9 @@ extension SchedulerState {
         arrivals += 1
         records.insert(Record(element, newcomer, arrival: arrivals), at: slot)
         let entry = ReadyQueue.Entry(arrival: arrivals, slot: slot)
-        if newcomer.weight != 1 || admission.hasPolicies { arriveWithPolicies(entry) }
-        if newcomer.isBarrier || admission.hasBarriers { arriveBehindBarriers(entry, newcomer) }
-        if newcomer.isReady { admission.insert(entry, at: newcomer.level, isBarrier: newcomer.isBarrier) }
+        if newcomer.weight != 1 || selection.hasPolicies { arriveWithPolicies(entry) }
+        if newcomer.isBarrier || selection.hasBarriers { arriveBehindBarriers(entry, newcomer) }
+        if newcomer.isReady { selection.insert(entry, at: newcomer.level, isBarrier: newcomer.isBarrier) }
         if changes.isObserved { reportArrival(element, isReady: newcomer.isReady) }
     }
 
@@ -105,7 +105,7 @@ extension SchedulerState {
         case (.waiting, true):
             // A dropped operation does not become ready. A barrier first takes its place in the line.
             if !finishing.isEmpty, finishing.contains(slot) { return }
-            if admission.hasBarriers, isOutsideLine(slot) { return }
+            if selection.hasBarriers, isOutsideLine(slot) { return }
             makeReady(slot)
             if changes.isObserved { report(.ready, slot) }
         case (.ready, false):
@@ -117,12 +117,12 @@ extension SchedulerState {
 
     private mutating func makeReady(_ slot: Slot) {
         let (entry, level, isBarrier) = setStatus(slot, .ready)
-        admission.insert(entry, at: level, isBarrier: isBarrier)
+        selection.insert(entry, at: level, isBarrier: isBarrier)
     }
 
     mutating func makeWait(_ slot: Slot) {
         let (entry, level, isBarrier) = setStatus(slot, .waiting)
-        admission.remove(entry, at: level, isBarrier: isBarrier)
+        selection.remove(entry, at: level, isBarrier: isBarrier)
     }
 
     @inline(__always)
@@ -138,11 +138,11 @@ extension SchedulerState {
     mutating func setLevel(_ slot: Slot, _ level: PriorityLevel) {
         let (former, status) = records.read(slot) { ($0.level, $0.status) }
         if former == level { return }
-        if admission.hasBarriers { levelWillChange(slot, to: level) }
+        if selection.hasBarriers { levelWillChange(slot, to: level) }
         if status == .ready { makeWait(slot) }
         records[slot].level = level
         if status == .ready { makeReady(slot) }
-        if admission.hasBarriers { levelChanged(slot) }
+        if selection.hasBarriers { levelChanged(slot) }
         if changes.isObserved { report(.levelChanged(level), slot) }
         switch status {
         case .waiting, .ready, .lent: break
@@ -162,19 +162,19 @@ extension SchedulerState {
     /// lock is released. Takes amortised constant time.
     mutating func end(_ slot: Slot) -> Element {
         let record = records.remove(at: slot)
-        let number = admission.optionalBarriers?.value.numbers[slot] ?? record.arrival
+        let number = selection.optionalBarriers?.value.numbers[slot] ?? record.arrival
         let entry = ReadyQueue.Entry(arrival: record.arrival, slot: slot)
         let wasFinished = !finishing.isEmpty && finishing.remove(slot) != nil
         let wasDropped = wasFinished && record.status == .waiting
         switch record.status {
-        case .waiting: if wasDropped { acceptance.droppedCount -= 1 }
-        case .ready: admission.remove(entry, at: record.level, isBarrier: record.isBarrier)
+        case .waiting: if wasDropped { admission.droppedCount -= 1 }
+        case .ready: selection.remove(entry, at: record.level, isBarrier: record.isBarrier)
         case .executing, .lent, .returning: startedCount -= 1
         }
         if record.status == .executing { permits.giveBack(record.weight, at: record.level) }
         if record.status == .returning { effects.resumed.append(permits.cancelReturn(entry, at: record.level)) }
-        if admission.hasBarriers { leaveBarriers(record, slot) }
-        if admission.hasPolicies { leavePolicies(slot, number, record.status, wasDropped: wasDropped) }
+        if selection.hasBarriers { leaveBarriers(record, slot) }
+        if selection.hasPolicies { leavePolicies(slot, number, record.status, wasDropped: wasDropped) }
         if changes.isObserved, !wasFinished || wasDropped { report(.finished, record.element, number) }
         return record.element
     }
@@ -192,8 +192,8 @@ extension SchedulerState {
     @inline(__always)
     var startableCount: Int {
         if isHalted || permits.isAwaitedBack { return 0 }
-        if !admission.hasPolicies { return min(admission.ready.count, permits.width.available) }
-        return admission.policies.pace.startableCount(atMost: min(admission.unparkedCount, permits.width.available))
+        if !selection.hasPolicies { return min(selection.ready.count, permits.width.available) }
+        return selection.policies.pace.startableCount(atMost: min(selection.unparkedCount, permits.width.available))
     }
 
     /// The level of the task for the next operation; nil if no operation may start. It is the higher one of the
@@ -202,18 +202,18 @@ extension SchedulerState {
     var nextLevel: PriorityLevel? {
         mutating get {
             if startableCount == 0 { return nil }
-            return !admission.hasPolicies ? firstLevel : selection?.taskLevel
+            return !selection.hasPolicies ? firstLevel : candidate?.taskLevel
         }
     }
 
     /// The level of the task for the first ready operation.
     @inline(__always)
     var firstLevel: PriorityLevel? {
-        guard let level = admission.ready.highestLevel else { return nil }
+        guard let level = selection.ready.highestLevel else { return nil }
         // Does not call `floor(of:)`, because a call of a method would copy the state (1 KB) at each event without
         // policies.
-        guard let barriers = admission.optionalBarriers else { return level }
-        let slot = admission.ready.first!.entry.slot
+        guard let barriers = selection.optionalBarriers else { return level }
+        let slot = selection.ready.first!.entry.slot
         return max(level, barriers.value.floor(of: records[slot], at: slot))
     }
 
@@ -224,10 +224,10 @@ extension SchedulerState {
     ///   in its line. The next operation is then tried.
     @inline(__always)
     mutating func nextStart(at level: PriorityLevel, takeLimits: TakeLimits = { _, _ in .taken }) -> Slot? {
-        if admission.hasPolicies { return startByPolicies(at: level, takeLimits) }
+        if selection.hasPolicies { return startByPolicies(at: level, takeLimits) }
         guard startableCount > 0, firstLevel == level else { return nil }
-        let ownLevel = admission.ready.highestLevel!
-        let slot = admission.ready.popFirst(of: ownLevel).slot
+        let ownLevel = selection.ready.highestLevel!
+        let slot = selection.ready.popFirst(of: ownLevel).slot
         start(slot, taking: 1, at: ownLevel)
         return slot
     }
@@ -249,7 +249,7 @@ extension SchedulerState {
             record.runningWorker = .passUnretained(worker)
             return record.level
         }
-        return admission.hasBarriers ? max(level, floor(of: slot)) : level
+        return selection.hasBarriers ? max(level, floor(of: slot)) : level
     }
 
     /// Records that a requested worker has begun to run.
@@ -363,7 +363,7 @@ extension SchedulerState {
     /// - Parameter returned: Called with each operation that has its permits back.
     mutating func computeEffects(returned: (Element) -> Void = { _ in }) {
         if permits.hasReturns { while let slot = nextReturn() { returned(records[slot].element) } }
-        if !admission.hasPolicies {
+        if !selection.hasPolicies {
             let count = startableCount
             if count > 0, let level = firstLevel { startWorkers(for: count, at: level) }
         } else {
@@ -371,7 +371,7 @@ extension SchedulerState {
         }
         if !isEmpty { return }
         shutIfEmpty()
-        if !acceptance.intake.accepts, !isOver {
+        if !admission.state.accepts, !isOver {
             isOver = true
             effects.isOver = true
         }
@@ -382,11 +382,11 @@ extension SchedulerState {
     /// Always nil if an arrival has effects of its own, for example because a barrier or the time of the arrival counts.
     var levelForInbox: PriorityLevel? {
         mutating get {
-            if isEmpty || admission.hasBarriers || changes.isObserved { return nil }
-            if acceptance.isLimited || !acceptance.intake.accepts { return nil }
-            if admission.optionalPolicies?.value.pace.rate != nil { return nil }
+            if isEmpty || selection.hasBarriers || changes.isObserved { return nil }
+            if admission.isLimited || !admission.state.accepts { return nil }
+            if selection.optionalPolicies?.value.pace.rate != nil { return nil }
             if isHalted || permits.isAwaitedBack || permits.width.available == 0 { return .userInteractive }
-            guard !admission.hasPolicies, let level = admission.ready.highestLevel else { return nil }
+            guard !selection.hasPolicies, let level = selection.ready.highestLevel else { return nil }
             return starting[level] >= min(permits.width.available, workerLimit) ? level : nil
         }
     }

@@ -110,8 +110,8 @@ extension SchedulerState {
     var counts: ChangeCounts { ChangeCounts(added: Int(arrivals - moveCount), unfinished: count) }
 
     /// The first arrival of an operation.
-    @inline(__always)  // A call would copy the state, as of `selection`.
-    func number(of slot: Slot) -> UInt64 { admission.optionalBarriers?.value.numbers[slot] ?? records[slot].arrival }
+    @inline(__always)  // A call would copy the state, as of `candidate`.
+    func number(of slot: Slot) -> UInt64 { selection.optionalBarriers?.value.numbers[slot] ?? records[slot].arrival }
 
     /// The changes that led to the present state of each unfinished operation, in the order of addition. Every change
     /// has the number of the last change.

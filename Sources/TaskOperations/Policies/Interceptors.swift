@@ -25,9 +25,9 @@ extension Scheduler {
     }
 
     /// Runs a body within the interceptors of this queue.
-    nonisolated func runIntercepted(_ operation: AnyTaskOperation, on runner: OperationRunner) async -> Outcome? {
+    nonisolated func runIntercepted(_ operation: AnyTaskOperation, on bodyTask: BodyTask) async -> Outcome? {
         guard let interceptor = interceptor.value, !operation.isInternal else {
-            return await operation.run(on: runner)
+            return await operation.run(on: bodyTask)
         }
         var outcome: Outcome??
         do {
@@ -50,7 +50,7 @@ extension Scheduler {
     }
 
     /// Runs a body that an interceptor calls, in the place of the queue: the interceptor may call it on another executor,
-    /// and in a child task. The body has a runner of its own, because other child tasks of the interceptor are no part of
+    /// and in a child task. The body has a body task of its own, because other child tasks of the interceptor are no part of
     /// the body.
     private nonisolated func runUnintercepted(_ operation: AnyTaskOperation) async -> Outcome? {
         if case .mainActor = place { return await Self.runOnMainActor(operation) }
@@ -58,18 +58,18 @@ extension Scheduler {
     }
 
     // The compiler omits a hop before the call of a `nonisolated(nonsending)` function. Synchronous code, such as the
-    // creation of the runner, forces the hop.
+    // creation of the body task, forces the hop.
 
     @MainActor
     private static func runOnMainActor(_ operation: AnyTaskOperation) async -> Outcome? {
         MainActor.preconditionIsolated()
-        let runner = OperationRunner()
-        return await runner.whileFound { await operation.run(on: runner) }
+        let bodyTask = BodyTask()
+        return await bodyTask.whileFound { await operation.run(on: bodyTask) }
     }
 
     @concurrent
     private static func runOffActors(_ operation: AnyTaskOperation) async -> Outcome? {
-        let runner = OperationRunner()
-        return await runner.whileFound { await operation.run(on: runner) }
+        let bodyTask = BodyTask()
+        return await bodyTask.whileFound { await operation.run(on: bodyTask) }
     }
 }

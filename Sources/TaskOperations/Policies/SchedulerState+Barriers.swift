@@ -4,56 +4,56 @@ extension SchedulerState {
     /// Creates the state for barriers if it does not exist. This takes linear time in the number of operations. It
     /// happens at most once until the queue is empty again.
     private mutating func prepareBarriers(behind count: Int) {
-        if admission.hasBarriers { return }
+        if selection.hasBarriers { return }
         let lowest = records.all.map(\.level).min()
-        admission.optionalBarriers = Boxed(QueueBarriers(behind: count, lowestLevel: lowest))
+        selection.optionalBarriers = Boxed(QueueBarriers(behind: count, lowestLevel: lowest))
     }
 
     /// Records the arrival of a barrier, or of any operation while the queue has state for barriers.
     mutating func arriveBehindBarriers(_ entry: ReadyQueue.Entry, _ newcomer: Newcomer) {
         prepareBarriers(behind: records.count - 1)
-        admission.barriers.inArrivalOrder?.append(entry.arrival, entry.slot)
+        selection.barriers.inArrivalOrder?.append(entry.arrival, entry.slot)
         if newcomer.isBarrier, newcomer.isDelayed {
-            admission.barriers.delayed.insert(entry.slot)
+            selection.barriers.delayed.insert(entry.slot)
         } else {
-            admission.operationArrived(entry, isBarrier: newcomer.isBarrier)
+            selection.operationArrived(entry, isBarrier: newcomer.isBarrier)
         }
         levelChanged(entry.slot)
     }
 
     mutating func leaveBarriers(_ record: Record, _ slot: Slot) {
-        admission.barriers.numbers[slot] = nil
-        if admission.barriers.delayed.remove(slot) == nil { leaveLine(record) }
-        if isEmpty { admission.barriers.inArrivalOrder = nil } else { removeOneFromIndex() }
-        if admission.barriers.floors.mayDependOn(record.arrival) {
-            floorsChanged(admission.barriers.floors.update(isCurrent))
+        selection.barriers.numbers[slot] = nil
+        if selection.barriers.delayed.remove(slot) == nil { leaveLine(record) }
+        if isEmpty { selection.barriers.inArrivalOrder = nil } else { removeOneFromIndex() }
+        if selection.barriers.floors.mayDependOn(record.arrival) {
+            floorsChanged(selection.barriers.floors.update(isCurrent))
         }
         if isEmpty {
-            admission.barriers.floors.noteEmpty()
-            if admission.barriers.floors.isIdle { admission.optionalBarriers = nil }
+            selection.barriers.floors.noteEmpty()
+            if selection.barriers.floors.isIdle { selection.optionalBarriers = nil }
         }
     }
 
     /// Records that an entry of the index of arrivals is outdated.
     private mutating func removeOneFromIndex() {
-        admission.barriers.inArrivalOrder?.removeOne { [records] slot, arrival in
+        selection.barriers.inArrivalOrder?.removeOne { [records] slot, arrival in
             records.holds(slot) && records[slot].arrival == arrival
         }
     }
 
     private mutating func leaveLine(_ record: Record) {
-        if admission.barriers.line.isEmpty {
-            admission.barriers.line.operationEnded(record.arrival)
+        if selection.barriers.line.isEmpty {
+            selection.barriers.line.operationEnded(record.arrival)
             return
         }
         if record.isBarrier {
-            let barriers = admission.barriers
+            let barriers = selection.barriers
             floorsChanged(barriers.floors.affected(byEndOfBarrier: record.arrival, barriers.line))
         }
-        admission.operationEnded(record.arrival, isBarrier: record.isBarrier) { [records] slot in
+        selection.operationEnded(record.arrival, isBarrier: record.isBarrier) { [records] slot in
             records[slot].status == .ready ? records[slot].level : nil
         }
-        if admission.barriers.line.isEmpty { admission.barriers.floors.removeAll() }
+        if selection.barriers.line.isEmpty { selection.barriers.floors.removeAll() }
     }
 }
 
@@ -61,7 +61,7 @@ extension SchedulerState {
 
 extension SchedulerState {
     /// Whether an operation is a barrier that has not taken its place in the line.
-    func isOutsideLine(_ slot: Slot) -> Bool { admission.optionalBarriers?.value.delayed.contains(slot) ?? false }
+    func isOutsideLine(_ slot: Slot) -> Bool { selection.optionalBarriers?.value.delayed.contains(slot) ?? false }
 
     /// Puts a barrier whose delay is over behind all other operations, except some that are then behind the barrier.
     ///
@@ -70,24 +70,24 @@ extension SchedulerState {
         // The last operation leaves first, so that no operation is released when a barrier leaves.
         for slot in moving.reversed() {
             let record = records[slot]
-            if record.status == .ready { admission.remove(entry(slot), at: record.level, isBarrier: record.isBarrier) }
+            if record.status == .ready { selection.remove(entry(slot), at: record.level, isBarrier: record.isBarrier) }
             leaveLine(record)
         }
-        admission.barriers.delayed.remove(barrier)
+        selection.barriers.delayed.remove(barrier)
         for slot in [barrier] + moving { arriveAgain(slot) }
     }
 
     private mutating func arriveAgain(_ slot: Slot) {
-        admission.barriers.numbers[slot] = number(of: slot)
+        selection.barriers.numbers[slot] = number(of: slot)
         (arrivals, moveCount) = (arrivals + 1, moveCount + 1)
         records[slot].arrival = arrivals
         let (entry, record) = (entry(slot), records[slot])
         // The former entry of the index is removed like the entry of an ended operation.
         removeOneFromIndex()
-        admission.barriers.inArrivalOrder?.append(entry.arrival, slot)
-        admission.operationArrived(entry, isBarrier: record.isBarrier)
+        selection.barriers.inArrivalOrder?.append(entry.arrival, slot)
+        selection.operationArrived(entry, isBarrier: record.isBarrier)
         levelChanged(slot)
-        if record.status == .ready { admission.insert(entry, at: record.level, isBarrier: record.isBarrier) }
+        if record.status == .ready { selection.insert(entry, at: record.level, isBarrier: record.isBarrier) }
     }
 
     /// The operations that move behind a barrier whose delay is over, in their order: those that wait for the barrier,
@@ -99,7 +99,7 @@ extension SchedulerState {
             !isOutsideLine(slot) && !finishing.contains(slot) && [.waiting, .ready].contains(records[slot].status)
         }
         guard let first = unstarted.map({ records[$0].arrival }).min() else { return [] }
-        let behind = admission.barriers.line.next(after: first - 1).map { barrier in
+        let behind = selection.barriers.line.next(after: first - 1).map { barrier in
             records.slots.filter { records[$0].arrival >= barrier && !isOutsideLine($0) }
         }
         return Set(unstarted + (behind ?? [])).sorted { records[$0].arrival < records[$1].arrival }
@@ -117,12 +117,12 @@ extension SchedulerState {
 // MARK: - Operations before barriers
 
 extension SchedulerState {
-    var hasUnfinishedBarriers: Bool { admission.optionalBarriers.map { !$0.value.line.isEmpty } ?? false }
+    var hasUnfinishedBarriers: Bool { selection.optionalBarriers.map { !$0.value.line.isEmpty } ?? false }
 
     /// Creates the index of arrivals, if the queue has state for barriers.
     mutating func indexArrivals() {
-        guard admission.hasBarriers, admission.barriers.inArrivalOrder == nil else { return }
-        admission.barriers.inArrivalOrder = ArrivalIndex(
+        guard selection.hasBarriers, selection.barriers.inArrivalOrder == nil else { return }
+        selection.barriers.inArrivalOrder = ArrivalIndex(
             records.slots.map { (arrival: records[$0].arrival, slot: $0) })
     }
 
@@ -141,7 +141,7 @@ extension SchedulerState {
     private func elementsHoldingBack(
         _ arrival: UInt64, isBarrier: Bool, without excluded: Set<Slot> = []
     ) -> [Element] {
-        let barrier = admission.optionalBarriers?.value.line.last(before: arrival).map { records[$0.slot] }
+        let barrier = selection.optionalBarriers?.value.line.last(before: arrival).map { records[$0.slot] }
         let previous = barrier.map { [$0.element] } ?? []
         if !isBarrier { return previous }
         return previous
@@ -153,7 +153,7 @@ extension SchedulerState {
         after first: UInt64, before last: UInt64, where isIncluded: (Slot) -> Bool
     ) -> [Element] {
         let slots: [Slot]
-        if let index = admission.optionalBarriers?.value.inArrivalOrder {
+        if let index = selection.optionalBarriers?.value.inArrivalOrder {
             slots = index.slots(after: first, before: last).compactMap { slot, arrival in
                 records.holds(slot) && records[slot].arrival == arrival ? slot : nil
             }
@@ -171,21 +171,21 @@ extension SchedulerState {
 extension SchedulerState {
     /// The floor of an operation; see `BarrierInheritance`.
     func floor(of slot: Slot) -> PriorityLevel {
-        admission.optionalBarriers?.value.floor(of: records[slot], at: slot) ?? .background
+        selection.optionalBarriers?.value.floor(of: records[slot], at: slot) ?? .background
     }
 
     /// Changes the level that a wait until the queue is empty passes on. Nil means that the wait passes on no level.
     mutating func idleWaitersChanged(from: PriorityLevel?, to: PriorityLevel?) {
         if from == nil, to == nil { return }
         prepareBarriers(behind: records.count)
-        floorsChanged(admission.barriers.floors.idleWaitersChanged(from: from, to: to, isCurrent: isCurrent))
-        if isEmpty, admission.barriers.floors.isIdle { admission.optionalBarriers = nil }
+        floorsChanged(selection.barriers.floors.idleWaitersChanged(from: from, to: to, isCurrent: isCurrent))
+        if isEmpty, selection.barriers.floors.isIdle { selection.optionalBarriers = nil }
     }
 
     /// Records that the level of an operation is about to change.
     mutating func levelWillChange(_ slot: Slot, to level: PriorityLevel) {
         // A change of the floor was not reported if the floor was below the operation's level.
-        if level < records[slot].level, admission.barriers.floors.hasHandedOn {
+        if level < records[slot].level, selection.barriers.floors.hasHandedOn {
             effects.floorChanges.append(records[slot].element)
         }
     }
@@ -194,13 +194,13 @@ extension SchedulerState {
     /// through barriers.
     mutating func levelChanged(_ slot: Slot) {
         let (arrival, level) = (records[slot].arrival, records[slot].level)
-        admission.barriers.floors.note(level)
-        if let first = admission.barriers.line.first, first.arrival <= arrival, !isOutsideLine(slot) {
-            floorsChanged(admission.barriers.floors.insert(arrival, slot, at: level, isCurrent: isCurrent))
-            admission.barriers.floors.sweep(keeping: records.count, isCurrent)
+        selection.barriers.floors.note(level)
+        if let first = selection.barriers.line.first, first.arrival <= arrival, !isOutsideLine(slot) {
+            floorsChanged(selection.barriers.floors.insert(arrival, slot, at: level, isCurrent: isCurrent))
+            selection.barriers.floors.sweep(keeping: records.count, isCurrent)
         }
         if floor(of: slot) > level {
-            admission.barriers.floors.notePropagation()
+            selection.barriers.floors.notePropagation()
             effects.floorChanges.append(records[slot].element)
         }
     }
@@ -215,18 +215,18 @@ extension SchedulerState {
 
     private mutating func floorsChanged(_ change: BarrierInheritance.Change?) {
         if change == nil { return }
-        let barriers = admission.barriers
+        let barriers = selection.barriers
         floorsChanged(barriers.floors.affected(by: change, barriers.line))
         // A barrier outside the line inherits only from waits until the queue is empty.
         if change?.arrivals.upperBound == .max, !barriers.delayed.isEmpty {
-            admission.barriers.floors.notePropagation()
+            selection.barriers.floors.notePropagation()
             effects.floorChanges += barriers.delayed.map { records[$0].element }
         }
     }
 
     private mutating func floorsChanged(_ affected: BarrierInheritance.Affected?) {
         guard let affected else { return }
-        admission.barriers.floors.notePropagation()
+        selection.barriers.floors.notePropagation()
         indexArrivals()
         let last = affected.last == .max ? .max : affected.last + 1
         effects.floorChanges += elements(after: affected.first, before: last) { records[$0].level < affected.level }

@@ -2,19 +2,19 @@
 
 extension SchedulerState {
     private mutating func preparePolicies() {
-        if !admission.hasPolicies { admission.optionalPolicies = Boxed(AdmissionPolicies(.init(order: order))) }
+        if !selection.hasPolicies { selection.optionalPolicies = Boxed(SelectionPolicies(.init(order: order))) }
     }
 
     /// Records the arrival of an operation. Called if the queue has policies or if the operation's weight is not 1.
     mutating func arriveWithPolicies(_ entry: ReadyQueue.Entry) {
         preparePolicies()
-        admission.policies.arrived(entry)
+        selection.policies.arrived(entry)
     }
 
     mutating func leavePolicies(_ slot: Slot, _ number: UInt64, _ status: Status, wasDropped: Bool) {
         let hasStarted = status != .waiting && status != .ready
         let entry = ReadyQueue.Entry(arrival: number, slot: slot)
-        admission.policies.left(entry, hasStarted: hasStarted, isInDropOrder: !hasStarted && !wasDropped)
+        selection.policies.left(entry, hasStarted: hasStarted, isInDropOrder: !hasStarted && !wasDropped)
     }
 }
 
@@ -24,7 +24,7 @@ extension SchedulerState {
     /// Takes the limits of a set for the next operation, which competes at a level.
     typealias TakeLimits = (_ set: Int, PriorityLevel) -> LimitedOperations.Attempt
 
-    typealias Selection = (slot: Slot, level: PriorityLevel, set: Int?, taskLevel: PriorityLevel)
+    typealias Candidate = (slot: Slot, level: PriorityLevel, set: Int?, taskLevel: PriorityLevel)
 
     /// The next operation; nil if no operation may start.
     ///
@@ -33,35 +33,35 @@ extension SchedulerState {
     ///
     /// The getter changes nothing. It is mutating, because the compiler would pass a copy of the state (1 KB) to each
     /// call of a getter that is not: 5 % of the instructions of an operation with a limit.
-    var selection: Selection? {
+    var candidate: Candidate? {
         mutating get {
-            var next = admission.highestLevel
+            var next = selection.highestLevel
             while let level = next {
-                let (slot, set) = admission.first(of: level)!
+                let (slot, set) = selection.first(of: level)!
                 if permits.isOpen(level, for: records[slot].weight) { return selected(slot, level, set) }
-                next = admission.highestLevel(below: level)
+                next = selection.highestLevel(below: level)
             }
             return nil
         }
     }
 
     @inline(__always)
-    private mutating func selected(_ slot: Slot, _ level: PriorityLevel, _ set: Int?) -> Selection? {
+    private mutating func selected(_ slot: Slot, _ level: PriorityLevel, _ set: Int?) -> Candidate? {
         guard width.admits(records[slot].weight) else { return nil }
-        let floor = admission.optionalBarriers?.value.floor(of: records[slot], at: slot) ?? .background
+        let floor = selection.optionalBarriers?.value.floor(of: records[slot], at: slot) ?? .background
         return (slot, level, set, max(level, floor))
     }
 
     /// The first ready operation of each level, in the order in which these operations start.
     var firstOfLevels: [(slot: Slot, level: PriorityLevel, set: Int?)] {
         PriorityLevel.allCases.reversed().compactMap { level in
-            admission.first(of: level).map { (slot: $0.slot, level: level, set: $0.set) }
+            selection.first(of: level).map { (slot: $0.slot, level: level, set: $0.set) }
         }
     }
 
     /// Like `nextStart`, in a queue with policies.
     mutating func startByPolicies(at level: PriorityLevel, _ takeLimits: TakeLimits) -> Slot? {
-        guard startableCount > 0, let first = selection, first.taskLevel == level,
+        guard startableCount > 0, let first = candidate, first.taskLevel == level,
             let next = firstWithLimits(first, takeLimits)
         else { return nil }
         return start(next)
@@ -72,32 +72,32 @@ extension SchedulerState {
     ///
     /// - Parameter mayPassOn: Whether nothing but the claim of a set could receive the permits of the set.
     mutating func startWithReleasedLimits(at level: PriorityLevel, mayPassOn: (_ set: Int) -> Bool) -> Slot? {
-        guard let set = admission.optionalPolicies?.value.limited.released, mayStartLimited,
-            let next = selection(withLimits: set), next.taskLevel == level, mayPassOn(set)
+        guard let set = selection.optionalPolicies?.value.limited.released, mayStartLimited,
+            let next = candidate(withLimits: set), next.taskLevel == level, mayPassOn(set)
         else { return nil }
-        admission.policies.limited.passOn()
+        selection.policies.limited.passOn()
         return start(next)
     }
 
     /// Starts an operation of a set whose claim has received the limits. Returns nil if the next operation has other
     /// limits. In that case, `claimWasServed` must follow.
     mutating func startServed(_ set: Int, at level: PriorityLevel) -> Slot? {
-        guard mayStartLimited, let next = selection(withLimits: set), next.taskLevel == level else { return nil }
-        admission.policies.limited.noteTaken(set)
+        guard mayStartLimited, let next = candidate(withLimits: set), next.taskLevel == level else { return nil }
+        selection.policies.limited.noteTaken(set)
         return start(next)
     }
 
     /// The operation that starts next if the limits of a set are free; nil if that operation has other limits.
-    private mutating func selection(withLimits set: Int) -> Selection? {
-        let next = selection
-        if !admission.policies.limited.isClaimed(set) {
-            return next.flatMap { $0.set == set && !admission.policies.limited.hasHeld(at: $0.level) ? $0 : nil }
+    private mutating func candidate(withLimits set: Int) -> Candidate? {
+        let next = candidate
+        if !selection.policies.limited.isClaimed(set) {
+            return next.flatMap { $0.set == set && !selection.policies.limited.hasHeld(at: $0.level) ? $0 : nil }
         }
         // The operations of the set are parked.
-        guard next != nil || admission.unparkedCount == 0,
-            let level = admission.policies.limited.highestLevel(of: set),
-            let parked = admission.policies.limited.firstParked(of: set, at: level),
-            !admission.policies.limited.hasHeld(at: level),
+        guard next != nil || selection.unparkedCount == 0,
+            let level = selection.policies.limited.highestLevel(of: set),
+            let parked = selection.policies.limited.firstParked(of: set, at: level),
+            !selection.policies.limited.hasHeld(at: level),
             permits.isOpen(level, for: records[parked.slot].weight)
         else { return nil }
         if let next, next.level >= level {
@@ -108,14 +108,14 @@ extension SchedulerState {
     }
 
     /// `claimNext` must follow if the operation has limits.
-    private mutating func start(_ next: Selection) -> Slot {
-        if next.set != nil, admission.policies.limited.isParked(next.slot) {
-            admission.policies.limited.unpark(entry(next.slot), at: next.level)
+    private mutating func start(_ next: Candidate) -> Slot {
+        if next.set != nil, selection.policies.limited.isParked(next.slot) {
+            selection.policies.limited.unpark(entry(next.slot), at: next.level)
         } else {
-            admission.popFirst(of: next.level, next.slot, next.set)
+            selection.popFirst(of: next.level, next.slot, next.set)
         }
         start(next.slot, taking: records[next.slot].weight, at: next.level)
-        admission.policies.started(ReadyQueue.Entry(arrival: number(of: next.slot), slot: next.slot))
+        selection.policies.started(ReadyQueue.Entry(arrival: number(of: next.slot), slot: next.slot))
         return next.slot
     }
 
@@ -125,20 +125,20 @@ extension SchedulerState {
     ///
     /// Parks at most 64 operations, because the caller holds a lock. The next worker continues.
     ///
-    /// - Parameter first: The current selection.
-    private mutating func firstWithLimits(_ first: Selection, _ takeLimits: TakeLimits) -> Selection? {
+    /// - Parameter first: The current candidate.
+    private mutating func firstWithLimits(_ first: Candidate, _ takeLimits: TakeLimits) -> Candidate? {
         var next = first
         for _ in 0..<64 {
             guard let set = next.set else { return next }
-            if admission.policies.limited.mayTry(set, at: next.level), take(set, at: next.level, takeLimits) {
-                let isBehind = admission.policies.limited.isBehindHeld(
+            if selection.policies.limited.mayTry(set, at: next.level), take(set, at: next.level, takeLimits) {
+                let isBehind = selection.policies.limited.isBehindHeld(
                     next.slot, next.level, set, freePermits: width.available)
                 if !isBehind { return next }
-                admission.holdFirst(of: next.level, set)
+                selection.holdFirst(of: next.level, set)
             } else {
-                admission.parkFirst(of: next.level)
+                selection.parkFirst(of: next.level)
             }
-            guard let other = selection, other.taskLevel == first.taskLevel else { return nil }
+            guard let other = candidate, other.taskLevel == first.taskLevel else { return nil }
             next = other
         }
         return nil
@@ -148,13 +148,13 @@ extension SchedulerState {
     /// limits are not free, so that no worker starts for them.
     mutating func takeLimitsOfNext(_ takeLimits: TakeLimits) {
         let count = min(startableCount, workerLimit)
-        guard count > 0, let next = selection, count > starting[next.taskLevel], let set = next.set,
-            !admission.policies.limited.isHeld(set)
+        guard count > 0, let next = candidate, count > starting[next.taskLevel], let set = next.set,
+            !selection.policies.limited.isHeld(set)
         else { return }
         guard let first = firstWithLimits(next, takeLimits), let set = first.set,
-            !admission.policies.limited.isHeld(set)
+            !selection.policies.limited.isHeld(set)
         else { return }
-        admission.holdFirst(of: first.level, set)
+        selection.holdFirst(of: first.level, set)
     }
 
     /// Lets the claims of operations that have not tried their limits wait in line, before limits are released that are
@@ -163,20 +163,20 @@ extension SchedulerState {
     ///
     /// Parks at most 64 operations, because the caller holds a lock.
     mutating func claimReleasedLimits(_ takeLimits: TakeLimits) {
-        guard admission.hasPolicies, admission.policies.limited.releasesForSeveralSets, mayStartLimited
+        guard selection.hasPolicies, selection.policies.limited.releasesForSeveralSets, mayStartLimited
         else { return }
         for _ in 0..<64 {
-            guard admission.policies.limited.held.count < min(width.available, workerLimit),
-                let (entry, level) = admission.ready.first, let set = limitSet(of: entry.slot),
+            guard selection.policies.limited.held.count < min(width.available, workerLimit),
+                let (entry, level) = selection.ready.first, let set = limitSet(of: entry.slot),
                 permits.isOpen(level, for: records[entry.slot].weight), width.admits(records[entry.slot].weight)
             else { return }
-            let holder = admission.policies.limited.holder(of: set)
+            let holder = selection.policies.limited.holder(of: set)
             if let holder, holder.level < level { return }
-            let mayTry = holder == nil && admission.policies.limited.mayTry(set, at: level)
+            let mayTry = holder == nil && selection.policies.limited.mayTry(set, at: level)
             if holder?.level == level || mayTry && take(set, at: level, takeLimits) {
-                admission.holdFirst(of: level, set)
+                selection.holdFirst(of: level, set)
             } else {
-                admission.parkFirst(of: level)
+                selection.parkFirst(of: level)
             }
         }
     }
@@ -185,13 +185,13 @@ extension SchedulerState {
     /// not free, the claim waits again at once. Without this rule, the operations of another set that were added earlier
     /// would receive the permits, regardless of shares.
     mutating func claimNext(of set: Int, _ takeLimits: TakeLimits) {
-        guard !admission.policies.limited.isClaimed(set),
-            let level = admission.policies.limited.highestLevel(of: set)
+        guard !selection.policies.limited.isClaimed(set),
+            let level = selection.policies.limited.highestLevel(of: set)
         else { return }
         if !mayStartLimited {
-            admission.unparkFirst(of: set)
+            selection.unparkFirst(of: set)
         } else if take(set, at: level, takeLimits) {
-            _ = admission.holdParked(set)
+            _ = selection.holdParked(set)
         }
     }
 
@@ -199,50 +199,50 @@ extension SchedulerState {
     mutating func computeEffectsOfPolicies() {
         // An event can compute its effects several times, but the clock plans only the last wake.
         if let unplanned = effects.wake.take() { noteWake(unplanned) }
-        let (count, hasRate) = (startableCount, admission.policies.pace.rate != nil)
-        guard count > 0 || hasRate, let level = selection?.taskLevel else { return }
+        let (count, hasRate) = (startableCount, selection.policies.pace.rate != nil)
+        guard count > 0 || hasRate, let level = candidate?.taskLevel else { return }
         if count > 0 { startWorkers(for: min(count, permits.available(at: level)), at: level) }
         if !hasRate || isHalted || permits.isAwaitedBack || width.available == 0 { return }
-        if let wake = admission.policies.pace.nextWake(for: admission.unparkedCount, at: level) { effects.wake = wake }
+        if let wake = selection.policies.pace.nextWake(for: selection.unparkedCount, at: level) { effects.wake = wake }
     }
 }
 
 // MARK: - Limits
 
 extension SchedulerState {
-    var limited: LimitedOperations? { admission.optionalPolicies?.value.limited }
+    var limited: LimitedOperations? { selection.optionalPolicies?.value.limited }
 
     /// The number of an operation's set of limits; nil if it has no limits.
-    func limitSet(of slot: Slot) -> Int? { admission.optionalPolicies?.value.limited.set(of: slot) ?? nil }
+    func limitSet(of slot: Slot) -> Int? { selection.optionalPolicies?.value.limited.set(of: slot) ?? nil }
 
     /// Takes the limits of a set. If the limits are not free, records a claim. Returns whether the limits were taken.
     private mutating func take(_ set: Int, at level: PriorityLevel, _ takeLimits: TakeLimits) -> Bool {
         guard case .waits(let isKeeping) = takeLimits(set, level) else { return true }
-        admission.policies.limited.claim(set, at: level, isKeeping: isKeeping)
+        selection.policies.limited.claim(set, at: level, isKeeping: isKeeping)
         return false
     }
 
     /// Creates a set of limits for operations that are added later.
     mutating func makeLimitSet() -> Int {
         preparePolicies()
-        return admission.policies.limited.makeSet()
+        return selection.policies.limited.makeSet()
     }
 
     /// Sets the limits of an operation that is about to be added at a slot.
     mutating func setLimits(_ set: Int, of slot: Slot) {
-        admission.policies.limited.arrive(slot, set)
+        selection.policies.limited.arrive(slot, set)
     }
 
     mutating func setLimitsLent(_ isLent: Bool, _ slot: Slot) {
-        admission.policies.limited.setLent(isLent, slot)
+        selection.policies.limited.setLent(isLent, slot)
     }
 
     /// Records the result of another attempt of a waiting claim.
     mutating func claimWasServed(_ set: Int, _ attempt: LimitedOperations.Attempt) {
         if case .waits(let isKeeping) = attempt {
-            return admission.policies.limited.noteKept(set, isKeeping: isKeeping)
+            return selection.policies.limited.noteKept(set, isKeeping: isKeeping)
         }
-        if !admission.holdParked(set) { admission.policies.limited.decline(set) }
+        if !selection.holdParked(set) { selection.policies.limited.decline(set) }
     }
 
     /// Gives back the limits that claims hold for operations that cannot start now. A queue that is suspended or has a
@@ -251,17 +251,17 @@ extension SchedulerState {
     /// The waiting claims of a full queue keep their permits. Otherwise, each operation of a queue of width 1 would withdraw
     /// and renew all of them.
     mutating func giveBackLimits() -> Bool {
-        if !admission.hasPolicies || !admission.policies.limited.holdsPermits { return false }
-        var useless = isHalted || width.capacity == 0 ? admission.policies.limited.keeping.sorted() : []
-        for set in useless { admission.withdrawClaim(of: set) }
-        let mayStart = mayStartLimited && selection != nil
+        if !selection.hasPolicies || !selection.policies.limited.holdsPermits { return false }
+        var useless = isHalted || width.capacity == 0 ? selection.policies.limited.keeping.sorted() : []
+        for set in useless { selection.withdrawClaim(of: set) }
+        let mayStart = mayStartLimited && candidate != nil
         for level in PriorityLevel.allCases {
-            var next = admission.policies.limited.held.first(of: level)
+            var next = selection.policies.limited.held.first(of: level)
             while let holder = next, !mayStart || !permits.isOpen(level, for: records[holder.slot].weight) {
                 let set = limitSet(of: holder.slot)!
                 useless.append(set)
-                admission.withdrawClaim(of: set)
-                next = admission.policies.limited.held.first(of: level)
+                selection.withdrawClaim(of: set)
+                next = selection.policies.limited.held.first(of: level)
             }
         }
         return !useless.isEmpty
@@ -275,12 +275,12 @@ extension SchedulerState {
     /// Removes and returns the calls that must be made on semaphores; nil if there are none.
     mutating func takeLimitChanges() -> TinyArray<LimitedOperations.Change>? {
         // A mutation would copy the policies if a capture shares them.
-        if admission.optionalPolicies?.value.limited.hasChanges != true { return nil }
-        return admission.policies.limited.takeChanges()
+        if selection.optionalPolicies?.value.limited.hasChanges != true { return nil }
+        return selection.policies.limited.takeChanges()
     }
 
     /// Removes a set of limits, unless an operation has these limits. Returns whether the set was removed.
-    mutating func forgetLimitSet(_ set: Int) -> Bool { admission.policies.limited.forget(set) }
+    mutating func forgetLimitSet(_ set: Int) -> Bool { selection.policies.limited.forget(set) }
 }
 
 // MARK: - Limits of levels
@@ -298,26 +298,26 @@ extension SchedulerState {
 
 extension SchedulerState {
     /// The state of the rate. Without policies, the queue has none.
-    var pace: QueuePace { admission.optionalPolicies?.value.pace ?? QueuePace(rate: nil) }
+    var pace: QueuePace { selection.optionalPolicies?.value.pace ?? QueuePace(rate: nil) }
 
     /// Whether the rate prevents every start now.
-    var isRateReached: Bool { admission.optionalPolicies.map { $0.value.pace.startableCount(atMost: 1) == 0 } ?? false }
+    var isRateReached: Bool { selection.optionalPolicies.map { $0.value.pace.startableCount(atMost: 1) == 0 } ?? false }
 
     mutating func advance(to now: Duration, mayBeOld: Bool = false) {
-        admission.optionalPolicies?.value.pace.time.advance(to: now, mayBeOld: mayBeOld)
+        selection.optionalPolicies?.value.pace.time.advance(to: now, mayBeOld: mayBeOld)
     }
 
     mutating func setRate(_ rate: OperationRate?) {
         preparePolicies()
-        admission.policies.pace.setRate(rate)
+        selection.policies.pace.setRate(rate)
     }
 
     /// Uses a token of the rate for another attempt. Returns the clock's reading at which the attempt may begin; nil
     /// without a rate.
-    mutating func reserveStart() -> Duration? { admission.optionalPolicies?.value.pace.reserveStart() ?? nil }
+    mutating func reserveStart() -> Duration? { selection.optionalPolicies?.value.pace.reserveStart() ?? nil }
 
     /// Puts back the token of an operation that has started.
-    mutating func giveBackStart() { admission.optionalPolicies?.value.pace.giveBackStart() }
+    mutating func giveBackStart() { selection.optionalPolicies?.value.pace.giveBackStart() }
 
-    mutating func noteWake(_ wake: QueueTime.Wake) { admission.optionalPolicies?.value.pace.time.noteWake(wake) }
+    mutating func noteWake(_ wake: QueueTime.Wake) { selection.optionalPolicies?.value.pace.time.noteWake(wake) }
 }

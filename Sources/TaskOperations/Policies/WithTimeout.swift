@@ -94,13 +94,13 @@ enum BodyTime: Sendable {
 /// When the time of a body is over, cancels the task that runs the body. Records whether the body ended first.
 private final class LimitedTime: Sendable {
     private let time = Lock(BodyTime.running)
-    private let runner = OperationRunner()
+    private let bodyTask = BodyTask()
 
     var hasPassed: Bool { time.withLock { if case .passed = $0 { true } else { false } } }
 
     /// Records that the time is over, and cancels the body. Has no effect after `end`.
     func pass(after limit: Duration) {
-        if time.withLock({ $0.pass(after: limit) }) { runner.cancel() }
+        if time.withLock({ $0.pass(after: limit) }) { bodyTask.cancel() }
     }
 
     /// Makes later calls of `pass` have no effect.
@@ -110,9 +110,9 @@ private final class LimitedTime: Sendable {
     func run<Value>(
         _ body: Confined<() async throws -> Value>, isolation: isolated (any Actor)?
     ) async -> Confined<Result<Value, any Error>> {
-        runner.begin()
-        // `pass` may have been called before `runner.begin()`.
-        if hasPassed { runner.cancel() }
+        bodyTask.begin()
+        // `pass` may have been called before `bodyTask.begin()`.
+        if hasPassed { bodyTask.cancel() }
         let result: Result<Value, any Error>
         do {
             result = .success(try await body.value())
@@ -120,7 +120,7 @@ private final class LimitedTime: Sendable {
             result = .failure(error)
         }
         end()
-        if runner.end() { await runner.waitUntilUnused() }
+        if bodyTask.end() { await bodyTask.waitUntilUnused() }
         return Confined(result)
     }
 }

@@ -70,9 +70,9 @@ extension SmallQueue: Explorable {
             for cap in 0...2 where cap != mediumCap { events.append(.setCap(cap)) }
         }
         if tokens < Self.burst { events.append(.pass) }
-        if plan.kinds.contains(.shuttingDown), state.acceptance.intake != .shut {
+        if plan.kinds.contains(.shuttingDown), state.admission.state != .shut {
             events.append(.shutDown(whenEmpty: false))
-            if state.acceptance.intake == .open { events.append(.shutDown(whenEmpty: true)) }
+            if state.admission.state == .open { events.append(.shutDown(whenEmpty: true)) }
         }
         return events
     }
@@ -134,7 +134,7 @@ extension SmallQueue: Explorable {
         case .setCap(let cap): state.setCap(cap, at: .medium)
         case .drain: state.drain()
         case .shutDown(let whenEmpty):
-            state.setIntake(whenEmpty ? .closing : .shut)
+            state.setAdmission(whenEmpty ? .closing : .shut)
             for number in state.takeEffects().rejected(.shutDown) { finish(number) }
         case .setLevel(let number, let level):
             operations[number].levelChanges -= 1
@@ -161,7 +161,7 @@ extension SmallQueue: Explorable {
     /// operation that could never end.
     private mutating func add(_ number: Int) {
         added += 1
-        if state.acceptance.intake == .shut { return finish(number) }
+        if state.admission.state == .shut { return finish(number) }
         if operations[number].phase == .finished {
             // An operation that has ended needs no room.
             if state.isFull { return }

@@ -27,7 +27,7 @@ extension SmallQueue {
         key.add(state.isDraining ? 1 : 0, bits: 1)
         key.add(state.width.capacity, bits: 3)
         key.add(mediumCap, bits: 2)
-        key.add([.open, .closing, .shut].firstIndex(of: state.acceptance.intake)!, bits: 2)
+        key.add([.open, .closing, .shut].firstIndex(of: state.admission.state)!, bits: 2)
         key.add(added, bits: 3)
         key.add(edgeChanges, bits: 3)
         key.add(waits, bits: 3)
@@ -58,7 +58,7 @@ extension SmallQueue {
             let position = 2 * (state.records[slot].element * 5 + position)
             if (counts >> position) & 3 < 3 { counts += 1 << position }
         }
-        for (first, line) in [(0, state.admission.ready), (2, state.returning)] {
+        for (first, line) in [(0, state.selection.ready), (2, state.returning)] {
             for (entry, level) in line.entriesWithRemoved {
                 count(entry.arrival, entry.slot, at: first + (level == .high ? 1 : 0))
             }

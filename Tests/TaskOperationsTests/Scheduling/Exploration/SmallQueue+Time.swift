@@ -14,7 +14,7 @@ extension SmallQueue {
         guard !plan.kinds.contains(.caps) else { return }
         let ready = operations.indices.filter { status($0) == .ready && barriers(before: $0).isEmpty }
         let first = ready.min { level($0) == level($1) ? $0 < $1 : level($0) > level($1) }
-        let next = state.peekedSelection.map { state.records[$0.slot].element }
+        let next = state.peekedCandidate.map { state.records[$0.slot].element }
         if next != first { faults.append("\(next, default: "nothing") starts, not \(first, default: "nothing")") }
     }
 
@@ -32,7 +32,7 @@ extension SmallQueue {
         let delay = wake.map { $0.reading - state.pace.time.told }
         let isHeldUp = tokens == 0 && state.isStartable
         if isHeldUp, delay != Self.step { violations.append("the queue is woken after \(delay, default: "nothing")") }
-        if let wake, let next = settled.selection, wake.level < next.taskLevel {
+        if let wake, let next = settled.candidate, wake.level < next.taskLevel {
             violations.append("the queue is woken at \(wake.level) for an operation at \(next.taskLevel)")
         }
         return violations
@@ -42,6 +42,6 @@ extension SmallQueue {
 extension SchedulerState {
     /// Whether an operation is ready and only the rate keeps it from starting.
     fileprivate var isStartable: Bool {
-        !admission.ready.isEmpty && !isHalted && !permits.isAwaitedBack && width.available > 0
+        !selection.ready.isEmpty && !isHalted && !permits.isAwaitedBack && width.available > 0
     }
 }

@@ -54,7 +54,7 @@ struct GoodputTests {
                 firstUnexpired += 1
             } else {
                 nextArrival = now + 2 * unit() * bodyTime / (load * Double(width))
-                if state.acceptOrReject(arrivals.count) {
+                if state.admitOrReject(arrivals.count) {
                     let slot = state.nextSlot
                     state.insert(arrivals.count, Newcomer(isReady: true), at: slot)
                     slots.append(slot)

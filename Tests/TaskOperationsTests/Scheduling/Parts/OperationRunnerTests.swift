@@ -8,7 +8,7 @@ import Testing
 struct OperationRunnerTests {
     @Test("It does not leave its task while that is being cancelled, and leaves it afterwards")
     func leavesAfterItsUsers() async {
-        let runner = OperationRunner()
+        let runner = BodyTask()
         let gate = Gate()
         let order = Recorder<String>()
         let running = Task {

@@ -101,17 +101,17 @@ struct EffectsTests {
         #expect(state.settled().resumed == [7])
     }
 
-    @Test("Late operations are refused or cancelled, and the intake never opens again")
-    func intake() {
+    @Test("Late operations are refused or cancelled, and the admission never opens again")
+    func admission() {
         var state = State(.init(maxConcurrentOperationCount: 1))
         let slot = state.add("first")!
-        state.setIntake(.closing)
+        state.setAdmission(.closing)
         #expect(state.add("second") != nil)
-        state.setIntake(.shut)
-        state.setIntake(.open)
+        state.setAdmission(.shut)
+        state.setAdmission(.open)
         #expect(state.add("third") == nil)
-        state.setIntake(.cancelling)
-        state.setIntake(.shut)
+        state.setAdmission(.cancelling)
+        state.setAdmission(.shut)
         #expect(state.add("fourth") == nil)
         state.remove(slot)
         let outbox = state.settled()
@@ -124,16 +124,16 @@ struct EffectsTests {
     func closing() {
         var state = State(.init(maxConcurrentOperationCount: 1))
         let slot = state.add("only")!
-        state.setIntake(.closing)
-        #expect(state.acceptance.intake == .closing)
+        state.setAdmission(.closing)
+        #expect(state.admission.state == .closing)
         state.remove(slot)
         // Operations that other threads have added before the end are inserted first.
-        #expect(state.acceptance.intake == .closing)
+        #expect(state.admission.state == .closing)
         state.computeEffects()
-        #expect(state.acceptance.intake == .shut)
+        #expect(state.admission.state == .shut)
         var empty = State(.init(maxConcurrentOperationCount: 1))
-        empty.setIntake(.closing)
-        #expect(empty.acceptance.intake == .shut)
+        empty.setAdmission(.closing)
+        #expect(empty.admission.state == .shut)
     }
 
     @Test("A task that waits for the end continues when the queue is empty and all completion handlers have returned")

@@ -25,7 +25,7 @@ struct NaiveScheduler {
     var isDraining = false
     /// The levels that waits for the end of all operations pass on.
     var endLevels: [PriorityLevel] = []
-    var intake = QueueIntake.open
+    var admission = AdmissionState.open
 
     var caps: [PriorityLevel: Int] = [:]
     var time = 0
@@ -209,13 +209,13 @@ struct NaiveScheduler {
 
     mutating func end(_ id: Int) {
         operations.remove(at: index(id))
-        if operations.isEmpty, producers.isEmpty, intake == .closing { intake = .shut }
+        if operations.isEmpty, producers.isEmpty, admission == .closing { admission = .shut }
     }
 
     mutating func shutDown(whenEmpty: Bool) {
-        if intake == .shut { return }
-        intake = whenEmpty && !operations.isEmpty ? .closing : .shut
-        if intake == .shut { producers = [] }
+        if admission == .shut { return }
+        admission = whenEmpty && !operations.isEmpty ? .closing : .shut
+        if admission == .shut { producers = [] }
     }
 
     /// Returns the tasks that continue.

@@ -108,7 +108,7 @@ extension SchedulerProgram {
     }
 
     private mutating func adding() -> SchedulerEvent? {
-        guard pair.naive.intake != .shut, pair.naive.operations.count < mix.mostOperations else { return nil }
+        guard pair.naive.admission != .shut, pair.naive.operations.count < mix.mostOperations else { return nil }
         added += 1
         let level = mix.levels.randomElement(using: &random)!
         let weight = hasWeights && random.happens(percent: 40) ? Int.random(in: 1...4, using: &random) : 1
@@ -150,7 +150,7 @@ extension SchedulerProgram {
     }
 
     private mutating func waitingForRoom() -> SchedulerEvent? {
-        if pair.naive.intake == .shut { return nil }
+        if pair.naive.admission == .shut { return nil }
         switch random.number(below: 6) {
         case 0: return .setQueuedLimit(Int.random(in: mix.queuedLimits!, using: &random))
         case 1: return pair.naive.producers.randomElement(using: &random).map { .stopWaiting($0.id) }

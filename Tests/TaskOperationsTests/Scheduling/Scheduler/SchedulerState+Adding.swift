@@ -6,7 +6,7 @@ extension SchedulerState {
         _ element: Element, level: PriorityLevel = .medium, isReady: Bool = false, isBarrier: Bool = false,
         isDelayed: Bool = false, weight: Int = 1
     ) -> Slot? {
-        guard acceptOrReject(element) else { return nil }
+        guard admitOrReject(element) else { return nil }
         let slot = nextSlot
         let newcomer = Newcomer(
             level: level, isReady: isReady, isBarrier: isBarrier, isDelayed: isDelayed, weight: weight)
@@ -18,20 +18,20 @@ extension SchedulerState {
 // Parts of the state that are created on demand; empty if they do not exist yet.
 extension SchedulerState {
     var returning: ReadyQueue { permits.returning }
-    var heldBack: EntryList { admission.optionalBarriers?.value.heldBack ?? EntryList() }
-    var barriers: BarrierLine { admission.optionalBarriers?.value.line ?? BarrierLine() }
+    var heldBack: EntryList { selection.optionalBarriers?.value.heldBack ?? EntryList() }
+    var barriers: BarrierLine { selection.optionalBarriers?.value.line ?? BarrierLine() }
     var limitedOperations: LimitedOperations { limited ?? LimitedOperations(order: order) }
 }
 
-// The getters of these properties are mutating, but change nothing: see `SchedulerState.selection`.
+// The getters of these properties are mutating, but change nothing: see `SchedulerState.candidate`.
 extension SchedulerState {
     var peekedLevel: PriorityLevel? {
         var copy = self
         return copy.nextLevel
     }
 
-    var peekedSelection: Selection? {
+    var peekedCandidate: Candidate? {
         var copy = self
-        return copy.selection
+        return copy.candidate
     }
 }

@@ -40,20 +40,20 @@ extension SchedulerState {
             check(taken == expected, "\(taken) permits of level \(level) are taken, and ought to be \(expected)")
         }
         check(
-            acceptance.intake != .closing || !isEmpty || !acceptance.producers.isEmpty,
+            admission.state != .closing || !isEmpty || !admission.producers.isEmpty,
             "an empty queue was not shut")
         checkRoom(check)
     }
 
     private func checkRoom(_ check: Check) {
         let unstarted = records.slots.filter { !records[$0].status.hasStarted }
-        let dropCount = admission.optionalPolicies?.value.dropOrder?.queued.count
+        let dropCount = selection.optionalPolicies?.value.dropOrder?.queued.count
         let pending = unstarted.filter { !finishing.contains($0) }
         check(queuedCount == pending.count, "\(queuedCount) count as pending of \(pending.count)")
         check(dropCount == nil || dropCount == pending.count, "\(dropCount ?? 0) can be dropped")
         check(
-            acceptance.intake.accepts || acceptance.producers.isEmpty,
-            "there is no room any more, and \(acceptance.producers.count) wait for it"
+            admission.state.accepts || admission.producers.isEmpty,
+            "there is no room any more, and \(admission.producers.count) wait for it"
         )
         for slot in unstarted where finishing.contains(slot) {
             check(records[slot].status == .waiting, "\(records[slot].element) is dropped and may start")
@@ -108,7 +108,7 @@ extension SchedulerState {
         check(limitedOperations.keeping.sorted() == keepers, "\(limitedOperations.keeping) keep, not \(keepers)")
         let held = ready.count { !isAdmitted($0, inOrder) && !inOrder[$0].isBarrier }
         let wanting = inOrder.count { $0.status == .returning }
-        checkQueue("ready", admission.ready, holds: admitted.count - parkedCount - holders.count, check)
+        checkQueue("ready", selection.ready, holds: admitted.count - parkedCount - holders.count, check)
         checkQueue("returning", returning, holds: wanting, check)
         check(heldBack.count == held, "\(heldBack.count) are held back, and \(held) ought to be")
         checkMemory("held back", heldBack.entriesWithRemoved.count, for: held, listCount: 1, check)
@@ -240,7 +240,7 @@ extension SchedulerState {
         let barrier = inOrder.firstIndex { $0.isBarrier && $0.arrival > record.arrival }
         let behind = record.isBarrier ? inOrder.firstIndex { $0.arrival > record.arrival } : barrier
         return max(
-            (admission.optionalBarriers?.value.floors.ofEnd ?? .background),
+            (selection.optionalBarriers?.value.floors.ofEnd ?? .background),
             behind.flatMap { inOrder[$0...].map(\.level).max() } ?? .background)
     }
 

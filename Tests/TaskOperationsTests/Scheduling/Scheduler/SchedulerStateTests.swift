@@ -137,7 +137,7 @@ struct SchedulerStateExampleTests {
         state.setReady(held, true)
         state.setLevel(held, .high)
         state.remove(barrier)
-        #expect(state.admission.ready.count == 1)
+        #expect(state.selection.ready.count == 1)
         #expect(state.startableCount == 1)
         #expect(state.violations == [])
     }
@@ -151,7 +151,7 @@ struct SchedulerStateExampleTests {
             state.setReady(slots[step % 65 == 0 ? 1 : 0], false)
             for slot in slots { state.setReady(slot, true) }
         }
-        #expect(state.admission.ready.entriesWithRemoved.count + state.heldBack.entriesWithRemoved.count < 300)
+        #expect(state.selection.ready.entriesWithRemoved.count + state.heldBack.entriesWithRemoved.count < 300)
         #expect(state.violations == [])
     }
 }

@@ -91,7 +91,7 @@ struct SideBySide {
             state.shutIfEmpty()
             naive.end(id)
         case .shutDown(let whenEmpty):
-            state.setIntake(whenEmpty ? .closing : .shut)
+            state.setAdmission(whenEmpty ? .closing : .shut)
             let outbox = state.takeEffects()
             try agree(on: "what waited for room", outbox.resumed, whenEmpty ? [] : naive.producers.map(\.id))
             try agree(on: "what comes too late", outbox.rejected(.shutDown), outbox.resumed)
@@ -208,9 +208,9 @@ extension SideBySide {
         try agree(on: "whether it is empty", state.isEmpty, naive.operations.isEmpty)
         try agree(on: "the width", state.width.capacity, naive.width)
         try agree(on: "whether it is suspended", state.isSuspended, naive.isSuspended)
-        try agree(on: "the intake", state.acceptance.intake, naive.intake)
+        try agree(on: "the admission", state.admission.state, naive.admission)
         try agree(on: "how many are pending", state.queuedCount, naive.queuedCount)
-        try agree(on: "how many wait for room", state.acceptance.producers.count, naive.producers.count)
+        try agree(on: "how many wait for room", state.admission.producers.count, naive.producers.count)
         let barriers = naive.operations.filter(\.isBarrier).map(\.id)
         try agree(
             on: "what holds back the next", state.elementsHoldingBackNext(isBarrier: false), Array(barriers.suffix(1)))

@@ -1,15 +1,15 @@
 internal import CTaskOperations
 import Synchronization
 
-/// Cancels and escalates the task in which bodies execute, and tells the task which operation is the current one.
+/// The task in which bodies execute. Other threads cancel and escalate it, and it knows which operation is the current
+/// one.
 ///
-/// The runner uses the task's reference to itself, which is available when the first body begins. The handle that the
+/// This object uses the task's reference to itself, which is available when the first body begins. The handle that the
 /// task's creation returns may be available much later. Waiting for that handle doubled the time from the addition of
 /// an operation to its start.
 ///
-/// The runner is a class and not a protocol, because an operation has no space for the second pointer of an
-/// existential. See `Outcome`. A worker inherits from this class, so that it needs only one object.
-class OperationRunner: @unchecked Sendable {
+/// A worker inherits from this class, so that it needs only one object.
+class BodyTask: @unchecked Sendable {
     // Every access to the state holds the lock. Other threads only cancel and escalate the task. They do so after
     // `begin` and before `end`, which the task itself calls. The task waits for these threads before it ends.
     private struct State: Sendable {
@@ -39,9 +39,9 @@ class OperationRunner: @unchecked Sendable {
     // a worker retains an operation until its body has returned, and a scope ends within the body that opened it.
     @exclusivity(unchecked) nonisolated(unsafe) var operation: Unmanaged<AnyTaskOperation>?
 
-    /// The address of the task local through which the task and its child tasks find the runner. It is only compared. 0 if
-    /// no task has run a function with this runner yet, or if the runtime cannot look up task locals.
-    // The task writes this property before another task can find the runner.
+    /// The address of the task local through which the task and its child tasks find this object. It is only compared.
+    /// 0 if no task has run a function with this object yet, or if the runtime cannot look up task locals.
+    // The task writes this property before another task can find the object.
     @exclusivity(unchecked) nonisolated(unsafe) private var binding: UInt = 0
 
     /// Stores the calling task, which then begins to run bodies. Other threads can use the task until it calls `end`.
@@ -51,7 +51,7 @@ class OperationRunner: @unchecked Sendable {
         state.withLock { $0.isRunning = true }
     }
 
-    /// The cause of the task's cancellation; nil if the task was not cancelled. A cancelled runner runs no other body.
+    /// The cause of the task's cancellation; nil if the task was not cancelled. A cancelled task runs no other body.
     var cancellationCause: (any Error)? { state.withLock { $0.cancellationCause } }
 
     /// Cancels the task and the waits of its body. Stores the cause before the cancellation, so that a cancelled body
@@ -115,30 +115,30 @@ class OperationRunner: @unchecked Sendable {
 
 // MARK: - The current operation
 
-extension OperationRunner {
-    /// The runner of the calling task, or of its nearest parent task that has one. An unstructured task has a copy of the
-    /// value of its creator.
-    @TaskLocal fileprivate static var inherited: OperationRunner?
+extension BodyTask {
+    /// The object of the calling task, or of its nearest parent task that has one. An unstructured task has a copy of
+    /// the value of its creator.
+    @TaskLocal fileprivate static var inherited: BodyTask?
 
     /// False if the calling task certainly does not belong to a body.
     static var mayBeBody: Bool { inherited != nil }
 
     /// The operation whose body runs in the calling task or in one of its parent tasks; otherwise nil.
     ///
-    /// A child task looks up task locals in its parent, and therefore finds the same binding as the task of the runner.
-    /// An unstructured task has a copy at another address. After the task of the runner has ended, a copy of the copy
-    /// can have the old address, and its task then finds no operation.
+    /// A child task looks up task locals in its parent, and therefore finds the same binding as the task. An
+    /// unstructured task has a copy at another address. After the task has ended, a copy of the copy can have the old
+    /// address, and its task then finds no operation.
     static var currentOperation: AnyTaskOperation? {
-        guard let runner = inherited else { return nil }
-        return runner.binding != 0 && runner.binding == currentBinding ? runner.operation?.takeUnretainedValue() : nil
+        guard let task = inherited else { return nil }
+        return task.binding != 0 && task.binding == currentBinding ? task.operation?.takeUnretainedValue() : nil
     }
 
-    /// The address of the task local through which the calling task finds its runner.
+    /// The address of the task local through which the calling task finds its object.
     private static var currentBinding: UInt {
         UInt(bitPattern: taskOperationsTaskLocalValue(Unmanaged.passUnretained($inherited).toOpaque()))
     }
 
-    /// Lets the calling task and its new child tasks find this runner while a function runs.
+    /// Lets the calling task and its new child tasks find this body task while a function runs.
     ///
     /// Like `withValue`, the function has a parameter for its isolation. The compiler then knows that both isolations
     /// are the same, and omits two of four executor checks.
@@ -158,7 +158,7 @@ extension OperationRunner {
             }, isolation: isolation)
     }
 
-    /// Makes an operation the current one while its body runs in the task of this runner.
+    /// Makes an operation the current one while its body runs in the task.
     @inline(__always)
     func withCurrent<Result>(_ current: AnyTaskOperation, _ body: () async -> Result) async -> Result {
         let outer = operation
