@@ -54,7 +54,7 @@ enum SmallPrograms {
         threads, timeout, crossing, awaitedBarrier, keptLimit, startedDependent, progress,
         refusedAndCancelled, seenEnd, givenUpPlace, joinedKey, cancelledKey, delivered, roomOrCancelled,
         shutDownDependent, refusedUnseen, lentInTurn, awaitedEnd, addedBeforeEnd, escalatedWait, movedWorker,
-        movedWorkerOfReleased,
+        movedWorkerOfReleased, lateDependency, lateBody,
     ]
 
     static let addAndCancel = ExploredProgram("add / cancel") { schedule in
@@ -695,6 +695,47 @@ extension SmallPrograms {
     }
 
     /// A queue does not contain an operation that has ended.
+    /// An operation that is about to start gets a dependency. The addition is refused, or the operation waits.
+    static let lateDependency = ExploredProgram("start / add a dependency") { schedule in
+        let (queue, other) = (TaskOperationQueue(maxConcurrentOperationCount: 1), TaskOperationQueue())
+        let (tally, hasWaited, isAdded) = (Tally(), Holder(false), Holder(false))
+        let dependency = TaskOperation(name: "dependency") {}
+        let operation = TaskOperation(name: "a") {
+            tally.count("a")
+            hasWaited.value = dependency.isFinished
+        }
+        schedule.thread("adder") { try? queue.addOperation(operation) }
+        schedule.thread("dependent") {
+            do {
+                try operation.addDependency(dependency)
+                isAdded.value = true
+            } catch {
+                if case TaskOperationError.alreadyStarted = error { return }
+                schedule.expect(false, "\(error)")
+            }
+        }
+        schedule.runToEnd()
+        try? other.addOperation(dependency)
+        schedule.runToEnd()
+        schedule.expectEnd(of: operation, dependency)
+        schedule.expect(!isAdded.value! || hasWaited.value!, "the operation has started before its dependency ended")
+        schedule.expectOnce(tally)
+        schedule.expectEmpty(queue, other)
+    }
+
+    /// An operation that is about to start gets a second body. The addition is refused, or the body runs.
+    static let lateBody = ExploredProgram("start / add a body") { schedule in
+        let (queue, tally, isAdded) = (TaskOperationQueue(maxConcurrentOperationCount: 1), Tally(), Holder(false))
+        let operation = TaskOperation(name: "a") { tally.count("first") }
+        schedule.thread("adder") { try? queue.addOperation(operation) }
+        schedule.thread("other") { isAdded.value = (try? operation.addBody { tally.count("second") }) != nil }
+        schedule.runToEnd()
+        schedule.expectEnd(of: operation)
+        schedule.expect(tally["second"] == (isAdded.value! ? 1 : 0), "the second body ran \(tally["second"]) times")
+        schedule.expectOnce(tally)
+        schedule.expectEmpty(queue)
+    }
+
     static let seenEnd = ExploredProgram("end / look") { schedule in
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let operation = TaskOperation(name: "a") {}

@@ -9,6 +9,20 @@
     package typealias Atomic<Value: AtomicRepresentable> = ControlledAtomic<Value>
     package typealias Monitor<Value: Sendable> = ControlledMonitor<Value>
 
+    struct ContendedLock: ~Copyable, Sendable {
+        private let controlled = Lock(())
+
+        func lock() { controlled.lock() }
+
+        func unlock() { controlled.unlock() }
+
+        borrowing func withLock<Result>(_ body: () -> Result) -> Result {
+            lock()
+            defer { unlock() }
+            return body()
+        }
+    }
+
     /// A clock that shows the time of a schedule.
     public struct ContinuousClock: Clock {
         public struct Instant: InstantProtocol, Codable {

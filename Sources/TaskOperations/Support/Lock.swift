@@ -90,16 +90,7 @@ package final class Monitor<Value: Sendable>: @unchecked Sendable {
     }
 }
 
-#if TASK_OPERATIONS_EXPLORED
-    /// A lock whose steps a schedule chooses.
-    struct ContendedLock: ~Copyable, Sendable {
-        private let controlled = Lock(())
-
-        func lock() { controlled.lock() }
-
-        func unlock() { controlled.unlock() }
-    }
-#elseif canImport(Glibc) || canImport(Musl) || canImport(Android)
+#if canImport(Glibc) || canImport(Musl) || canImport(Android)
     /// A lock that several threads often request at the same time, such as the lock of a queue.
     ///
     /// On Linux, `Mutex` is a futex with priority inheritance. The kernel passes such a futex to the thread that has
