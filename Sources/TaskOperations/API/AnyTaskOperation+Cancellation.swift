@@ -202,6 +202,7 @@ extension OperationRecord {
     /// Whether another operation, a task or a handler needs the outcome.
     fileprivate var isNeeded: Bool {
         guard let links else { return false }
-        return links.handlers.count > links.ownHandlerCount || !links.dependents.isEmpty || !links.waiters.isEmpty
+        let hasHandlers = links.extras.map { $0.handlers.count > $0.ownHandlerCount } ?? false
+        return hasHandlers || !links.dependents.isEmpty || !links.waiters.isEmpty
     }
 }

@@ -382,7 +382,7 @@ extension AnyTaskOperation: CustomStringConvertible, CustomDebugStringConvertibl
         case .waiting, .ready:
             if let waitingDescription { parts.append(waitingDescription) }
         case .executing:
-            let waits = record.withLock { $0.links?.waits.all.map(\.target) ?? [] }
+            let waits = record.withLock { $0.links?.extras?.waits.all.map(\.target) ?? [] }
             if !waits.isEmpty { parts.append("awaits \(waits.map(\.description).joined(separator: ", "))") }
         case .finished:
             parts.append(failure.map { "failed: \($0)" } ?? "succeeded")

@@ -327,13 +327,13 @@ extension TaskOperation where Success == Void {
     public func addBody(_ additional: @escaping Body) throws(TaskOperationError) {
         let (refusal, effects) = inOneStepWithQueue { record, _ -> TaskOperationError? in
             guard phase < .executing, let first = body else { return .alreadyStarted(OperationLabel(self)) }
-            if let added = record.links?.addedBodies {
+            if let added = record.links?.extras?.addedBodies {
                 added.bodies.append(additional)
                 return nil
             }
             if record.wrapping != .none { return .alreadyAdded(OperationLabel(self)) }
             let added = AddedBodies(additional)
-            record.madeLinks().addedBodies = added
+            record.madeLinks().madeExtras().addedBodies = added
             body = {
                 try await withThrowingTaskGroup { group in
                     group.addTask { try await first() }
@@ -466,7 +466,7 @@ extension TaskOperation {
         self.init(name, dependencies, options.with(priority), after: inputs) {
             try await body(list.operations.map { try $0.requireValue() })
         }
-        record.withLock { $0.madeLinks().inputs = list }
+        record.withLock { $0.madeLinks().madeExtras().inputs = list }
     }
 
     /// Adds an operation whose value is passed to the body, behind the values of the other inputs. Use this method to
@@ -492,7 +492,7 @@ extension TaskOperation {
     ///   changes.
     public func addInput<Input>(_ input: TaskOperation<Input>) throws(TaskOperationError) {
         // The type of the list does not change, so it needs no lock until the input is added.
-        guard let list = record.withLock({ $0.links?.inputs }) as? InputList<Input> else {
+        guard let list = record.withLock({ $0.links?.extras?.inputs }) as? InputList<Input> else {
             if isFinished { throw .alreadyStarted(OperationLabel(self)) }
             fatalError(
                 "\(OperationLabel(self)) takes no list of \(Input.self). Create it with after: [TaskOperation<\(Input.self)>]."

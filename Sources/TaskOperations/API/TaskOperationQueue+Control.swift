@@ -4,7 +4,7 @@ extension TaskOperationQueue {
     /// Raising the width starts operations at once. Lowering the width stops no body. With a width of 0, no operation
     /// starts. After the queue's owner was released, a width of 0 has the effect of 1.
     public var maxConcurrentOperationCount: Int {
-        get { scheduler.withCore { $0.state.width.capacity } }
+        get { scheduler.width }
         set {
             Self.checkWidth(newValue)
             scheduler.withCore { $0.state.setWidth(newValue) }

@@ -55,7 +55,7 @@ public final class TaskOperationQueue: Sendable {
     }
 
     /// - Parameter whenReleased: Nil for a view of a queue whose owner was released.
-    fileprivate init(_ scheduler: Scheduler, whenReleased: Configuration.ReleaseRule?) {
+    private init(_ scheduler: Scheduler, whenReleased: Configuration.ReleaseRule?) {
         self.scheduler = scheduler
         self.whenReleased = whenReleased
         if whenReleased == nil { return }
@@ -91,7 +91,8 @@ public final class TaskOperationQueue: Sendable {
     ///
     /// The result is the object that `init` returned. If that object was released, the result is a view of the queue.
     public static var current: TaskOperationQueue? {
-        AnyTaskOperation.current.flatMap { $0.record.withLock { $0.scheduler }?.queue }
+        guard let scheduler = AnyTaskOperation.current?.scheduler, !scheduler.isWithoutQueue else { return nil }
+        return scheduler.owner ?? TaskOperationQueue(scheduler, whenReleased: nil)
     }
 
     static func checkWidth(_ width: Int) {
@@ -113,22 +114,6 @@ extension TaskOperationQueue: Hashable {
     }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(scheduler)) }
-}
-
-extension AnyTaskOperation {
-    /// The queue of the operation. Nil before the operation is added, after it has finished, and if it was started
-    /// without a queue.
-    public var queue: TaskOperationQueue? {
-        record.withLock { isFinished ? nil : $0.scheduler }.flatMap { $0.queue }
-    }
-}
-
-extension Scheduler {
-    /// The owner of the queue, or a view if the owner was released.
-    fileprivate nonisolated var queue: TaskOperationQueue? {
-        if isWithoutQueue { return nil }
-        return owner ?? TaskOperationQueue(self, whenReleased: nil)
-    }
 }
 
 extension TaskOperationQueue {

@@ -15,7 +15,7 @@ extension AnyTaskOperation {
         }
         scheduler.setLimitsLent(true, of: operation)
         await work()
-        operation.record.withLock { $0.links?.limitUse = .returning }
+        operation.record.withLock { $0.links?.madeExtras().limitUse = .returning }
         let level = PriorityLevel(operation.effectivePriority)
         guard await LimitReturn(operation.limitRequests, level: level).wait() else { return }
         operation.limitsWereReturned()
@@ -27,7 +27,7 @@ extension AnyTaskOperation {
     private func schedulerToLendLimits() -> Scheduler? {
         let scheduler = record.withLock { record -> Scheduler? in
             guard record.hasLimits, let scheduler = record.scheduler else { return nil }
-            record.links!.limitUse = .lending
+            record.links!.madeExtras().limitUse = .lending
             return scheduler
         }
         guard let scheduler else { return nil }
@@ -36,7 +36,7 @@ extension AnyTaskOperation {
         let cycle = WaitOrder.insert(from: .operation(self), to: permits.map(WaitNode.permit)) {
             record.withLock { record in
                 guard permits.allSatisfy({ $0.rank.value < rank.value }) else { return false }
-                record.links!.limitUse = .lent
+                record.links!.madeExtras().limitUse = .lent
                 return true
             }
         }
@@ -46,7 +46,7 @@ extension AnyTaskOperation {
     }
 
     private func limitsWereReturned() {
-        record.withLock { $0.links!.limitUse = .held }
+        record.withLock { $0.links!.extras?.limitUse = .held }
         do {
             try keepLimits()
         } catch {

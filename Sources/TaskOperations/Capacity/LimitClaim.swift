@@ -131,7 +131,7 @@ extension AnyTaskOperation {
         }
         let isQueued = record.withLock { record in
             if isFinished { return false }
-            record.madeLinks().places = places
+            record.madeLinks().madeExtras().places = places
             return true
         }
         // The handler runs when the queue's interceptors have called the body.

@@ -40,8 +40,10 @@ extension AnyTaskOperation {
     /// Records that the body no longer keeps its permit and is about to lend it.
     private func beginLending(from use: PermitUse) -> Bool {
         let scheduler = record.withLock { record -> Scheduler? in
-            guard let links = record.links, links.permit == use, links.waits.suspendedCount > 0 else { return nil }
-            links.permit = .lending
+            guard let extras = record.links?.extras, extras.permit == use, extras.waits.suspendedCount > 0 else {
+                return nil
+            }
+            extras.permit = .lending
             return record.scheduler
         }
         scheduler?.permit?.remove(self)
@@ -67,7 +69,7 @@ extension AnyTaskOperation {
     }
 
     /// Whether the body has lent its permit.
-    var hasLentPermit: Bool { record.withLock { $0.links?.permit == .lent } }
+    var hasLentPermit: Bool { record.withLock { $0.links?.extras?.permit == .lent } }
 
     /// Records that the scheduler lends the permit.
     ///
@@ -75,9 +77,9 @@ extension AnyTaskOperation {
     ///   The operation must rank above the permits, because it waits for a permit from now on.
     func permitWasLent(by permit: PermitNode) -> Bool? {
         record.withLock { record in
-            guard let links = record.links, links.permit == .lending else { return false }
+            guard let extras = record.links?.extras, extras.permit == .lending else { return false }
             if permit.rank.value >= rank.value { return nil }
-            links.permit = .lent
+            extras.permit = .lent
             return true
         }
     }
@@ -86,13 +88,14 @@ extension AnyTaskOperation {
     /// whether it was the last wait in which a task of the body was suspended.
     func removeLentWait(_ slot: Int) -> (change: Inheritance.Change?, isLast: Bool) {
         record.withLock { record in
-            let change = record.links?.waits.remove(slot)
-            return (change, record.links.map { $0.waits.suspendedCount == 0 } ?? true)
+            guard let extras = record.links?.extras else { return (nil, true) }
+            let change = extras.waits.remove(slot)
+            return (change, extras.waits.suspendedCount == 0)
         }
     }
 
     func permitWasReturned() {
-        record.withLock { $0.links?.permit = .held }
+        record.withLock { $0.links?.extras?.permit = .held }
     }
 
     /// The labels of the operations on a cycle, beginning and ending with the first operation.

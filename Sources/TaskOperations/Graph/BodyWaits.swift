@@ -87,7 +87,7 @@ extension AnyTaskOperation {
         defer { if inserted == nil { wait.target.isNoLongerAwaited() } }
         inserted = try insertKeepingLimits(wait)
         guard let slot = inserted else { return nil }
-        let change = record.withLock { $0.links?.waits.inherit($0.effectiveLevel, for: slot) }
+        let change = record.withLock { $0.links?.extras?.waits.inherit($0.effectiveLevel, for: slot) }
         if let change { Inheritance.propagate(change) }
         do {
             switch permit {
@@ -121,10 +121,10 @@ extension AnyTaskOperation {
     /// would close the cycle. It is not found at a wait outside the cycle.
     private func insertKeepingLimits(_ wait: OperationLinks.Wait) throws(TaskOperationError) -> Int? {
         let limits = limits
-        if !limits.isEmpty { record.withLock { $0.links?.beginningWaitCount += 1 } }
+        if !limits.isEmpty { record.withLock { $0.links?.madeExtras().beginningWaitCount += 1 } }
         defer {
             if !limits.isEmpty {
-                record.withLock { $0.links?.beginningWaitCount -= 1 }
+                record.withLock { $0.links?.extras?.beginningWaitCount -= 1 }
                 for limit in limits { limit.permit.remove(self) }
             }
         }
@@ -144,7 +144,7 @@ extension AnyTaskOperation {
             record.withLock { record in
                 if isOver(record) { return true }
                 if wait.target.rank >= rank.value { return false }
-                slot = record.madeLinks().waits.insert(wait)
+                slot = record.madeLinks().madeExtras().waits.insert(wait)
                 return true
             }
         }
@@ -233,13 +233,13 @@ extension OperationRecord {
     fileprivate mutating func remove(
         _ wait: OperationLinks.Wait, _ slot: Int
     ) -> (lender: Scheduler?, keeper: Scheduler?, change: Inheritance.Change?) {
-        guard let links else { return (nil, nil, nil) }
-        if links.permit == .lent, wait.isSuspended { return (scheduler, nil, nil) }
-        let change = links.waits.remove(slot)
-        guard links.waits.suspendedCount == 0, links.permit == .kept || links.permit == .lending else {
+        guard let extras = links?.extras else { return (nil, nil, nil) }
+        if extras.permit == .lent, wait.isSuspended { return (scheduler, nil, nil) }
+        let change = extras.waits.remove(slot)
+        guard extras.waits.suspendedCount == 0, extras.permit == .kept || extras.permit == .lending else {
             return (nil, nil, change)
         }
-        links.permit = .held
+        extras.permit = .held
         return (nil, scheduler, change)
     }
 }
@@ -268,10 +268,11 @@ extension AnyTaskOperation {
     ) async throws(Failure) -> Result {
         guard let body = current else { return try await wait() }
         let slot = body.record.withLock { record in
-            body.isOver(record) ? nil : record.madeLinks().notes.insert(OpaqueWait(kind: kind, subject: subject))
+            body.isOver(record)
+                ? nil : record.madeLinks().madeExtras().notes.insert(OpaqueWait(kind: kind, subject: subject))
         }
         guard let slot else { return try await wait() }
-        defer { extendLifetime(body.record.withLock { $0.links?.notes.remove(at: slot) }) }
+        defer { extendLifetime(body.record.withLock { $0.links?.extras?.notes.remove(at: slot) }) }
         return try await wait()
     }
 

@@ -153,6 +153,7 @@ extension OperationLinks {
         _ level: PriorityLevel, toDependencies dependencyLevel: PriorityLevel?
     ) -> [Inheritance.Change] {
         let changes = dependencies.propagate(dependencyLevel)
-        return waits.isEmpty ? changes : changes + waits.raise(to: level)
+        guard let extras, !extras.waits.isEmpty else { return changes }
+        return changes + extras.waits.raise(to: level)
     }
 }

@@ -41,7 +41,7 @@ final class PermitNode: Sendable {
         state.withLock { $0.holders.operations }.filter { holder in
             if nodes.contains(ObjectIdentifier(holder)) { return true }
             return holder.record.withLock { record in
-                record.links?.waits.all.contains { nodes.contains($0.target.identity) } ?? false
+                record.links?.extras?.waits.all.contains { nodes.contains($0.target.identity) } ?? false
             }
         }
     }
@@ -62,11 +62,11 @@ final class PermitNode: Sendable {
     func insert(_ holder: AnyTaskOperation) -> Bool {
         state.withLock { state in
             let (isInOrder, isNew) = holder.record.withLock { record in
-                guard let links = record.links,
-                    isLimit ? links.keepsLimits : links.waits.suspendedCount > 0 && links.permit == .held
+                guard let extras = record.links?.extras,
+                    isLimit ? extras.keepsLimits : extras.waits.suspendedCount > 0 && extras.permit == .held
                 else { return (true, false) }
                 if holder.rank.value >= rank.value { return (false, false) }
-                if !isLimit { links.permit = .kept }
+                if !isLimit { extras.permit = .kept }
                 return (true, true)
             }
             // The body may still be in the list because of a wait that has just ended.
@@ -92,13 +92,13 @@ extension OperationRecord {
     /// Whether the body keeps permits during a wait. These are the permits of its limits if `isLimit` is true, and
     /// otherwise the permit of its queue.
     fileprivate func keepsPermit(ofLimit isLimit: Bool) -> Bool {
-        guard let links else { return false }
-        if isLimit { return links.limitUse == .held && (links.keepsLimits || links.permit == .lent) }
-        return links.permit == .kept
+        guard let extras = links?.extras else { return false }
+        if isLimit { return extras.limitUse == .held && (extras.keepsLimits || extras.permit == .lent) }
+        return extras.permit == .kept
     }
 }
 
-extension OperationLinks {
+extension OperationLinks.Extras {
     /// Whether the body keeps its limits, because it is waiting or is about to wait.
     ///
     /// A body that has opened a scope will wait for the scope's end, so it keeps its limits from the beginning. An

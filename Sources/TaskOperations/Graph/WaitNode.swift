@@ -121,7 +121,10 @@ extension AnyTaskOperation {
 extension OperationRecord {
     /// The nodes for which the operation waits for reasons other than barriers.
     func edges(in phase: OperationPhase) -> [WaitNode] {
-        var edges = links.map { $0.dependencies.unfinished.map(WaitNode.operation) + $0.waits.all.map(\.target) } ?? []
+        var edges =
+            links.map {
+                $0.dependencies.unfinished.map(WaitNode.operation) + ($0.extras?.waits.all ?? []).map(\.target)
+            } ?? []
         for permit in missingPermits(in: phase) { edges.append(.permit(permit)) }
         return edges
     }
@@ -131,7 +134,7 @@ extension OperationRecord {
         if !missingPermits(in: phase).allSatisfy({ $0.rank.value < rank }) { return false }
         guard let links else { return true }
         return links.dependencies.allUnfinished { $0.rank.value < rank }
-            && links.waits.all.allSatisfy { $0.target.rank < rank }
+            && (links.extras?.waits.all ?? []).allSatisfy { $0.target.rank < rank }
     }
 
     /// The permits that the operation needs before it can start or continue.
@@ -145,9 +148,9 @@ extension OperationRecord {
 
     /// The lent permits that the body needs back.
     private var lentPermits: [PermitNode] {
-        guard let links else { return [] }
-        let ofScheduler = links.permit == .lent ? scheduler?.permit.map { [$0] } ?? [] : []
-        return links.limitUse.isLent ? ofScheduler + limits.map(\.limit.permit) : ofScheduler
+        guard let extras = links?.extras else { return [] }
+        let ofScheduler = extras.permit == .lent ? scheduler?.permit.map { [$0] } ?? [] : []
+        return extras.limitUse.isLent ? ofScheduler + limits.map(\.limit.permit) : ofScheduler
     }
 
     /// Whether `rank` is above the ranks of all limits.

@@ -39,11 +39,11 @@ extension AnyTaskOperation {
     ///
     /// Call this before the operation is added.
     package func runBody(on executor: any TaskExecutor) {
-        record.withLock { $0.madeLinks().executor = executor }
+        record.withLock { $0.madeLinks().madeExtras().executor = executor }
     }
 
     /// The executor of the body if the queue has no executor.
-    var executor: (any TaskExecutor)? { record.withLock { $0.links?.executor } }
+    var executor: (any TaskExecutor)? { record.withLock { $0.links?.extras?.executor } }
 }
 
 // Members that other modules of the package use to build their own policies and waits.
@@ -110,7 +110,7 @@ package typealias Attachment = any AnyObject & Sendable
 extension AnyTaskOperation {
     /// Whether the operation has finished, and the progress that is attached to it.
     package var attachedProgress: (isFinished: Bool, progress: Attachment?) {
-        record.withLock { (isFinished, $0.links?.progress) }
+        record.withLock { (isFinished, $0.links?.extras?.progress) }
     }
 
     /// Attaches `progress` if the operation has no progress yet.
@@ -122,8 +122,8 @@ extension AnyTaskOperation {
         record.withLock { record in
             if isFinished { return nil }
             let links = record.madeLinks()
-            if let present = links.progress { return present }
-            links.progress = progress
+            if let present = links.extras?.progress { return present }
+            links.madeExtras().progress = progress
             links.addHandler(onEnd, isOwn: true)
             return progress
         }

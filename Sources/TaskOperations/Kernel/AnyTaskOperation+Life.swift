@@ -45,7 +45,7 @@ extension AnyTaskOperation {
             if phase == .created {
                 enter(.added)
                 record.scheduler = scheduler
-                if !bindings.isEmpty { record.madeLinks().bindings = bindings }
+                if !bindings.isEmpty { record.madeLinks().madeExtras().bindings = bindings }
             }
             let hasDependencies = record.links.map { !$0.dependencies.isEmpty } ?? false
             return (hasDependencies, record.options != nil || scheduler.defaults != nil)
@@ -76,9 +76,9 @@ extension AnyTaskOperation {
             if hadDefaults { record.complete(by: nil) }
             slot = -1
             record.floor = .background
-            guard let links = record.links, !links.bindings.isEmpty else { return [] }
-            defer { links.bindings = [] }
-            return links.bindings
+            guard let extras = record.links?.extras else { return [] }
+            defer { extras.bindings = [] }
+            return extras.bindings
         }
     }
 
@@ -101,7 +101,7 @@ extension AnyTaskOperation {
         Newcomer(
             level: record.orderLevel, isReady: phase == .added && record.mayStart, isDelayed: record.isDelayed,
             weight: Int(record.weight), hasEnded: isFinished, isLate: record.isLate && phase == .added,
-            hasLimits: record.hasLimits, hasExecutor: record.links?.hasExecutor ?? false)
+            hasLimits: record.hasLimits, hasExecutor: record.links?.extras?.executor != nil)
     }
 
     /// Gives the operation a rank that fits its place in a scheduler. The rank must be above the ranks of the operations
@@ -133,7 +133,7 @@ extension AnyTaskOperation {
 
     /// Runs a function with the task locals that the operation inherited from the code that added it.
     func withTaskLocals(_ run: @Sendable () async -> Outcome?) async -> Outcome? {
-        let bindings = record.withLock { $0.links?.bindings ?? [] }
+        let bindings = record.withLock { $0.links?.extras?.bindings ?? [] }
         return await Self.with(bindings[...], run)
     }
 

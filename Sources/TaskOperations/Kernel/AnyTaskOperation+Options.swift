@@ -86,8 +86,7 @@ extension AnyTaskOperation {
         let (startLimit, endLimit, places, isDelayed) = record.withLock { record in
             if record.wrapping == .wrapped { record.wrapping = .outdated }
             let links = record.links
-            let places = links?.places == nil ? nil : links!.places.take()
-            return (links?.startLimit.take(), links?.endLimit.take(), places, record.isDelayed)
+            return (links?.startLimit.take(), links?.endLimit.take(), links?.extras?.places.take(), record.isDelayed)
         }
         startLimit?.end()
         endLimit?.end()

@@ -20,22 +20,37 @@ final class OperationLinks: @unchecked Sendable {
     /// The limits of time that began when the operation was added.
     @exclusivity(unchecked) var startLimit: StartLimit?
     @exclusivity(unchecked) var endLimit: EndLimit?
-    @exclusivity(unchecked) private var extras: Extras?
+    @exclusivity(unchecked) private(set) var extras: Extras?
 
     /// The rare links. Like `OperationLinks`, they are accessed only under the record's lock.
-    private final class Extras: @unchecked Sendable {
+    final class Extras: @unchecked Sendable {
+        /// The functions to call when the operation has finished, in the order in which they were added.
         @exclusivity(unchecked) var handlers: [@Sendable (AnyTaskOperation) -> Void] = []
+        /// The waits of the executing body and of its child tasks.
         @exclusivity(unchecked) var waits = BodyWaits()
+        /// The waits in the body and its child tasks for targets that the library does not know.
         @exclusivity(unchecked) var notes = SlotMap<OpaqueWait>()
+        /// The use of the body's permit during the body's waits.
         @exclusivity(unchecked) var permit = PermitUse.held
+        /// The number of handlers that only end something that belongs to the operation.
         @exclusivity(unchecked) var ownHandlerCount: Int32 = 0
+        /// The executor of the body if the queue has no executor.
         @exclusivity(unchecked) var executor: (any TaskExecutor)?
+        /// The values of task locals that the operation inherited when it was added.
         @exclusivity(unchecked) var bindings: [TaskLocalBinding] = []
+        /// The use of the limits' permits while the body executes.
         @exclusivity(unchecked) var limitUse = LimitUse.held
+        /// The places of the operation in limits that bound their queued operations; nil if it has none.
         @exclusivity(unchecked) var places: LimitPlaces?
+        /// The number of waits whose edges are being made. Counted only for a body with limits.
         @exclusivity(unchecked) var beginningWaitCount = 0
+        /// The bodies other than the first one.
         @exclusivity(unchecked) var addedBodies: AddedBodies?
+        /// The inputs of an operation to which inputs can be added. The type of their values is known to `addInput`
+        /// only.
         @exclusivity(unchecked) var inputs: (any AnyObject & Sendable)?
+        /// The operation's progress, which is an object of TaskOperationsExtras. Nil until the progress is reported or
+        /// requested.
         @exclusivity(unchecked) var progress: Attachment?
     }
 
@@ -77,10 +92,13 @@ final class OperationLinks: @unchecked Sendable {
     /// Moves the links of the executing body to a new object, and returns that object.
     func splitBody() -> OperationLinks {
         let body = OperationLinks()
-        swap(&body.waits, &waits)
-        swap(&body.notes, &notes)
-        if !limits.isEmpty { (body.limits, limits, body.limitUse) = (limits, [], limitUse) }
-        body.permit = permit
+        swap(&body.limits, &limits)
+        if let extras {
+            let extrasOfBody = body.madeExtras()
+            swap(&extrasOfBody.waits, &extras.waits)
+            swap(&extrasOfBody.notes, &extras.notes)
+            (extrasOfBody.permit, extrasOfBody.limitUse) = (extras.permit, extras.limitUse)
+        }
         return body
     }
 
@@ -98,88 +116,10 @@ final class OperationLinks: @unchecked Sendable {
 // MARK: - Rare links
 
 extension OperationLinks {
-    /// The functions to call when the operation has finished, in the order in which they were added.
-    var handlers: [@Sendable (AnyTaskOperation) -> Void] { extras?.handlers ?? [] }
-
-    /// The number of handlers that only end something that belongs to the operation.
-    var ownHandlerCount: Int { Int(extras?.ownHandlerCount ?? 0) }
-
     func addHandler(_ handler: @escaping @Sendable (AnyTaskOperation) -> Void, isOwn: Bool) {
         let extras = madeExtras()
         extras.handlers.append(handler)
         if isOwn { extras.ownHandlerCount += 1 }
-    }
-
-    /// The waits of the executing body and of its child tasks.
-    var waits: BodyWaits {
-        get { extras?.waits ?? BodyWaits() }
-        _modify { yield &madeExtras().waits }
-    }
-
-    /// The waits in the body and its child tasks for targets that the library does not know.
-    var notes: SlotMap<OpaqueWait> {
-        get { extras?.notes ?? SlotMap() }
-        _modify { yield &madeExtras().notes }
-    }
-
-    /// The use of the body's permit during the body's waits.
-    var permit: PermitUse {
-        get { extras?.permit ?? .held }
-        _modify { yield &madeExtras().permit }
-    }
-
-    /// The places of the operation in limits that bound their queued operations; nil if it has none.
-    var places: LimitPlaces? {
-        get { extras?.places }
-        _modify { yield &madeExtras().places }
-    }
-
-    /// The executor of the body if the queue has no executor.
-    var executor: (any TaskExecutor)? {
-        get { extras?.executor }
-        _modify { yield &madeExtras().executor }
-    }
-
-    var hasExecutor: Bool {
-        guard let extras else { return false }
-        return extras.executor != nil
-    }
-
-    /// The values of task locals that the operation inherited when it was added.
-    var bindings: [TaskLocalBinding] {
-        get { extras?.bindings ?? [] }
-        _modify { yield &madeExtras().bindings }
-    }
-
-    /// The use of the limits' permits while the body executes.
-    var limitUse: LimitUse {
-        get { extras?.limitUse ?? .held }
-        _modify { yield &madeExtras().limitUse }
-    }
-
-    /// The number of waits whose edges are being made. Counted only for a body with limits.
-    var beginningWaitCount: Int {
-        get { extras?.beginningWaitCount ?? 0 }
-        _modify { yield &madeExtras().beginningWaitCount }
-    }
-
-    /// The bodies other than the first one.
-    var addedBodies: AddedBodies? {
-        get { extras?.addedBodies }
-        _modify { yield &madeExtras().addedBodies }
-    }
-
-    /// The inputs of an operation to which inputs can be added. The type of their values is known to `addInput` only.
-    var inputs: (any AnyObject & Sendable)? {
-        get { extras?.inputs }
-        _modify { yield &madeExtras().inputs }
-    }
-
-    /// The operation's progress, which is an object of TaskOperationsExtras. Nil until the progress is reported or
-    /// requested.
-    var progress: Attachment? {
-        get { extras?.progress }
-        _modify { yield &madeExtras().progress }
     }
 
     /// Resumes the tasks that await the end of the operation.
@@ -187,7 +127,7 @@ extension OperationLinks {
     @inline(never)
     func resumeWaiters() { waiters.forEach { InlineJobs.resumeWaiter($0.continuation) } }
 
-    private func madeExtras() -> Extras {
+    func madeExtras() -> Extras {
         if let extras { return extras }
         let made = Extras()
         extras = made
@@ -279,11 +219,11 @@ struct OperationEnding: Sendable {
         links?.dependents.forEach(body)
     }
 
-    var hasHandlers: Bool { links.map { !$0.handlers.isEmpty } ?? false }
+    var hasHandlers: Bool { links?.extras.map { !$0.handlers.isEmpty } ?? false }
 
     func callHandlers(_ operation: AnyTaskOperation) {
-        guard let links else { return }
-        for handler in links.handlers { handler(operation) }
+        guard let extras = links?.extras else { return }
+        for handler in extras.handlers { handler(operation) }
     }
 
     /// Ends what began when the operation was added: its limits of time, and its places in limits.
@@ -291,7 +231,7 @@ struct OperationEnding: Sendable {
         guard let links else { return }
         links.startLimit?.end()
         links.endLimit?.end()
-        links.places?.giveBack()
+        links.extras?.places?.giveBack()
     }
 
     var hasWaiters: Bool { links.map { !$0.waiters.isEmpty } ?? false }

@@ -138,6 +138,8 @@ package struct QueueCapture: Sendable {
 extension Scheduler {
     /// Whether this is the scheduler of operations that are started without a queue.
     package nonisolated var isWithoutQueue: Bool { permit == nil }
+
+    package nonisolated var width: Int { withCore { $0.state.width.capacity } }
 }
 
 /// The state of an operation and its waits, at one moment.
@@ -178,14 +180,14 @@ package struct OperationDetail: Sendable {
         isCancelled = record.isCancelled
         isDelayed = record.isDelayed
         isOutside = record.wasSubmitted && phase == .created
-        isPermitLent = record.links?.permit == .lent
+        isPermitLent = record.links?.extras?.permit == .lent
         self.task = task
         scheduler = record.scheduler
         dependencyList = isFinished ? nil : record.links?.dependencies
-        waits = record.links?.waits.all ?? []
-        notes = record.links?.notes.all ?? []
+        waits = record.links?.extras?.waits.all ?? []
+        notes = record.links?.extras?.notes.all ?? []
         limits = record.links?.limits ?? []
-        awaitsLimits = record.links?.limitUse == .returning
+        awaitsLimits = record.links?.extras?.limitUse == .returning
     }
 
     /// The unfinished dependencies of the operation.

@@ -48,7 +48,7 @@ public final class TraceRecorder: TaskOperationObserver {
 
     public func operationChanged(_ event: TaskOperationEvent) {
         if writer.withLock({ $0.record(event) }) { return }
-        let width = event.operation.queue?.maxConcurrentOperationCount
+        let width = event.operation.scheduler.flatMap { $0.isWithoutQueue ? nil : $0.width }
         writer.withLock { $0.record(event, width: width) }
     }
 

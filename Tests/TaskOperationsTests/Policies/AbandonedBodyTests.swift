@@ -212,7 +212,6 @@ struct AbandonedBodyTests {
         }
         await passLimit(gate)
         #expect(await timedOut(operation) == .seconds(1))
-        #expect(operation.queue == nil)
         #expect(operation.waitingReasons == [.finished])
         operation.cancel()
         gate.open()

@@ -37,5 +37,5 @@ extension TaskOperationQueue {
 
 extension AnyTaskOperation {
     /// Whether the body waits and keeps its permit.
-    var keepsPermit: Bool { record.withLock { $0.links?.permit == .kept } }
+    var keepsPermit: Bool { record.withLock { $0.links?.extras?.permit == .kept } }
 }

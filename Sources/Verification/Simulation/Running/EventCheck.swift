@@ -43,7 +43,7 @@ final class EventCheck: TaskOperationObserver, @unchecked Sendable {
     func check(_ number: Int, _ operation: AnyTaskOperation, waitsForRoom: Bool) -> String? {
         let isRight =
             switch (places[number], operation.state) {
-            case (.unknown, .waiting), (.unknown, .ready): (operation.queue == nil) != waitsForRoom
+            case (.unknown, .waiting), (.unknown, .ready): (operation.scheduler == nil) != waitsForRoom
             // The operation ended before its addition, or was never accepted.
             case (.unknown, .finished): true
             case (.added, .waiting), (.ready, .ready): true

@@ -224,7 +224,6 @@ struct CodeBesideSchedulesTests {
                 Self.onOtherThread { done in
                     try! TaskOperation { done() }.start()
                 }
-                #expect(own.queue == nil)
                 #expect(try await own.value)
             }
         }
