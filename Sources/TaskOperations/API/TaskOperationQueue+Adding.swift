@@ -1,6 +1,6 @@
 import Synchronization
 
-extension TaskOperationQueue {
+extension TaskOperationQueue: TaskOperationAdding {
     /// Adds an operation. The operation starts after its dependencies have finished, in the order of the queue.
     ///
     /// An operation that is already cancelled is accepted and does not start. An operation that is added after
@@ -51,80 +51,22 @@ extension TaskOperationQueue {
             addPlain(operation, dependencies: dependencies)
             return operation
         default:
-            let operation = TaskOperation(name: name, priority: priority, dependencies: dependencies, body: body)
+            let operation = TaskOperation(
+                name: name, priority: priority, dependencies: dependencies, body: body)
             addNew(operation)
             return operation
         }
     }
 
-    /// Creates an operation with options and adds it.
-    ///
-    /// ```swift
-    /// queue.addOperation(name: "load", [.weight(2), .timeout(.seconds(30))]) { try await load(url) }
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - name: The name in messages and descriptions.
-    ///   - priority: See `OperationOptions.priority(_:)`.
-    ///   - dependencies: The operations that must finish first, with any outcome.
-    ///   - options: The other options.
-    ///   - body: The work.
-    @inlinable  // As above.
-    @discardableResult
-    public func addOperation<Success>(
-        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
-        _ options: OperationOptions,
-        body: @escaping TaskOperation<Success>.Body
-    ) -> TaskOperation<Success> {
-        let operation = TaskOperation(name: name, priority: priority, dependencies: dependencies, options, body: body)
-        addNew(operation)
-        return operation
-    }
-
-    /// Creates an operation from a type that contains the work and adds it.
-    @discardableResult
-    public func addOperation<Success>(
-        _ body: some TaskOperationBody<Success>,
-        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
-        _ options: OperationOptions = OperationOptions()
-    ) -> TaskOperation<Success> {
-        addNew(TaskOperation(body, name: name, priority: priority, dependencies: dependencies, options))
-    }
-
-    /// Creates an operation from a closure, adds it, and waits for its value. Cancelling the calling task cancels the
-    /// operation.
-    ///
-    /// - Throws: The error that the body throws. `CancellationError` if the operation was cancelled before it started.
-    ///   `TaskOperationError.waitCycle` if a body makes the call and the operation cannot end before that body.
-    public func run<Success>(
-        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
-        _ options: OperationOptions = OperationOptions(),
-        body: @escaping TaskOperation<Success>.Body
-    ) async throws -> Success {
-        try await addOperation(name: name, priority: priority, dependencies: dependencies, options, body: body)
-            .valueOfCaller
-    }
-
-    /// Creates a barrier from a closure, adds it, and waits for its value. See `addBarrier(_:)` and `run(_:body:)`.
-    ///
-    /// - Throws: The errors of `run(_:body:)`.
-    public func runBarrier<Success>(
-        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
-        _ options: OperationOptions = OperationOptions(),
-        body: @escaping TaskOperation<Success>.Body
-    ) async throws -> Success {
-        try await addBarrier(name: name, priority: priority, dependencies: dependencies, options, body: body)
-            .valueOfCaller
-    }
-
     /// Adds a new operation. No operation waits for the new operation. The queue therefore refuses it only if it would close
     /// a cycle through a body that waits for the end of this queue. The new operation then fails with the error.
-    @usableFromInline
-    package func addNew(_ operation: AnyTaskOperation, isBarrier: Bool = false) {
+    public func addNew(_ operation: AnyTaskOperation, isBarrier: Bool = false) {
         failIfRefused(operation) { () throws(TaskOperationError) in
             try scheduler.submit(operation, isBarrier: isBarrier)
         }
     }
+
+    public var priorityOfAddedOperations: TaskPriority? { nil }
 
     /// Like `addNew`, for an operation that was created as added to this queue.
     @usableFromInline
@@ -135,7 +77,9 @@ extension TaskOperationQueue {
     }
 
     @inline(__always)
-    private func failIfRefused(_ operation: AnyTaskOperation, add: () throws(TaskOperationError) -> Void) {
+    private func failIfRefused(
+        _ operation: AnyTaskOperation, add: () throws(TaskOperationError) -> Void
+    ) {
         do {
             try add()
         } catch {
@@ -147,108 +91,6 @@ extension TaskOperationQueue {
 
     @usableFromInline
     var addsPlainly: Bool { scheduler.addsPlainly }
-
-    private func addNew<Success>(_ operation: TaskOperation<Success>) -> TaskOperation<Success> {
-        addNew(operation, isBarrier: false)
-        return operation
-    }
-}
-
-// MARK: - Operations that need values
-
-extension TaskOperationQueue {
-    /// Creates an operation that needs the value of another operation, and adds it. If the input failed or was
-    /// cancelled, the body does not run, and the new operation fails with `TaskOperationError.dependencyFailed`.
-    ///
-    /// - Parameters:
-    ///   - name: The name in messages and descriptions.
-    ///   - priority: See `OperationOptions.priority(_:)`.
-    ///   - dependencies: More operations that must finish first, with any outcome.
-    ///   - options: The other options.
-    ///   - input: The operation whose value is passed to the body.
-    ///   - body: The work.
-    @discardableResult
-    public func addOperation<Input, Success>(
-        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
-        _ options: OperationOptions = OperationOptions(),
-        after input: TaskOperation<Input>,
-        body: @escaping @Sendable (Input) async throws -> Success
-    ) -> TaskOperation<Success> {
-        addNew(
-            TaskOperation(name: name, priority: priority, dependencies: dependencies, options, after: input, body: body)
-        )
-    }
-
-    /// Creates an operation that needs the values of two other operations, and adds it. If an input failed or was
-    /// cancelled, the body does not run, and the new operation fails with `TaskOperationError.dependencyFailed`.
-    ///
-    /// - Parameters:
-    ///   - name: The name in messages and descriptions.
-    ///   - priority: See `OperationOptions.priority(_:)`.
-    ///   - dependencies: More operations that must finish first, with any outcome.
-    ///   - options: The other options.
-    ///   - first: The operation whose value is the first argument of the body.
-    ///   - second: The operation whose value is the second argument of the body.
-    ///   - body: The work.
-    @discardableResult
-    public func addOperation<First, Second, Success>(
-        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
-        _ options: OperationOptions = OperationOptions(),
-        after first: TaskOperation<First>,
-        _ second: TaskOperation<Second>,
-        body: @escaping @Sendable (First, Second) async throws -> Success
-    ) -> TaskOperation<Success> {
-        addNew(
-            TaskOperation(
-                name: name, priority: priority, dependencies: dependencies, options, after: first, second, body: body))
-    }
-
-    /// Creates an operation that needs the values of several other operations, and adds it. If an input failed or was
-    /// cancelled, the body does not run, and the new operation fails with `TaskOperationError.dependencyFailed`.
-    ///
-    /// - Parameters:
-    ///   - name: The name in messages and descriptions.
-    ///   - priority: See `OperationOptions.priority(_:)`.
-    ///   - dependencies: More operations that must finish first, with any outcome.
-    ///   - options: The other options.
-    ///   - first: The operation whose value is the first argument of the body.
-    ///   - inputs: The operations whose values are the remaining arguments of the body, in this order.
-    ///   - body: The work.
-    @discardableResult
-    public func addOperation<First, each Input, Success>(
-        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
-        _ options: OperationOptions = OperationOptions(),
-        after first: TaskOperation<First>,
-        _ inputs: repeat TaskOperation<each Input>,
-        body: @escaping TaskOperation<Success>.BodyAfter<First, repeat each Input>
-    ) -> TaskOperation<Success> {
-        addNew(
-            TaskOperation(
-                name: name, priority: priority, dependencies: dependencies, options, after: first, repeat each inputs,
-                body: body))
-    }
-
-    /// Creates an operation that needs the values of any number of other operations, and adds it. If an input failed or
-    /// was cancelled, the body does not run, and the new operation fails with `TaskOperationError.dependencyFailed`.
-    ///
-    /// - Parameters:
-    ///   - name: The name in messages and descriptions.
-    ///   - priority: See `OperationOptions.priority(_:)`.
-    ///   - dependencies: More operations that must finish first, with any outcome.
-    ///   - options: The other options.
-    ///   - inputs: The operations whose values are passed to the body, in this order.
-    ///   - body: The work.
-    @discardableResult
-    public func addOperation<Input, Success>(
-        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
-        _ options: OperationOptions = OperationOptions(),
-        after inputs: [TaskOperation<Input>],
-        body: @escaping @Sendable ([Input]) async throws -> Success
-    ) -> TaskOperation<Success> {
-        addNew(
-            TaskOperation(
-                name: name, priority: priority, dependencies: dependencies, options, after: inputs, body: body))
-    }
 }
 
 // MARK: - Barriers
@@ -271,18 +113,6 @@ extension TaskOperationQueue {
     ///   nothing changes.
     public func addBarrier(_ operation: AnyTaskOperation) throws(TaskOperationError) {
         try scheduler.submit(operation, isBarrier: true)
-    }
-
-    /// Creates a barrier from a closure and adds it.
-    @discardableResult
-    public func addBarrier<Success>(
-        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
-        _ options: OperationOptions = OperationOptions(),
-        body: @escaping TaskOperation<Success>.Body
-    ) -> TaskOperation<Success> {
-        let operation = TaskOperation(name: name, priority: priority, dependencies: dependencies, options, body: body)
-        addNew(operation, isBarrier: true)
-        return operation
     }
 }
 
@@ -335,7 +165,8 @@ extension TaskOperationQueue {
         _ options: OperationOptions = OperationOptions(),
         body: @escaping TaskOperation<Success>.Body
     ) async throws -> TaskOperation<Success> {
-        let operation = TaskOperation(name: name, priority: priority, dependencies: dependencies, options, body: body)
+        let operation = TaskOperation(
+            name: name, priority: priority, dependencies: dependencies, options, body: body)
         try await addOperationWaitingForRoom(operation)
         return operation
     }

@@ -25,7 +25,7 @@ public import TaskOperations
 /// - A cancelled operation is not a failure of the group, regardless of its error. An operation that exceeded its time
 ///   limit is a failure.
 /// - An operation of the group cannot wait for the group. Such a wait throws an error that names the operations.
-public final class TaskOperationGroup: Sendable {
+public final class TaskOperationGroup: TaskOperationAdding {
     private let queue: TaskOperationQueue
     private let members: GroupMembers
     private let suspension: GroupSuspension
@@ -103,135 +103,11 @@ public final class TaskOperationGroup: Sendable {
         members.didAdd(operation)
     }
 
-    /// Creates an operation from a closure and adds it. If neither the arguments nor the options set a priority, the
-    /// operation has the current priority of the group.
-    ///
-    /// - Parameters:
-    ///   - name: The name in messages and descriptions.
-    ///   - priority: The priority. The default is the current priority of the group.
-    ///   - dependencies: Operations that must finish first, with any outcome.
-    ///   - options: The other options.
-    ///   - body: The work.
-    @discardableResult
-    public func addOperation<Success>(
-        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
-        _ options: OperationOptions = OperationOptions(),
-        body: @escaping TaskOperation<Success>.Body
-    ) -> TaskOperation<Success> {
-        addNew(
-            TaskOperation(
-                name: name, priority: priority ?? members.priority, dependencies: dependencies, options, body: body))
-    }
+    public var priorityOfAddedOperations: TaskPriority? { members.priority }
 
-    /// Creates a barrier from a closure and adds it. See `TaskOperationQueue.addBarrier(_:)`.
-    @discardableResult
-    public func addBarrier<Success>(
-        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
-        _ options: OperationOptions = OperationOptions(),
-        body: @escaping TaskOperation<Success>.Body
-    ) -> TaskOperation<Success> {
-        addNew(
-            TaskOperation(
-                name: name, priority: priority ?? members.priority, dependencies: dependencies, options, body: body),
-            isBarrier: true)
-    }
-
-    /// Creates an operation from a closure, adds it, and waits for its value. Cancelling the calling task cancels the
-    /// operation.
-    ///
-    /// - Throws: The errors of `TaskOperationQueue.run(_:body:)`.
-    public func run<Success>(
-        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
-        _ options: OperationOptions = OperationOptions(),
-        body: @escaping TaskOperation<Success>.Body
-    ) async throws -> Success {
-        try await addNew(
-            TaskOperation(
-                name: name, priority: priority ?? members.priority, dependencies: dependencies, options, body: body)
-        ).valueOfCaller
-    }
-
-    /// Creates an operation that needs the value of another operation, and adds it. See
-    /// `TaskOperationQueue.addOperation(_:after:body:)`.
-    @discardableResult
-    public func addOperation<Input, Success>(
-        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
-        _ options: OperationOptions = OperationOptions(),
-        after input: TaskOperation<Input>,
-        body: @escaping @Sendable (Input) async throws -> Success
-    ) -> TaskOperation<Success> {
-        addNew(
-            TaskOperation(
-                name: name, priority: priority ?? members.priority, dependencies: dependencies, options, after: input,
-                body: body))
-    }
-
-    /// Creates an operation that needs the values of two other operations, and adds it.
-    @discardableResult
-    public func addOperation<First, Second, Success>(
-        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
-        _ options: OperationOptions = OperationOptions(),
-        after first: TaskOperation<First>,
-        _ second: TaskOperation<Second>,
-        body: @escaping @Sendable (First, Second) async throws -> Success
-    ) -> TaskOperation<Success> {
-        addNew(
-            TaskOperation(
-                name: name, priority: priority ?? members.priority, dependencies: dependencies, options, after: first,
-                second, body: body))
-    }
-
-    /// Creates an operation that needs the values of several other operations, and adds it.
-    @discardableResult
-    public func addOperation<First, each Input, Success>(
-        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
-        _ options: OperationOptions = OperationOptions(),
-        after first: TaskOperation<First>,
-        _ inputs: repeat TaskOperation<each Input>,
-        body: @escaping TaskOperation<Success>.BodyAfter<First, repeat each Input>
-    ) -> TaskOperation<Success> {
-        addNew(
-            TaskOperation(
-                name: name, priority: priority ?? members.priority, dependencies: dependencies, options, after: first,
-                repeat each inputs, body: body))
-    }
-
-    /// Creates an operation that needs the values of any number of other operations, and adds it.
-    @discardableResult
-    public func addOperation<Input, Success>(
-        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
-        _ options: OperationOptions = OperationOptions(),
-        after inputs: [TaskOperation<Input>],
-        body: @escaping @Sendable ([Input]) async throws -> Success
-    ) -> TaskOperation<Success> {
-        addNew(
-            TaskOperation(
-                name: name, priority: priority ?? members.priority, dependencies: dependencies, options, after: inputs,
-                body: body))
-    }
-
-    /// Adds a group within the group. See `TaskOperationQueue.addGroup`.
-    @discardableResult
-    public func addGroup<Value>(
-        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
-        _ options: OperationOptions = OperationOptions(),
-        maxConcurrentOperationCount: Int = TaskOperationQueue.defaultMaxConcurrentOperationCount,
-        failures: FailurePolicy = .cancelRest,
-        _ body: @escaping @Sendable (TaskOperationGroup) async throws -> Value
-    ) -> TaskOperation<Value> {
-        let configuration = TaskOperationQueue.Configuration(maxConcurrentOperationCount: maxConcurrentOperationCount)
-        return addNew(
-            TaskOperation(
-                name: name, priority: priority ?? members.priority, dependencies: dependencies, options, configuration,
-                failures: failures, group: body))
-    }
-
-    private func addNew<Success>(
-        _ operation: TaskOperation<Success>, isBarrier: Bool = false
-    ) -> TaskOperation<Success> {
+    public func addNew(_ operation: AnyTaskOperation, isBarrier: Bool) {
         members.willAdd()
         queue.addNew(operation, isBarrier: isBarrier)
         members.didAdd(operation)
-        return operation
     }
 }

@@ -1,6 +1,6 @@
 public import TaskOperations
 
-extension TaskOperationQueue {
+extension TaskOperationAdding {
     /// Creates a group, and adds it to the queue. A group is an operation that consists of other operations. It
     /// finishes after all of these operations, including operations that are added while it runs. See
     /// `TaskOperationGroup`.
@@ -27,13 +27,15 @@ extension TaskOperationQueue {
     public func addGroup<Value>(
         name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
         _ options: OperationOptions = OperationOptions(),
-        maxConcurrentOperationCount: Int = defaultMaxConcurrentOperationCount,
+        maxConcurrentOperationCount: Int = TaskOperationQueue.defaultMaxConcurrentOperationCount,
         failures: FailurePolicy = .cancelRest,
         _ body: @escaping @Sendable (TaskOperationGroup) async throws -> Value
     ) -> TaskOperation<Value> {
-        let configuration = Configuration(maxConcurrentOperationCount: maxConcurrentOperationCount)
+        let configuration = TaskOperationQueue.Configuration(
+            maxConcurrentOperationCount: maxConcurrentOperationCount)
         return addGroup(
-            name: name, priority: priority, dependencies: dependencies, options, configuration, failures: failures, body
+            name: name, priority: priority, dependencies: dependencies, options, configuration,
+            failures: failures, body
         )
     }
 
@@ -55,14 +57,15 @@ extension TaskOperationQueue {
     public func addGroup<Value>(
         name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
         _ options: OperationOptions = OperationOptions(),
-        _ configuration: Configuration,
+        _ configuration: TaskOperationQueue.Configuration,
         failures: FailurePolicy = .cancelRest,
         _ body: @escaping @Sendable (TaskOperationGroup) async throws -> Value
     ) -> TaskOperation<Value> {
         let operation = TaskOperation(
-            name: name, priority: priority, dependencies: dependencies, options, configuration, failures: failures,
-            group: body)
-        addNew(operation)
+            name: name, priority: priority ?? priorityOfAddedOperations, dependencies: dependencies,
+            options,
+            configuration, failures: failures, group: body)
+        addNew(operation, isBarrier: false)
         return operation
     }
 }
