@@ -25,8 +25,10 @@ struct Snapshot {
     /// The positions in `threads`, by the address of the task that the thread runs.
     private var threadsOfTasks: [UInt: Int] = [:]
 
-    init() {
-        readTasks()
+    /// - Parameter isIncluded: Whether to read a listed task; nil to read all. The tasks to which these refer are read,
+    ///   too.
+    init(of isIncluded: ((UInt64) -> Bool)? = nil) {
+        readTasks(isIncluded)
         readThreads()
     }
 
@@ -38,7 +40,11 @@ struct Snapshot {
     func indexOfThread(_ state: TaskDumpState) -> Int? { threadsOfTasks[address(state.task)] }
 
     /// The listed tasks. A task of the runtime's list may be listed twice, the second time without a birth.
-    static func list() -> [(address: UInt, number: UInt64, birth: Birth)] {
+    ///
+    /// - Parameter isIncluded: Whether to return a task; nil to return all.
+    static func list(
+        _ isIncluded: ((UInt64) -> Bool)? = nil
+    ) -> [(address: UInt, number: UInt64, birth: Birth)] {
         while true {
             // Tasks are created meanwhile.
             let capacity = taskDumpList(nil, 0) + 1024
@@ -49,7 +55,8 @@ struct Snapshot {
             }
             defer { taskDumpFreeNames(&list, list.count) }
             if count > capacity { continue }
-            return list.map { task in
+            return list.compactMap { task in
+                if isIncluded?(task.number) == false { return nil }
                 let birth = Birth(
                     name: task.name.map { String(cString: $0) }, callers: calls(words(of: task.callers)),
                     wakeTime: task.wakeTime)
@@ -58,8 +65,8 @@ struct Snapshot {
         }
     }
 
-    private mutating func readTasks() {
-        let list = Self.list()
+    private mutating func readTasks(_ isIncluded: ((UInt64) -> Bool)?) {
+        let list = Self.list(isIncluded)
         births.reserveCapacity(list.count)
         for task in list where births[task.number] == nil { births[task.number] = task.birth }
         read(list.map { ($0.address, $0.number) })

@@ -8,8 +8,22 @@ extension TaskDump {
     ///
     /// - Parameter explainer: Describes waits of a library. TaskOperationsDiagnosis has `.operations`.
     public static func capture(explaining explainer: Explainer? = nil) -> TaskDump {
+        capture({ Snapshot() }, explainer)
+    }
+
+    /// Lists some of the living tasks. The time depends on their number, and hardly on the number of other tasks.
+    package static func capture(
+        of isIncluded: (UInt64) -> Bool, explaining explainer: Explainer? = nil
+    ) -> TaskDump {
+        withoutActuallyEscaping(isIncluded) { isIncluded in
+            // The tasks to which the included ones refer are read, too.
+            capture({ Snapshot(of: isIncluded) }, explainer).filtered(isIncluded)
+        }
+    }
+
+    private static func capture(_ snapshot: () -> Snapshot, _ explainer: Explainer?) -> TaskDump {
         let isListing = taskDumpBegin() != 0
-        var translation = Translation(Snapshot(), explainer)
+        var translation = Translation(snapshot(), explainer)
         return TaskDump(
             tasks: translation.tasks(), threads: translation.threads,
             limitation: isListing ? nil : Self.unlisted,

@@ -229,7 +229,7 @@ extension Explorer {
     ///
     /// - Parameter explainer: Looks at all queues of the process, which can start operations of other explorations.
     private func dump(of run: ScheduleRun, explaining explainer: TaskDump.Explainer? = nil) -> TaskDump? {
-        run.trace == nil ? nil : TaskDump.capture(explaining: explainer).filtered { run.hasCreated($0) }
+        run.trace == nil ? nil : TaskDump.capture(of: { run.hasCreated($0) }, explaining: explainer)
     }
 
     /// Whether an error says that a task was cancelled. Libraries have errors of their own for this.
