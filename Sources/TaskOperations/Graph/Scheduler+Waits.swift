@@ -9,8 +9,8 @@ extension Scheduler {
         withCore { $0.updateReadiness(of: operation) }
     }
 
-    /// Changes an operation, and does what follows for the queue in the same step. Therefore no thread finds an operation
-    /// that is finished and still counted, or that waits for another operation and starts.
+    /// Changes an operation, and updates its row in the same step. Therefore no thread finds a finished operation that the
+    /// queue still counts, and no operation starts that has an unfinished dependency.
     ///
     /// - Parameters:
     ///   - effects: Receives the effects, which the caller performs.

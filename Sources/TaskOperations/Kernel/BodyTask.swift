@@ -138,7 +138,7 @@ extension BodyTask {
         UInt(bitPattern: taskOperationsTaskLocalValue(Unmanaged.passUnretained($inherited).toOpaque()))
     }
 
-    /// Lets the calling task and its new child tasks find this body task while a function runs.
+    /// Lets the calling task and its new child tasks find this object while a function runs.
     ///
     /// Like `withValue`, the function has a parameter for its isolation. The compiler then knows that both isolations
     /// are the same, and omits two of four executor checks.

@@ -13,11 +13,11 @@ enum OperationPhase: UInt8, Comparable, AtomicRepresentable, Sendable {
     static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// What an operation knows about itself beside its phase. The operation's lock protects the record. The record cannot be
-/// copied, so no thread can read an old copy.
+/// The mutable state of an operation, except its phase and its outcome. The operation's lock protects the record. The
+/// record cannot be copied, so no thread can read an old copy.
 ///
-/// While the operation is in a queue, the queue owns everything by which it decides: the status, the order, the use of
-/// permits, and the task of the body. See `QueuedOperation`.
+/// While a queue contains the operation, the row of the queue has the status, the order, the use of permits, and the
+/// worker of the body. See `QueuedOperation`.
 struct OperationRecord: ~Copyable, Sendable {
     enum Cancellation: UInt8, Sendable {
         case none

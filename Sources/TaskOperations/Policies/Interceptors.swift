@@ -50,15 +50,15 @@ extension Scheduler {
     }
 
     /// Runs a body that an interceptor calls, in the place of the queue: the interceptor may call it on another executor,
-    /// and in a child task. The body has a body task of its own, because other child tasks of the interceptor are no part of
-    /// the body.
+    /// and in a child task. The body has its own `BodyTask`, because other child tasks of the interceptor are no part of the
+    /// body.
     private nonisolated func runUnintercepted(_ operation: AnyTaskOperation) async -> Outcome? {
         if case .mainActor = place { return await Self.runOnMainActor(operation) }
         return await Self.runOffActors(operation)
     }
 
     // The compiler omits a hop before the call of a `nonisolated(nonsending)` function. Synchronous code, such as the
-    // creation of the body task, forces the hop.
+    // creation of the `BodyTask`, forces the hop.
 
     @MainActor
     private static func runOnMainActor(_ operation: AnyTaskOperation) async -> Outcome? {

@@ -41,6 +41,8 @@ final class AtomicFlag: Sendable {
 /// A value that most of its owners never have. A reader of an owner without it takes no lock.
 struct RareValue<Value: Sendable>: ~Copyable, Sendable {
     private let stored = Lock<Value?>(nil)
+    // Relaxed accesses are sufficient: the lock publishes the value, and an old flag only misses a change that happens at
+    // the same time.
     private let isSet = Atomic(false)
 
     /// Whether the value was never set.
@@ -49,6 +51,8 @@ struct RareValue<Value: Sendable>: ~Copyable, Sendable {
     var value: Value? { isEmpty ? nil : stored.withLock { $0 } }
 
     /// Replaces the value. The previous value is released with no lock held.
+    ///
+    /// - Parameter change: Called under the lock with the previous value. Returns the new one.
     func set(_ change: (Value?) -> Value) {
         let former = stored.withLock { stored in
             let former = stored
