@@ -358,7 +358,8 @@ typedef struct {
 static void copyRegistered(void *task, void *list) {
     Copies *copies = list;
     if (copies->count < copies->capacity)
-        copies->births[copies->count] = (TaskDumpBirth){.task = task, .number = swift_task_getJobTaskId(task)};
+        copies->births[copies->count] =
+            (TaskDumpBirth){.task = task, .number = swift_task_getJobTaskId(task), .isOfRuntime = 1};
     copies->count++;
 }
 
@@ -387,7 +388,6 @@ size_t taskDumpList(TaskDumpBirth *births, size_t capacity) {
 }
 
 int taskDumpIsListed(const void *task, uint64_t number) {
-    if (_swift_concurrency_debug_task_registryWalk) return 1;
     Shard *shard = shardOf(task);
     pthread_mutex_lock(&shard->lock);
     TaskDumpBirth *birth = shard->capacity ? place(shard, task) : 0;
@@ -647,7 +647,10 @@ static int isLivingTask(const Task *task) {
 
 int taskDumpIsLiving(const void *task, uint64_t number) {
     Task head;
-    if (__atomic_load_n(&isListing, __ATOMIC_ACQUIRE) ? !taskDumpIsListed(task, number) : !isRuntimeKnown()) return 0;
+    if (!isRuntimeKnown()) return 0;
+    // With the list of the runtime, a task can be older than this list.
+    int isComplete = __atomic_load_n(&isListing, __ATOMIC_ACQUIRE) && !_swift_concurrency_debug_task_registryWalk;
+    if (isComplete && !taskDumpIsListed(task, number)) return 0;
     return COPY(task, head) && isLivingTask(&head) && numberOf(&head) == number;
 }
 

@@ -9,6 +9,8 @@ struct Snapshot {
         var callers: [UInt] = []
         /// The end of the latest sleep, in nanoseconds; 0 if there was none.
         var wakeTime: Int64 = 0
+        /// Whether only the list of the runtime has the task.
+        var isOfRuntime = false
     }
 
     private(set) var states: [TaskDumpState] = []
@@ -59,7 +61,7 @@ struct Snapshot {
                 if isIncluded?(task.number) == false { return nil }
                 let birth = Birth(
                     name: task.name.map { String(cString: $0) }, callers: calls(words(of: task.callers)),
-                    wakeTime: task.wakeTime)
+                    wakeTime: task.wakeTime, isOfRuntime: task.isOfRuntime != 0)
                 return (address(task.task), task.number, birth)
             }
         }
@@ -70,7 +72,17 @@ struct Snapshot {
         births.reserveCapacity(list.count)
         for task in list where births[task.number] == nil { births[task.number] = task.birth }
         read(list.map { ($0.address, $0.number) })
+        if births.values.contains(where: \.isOfRuntime) { removeEndedTasksOfRuntime() }
         if let caller { read([(caller, 0)]) }
+    }
+
+    /// Removes the tasks of the runtime's list that have ended meanwhile. The list is copied once more, because the runtime
+    /// has no search.
+    private mutating func removeEndedTasksOfRuntime() {
+        let living = Set(Self.list().map(\.number))
+        states.removeAll { births[$0.number]?.isOfRuntime == true && !living.contains($0.number) }
+        indices = Dictionary(uniqueKeysWithValues: states.indices.map { (address(states[$0].task), $0) })
+        numbers = Set(states.map(\.number))
     }
 
     /// Reads tasks, and the tasks to which they refer.
@@ -81,7 +93,9 @@ struct Snapshot {
                 let (state, children) = Self.read(next.address, next.number)
             else { continue }
             // The memory of a task that ends meanwhile has any content.
-            if births[state.number] != nil, taskDumpIsListed(state.task!, state.number) == 0 { continue }
+            if let birth = births[state.number], !birth.isOfRuntime, taskDumpIsListed(state.task!, state.number) == 0 {
+                continue
+            }
             indices[next.address] = states.count
             numbers.insert(state.number)
             states.append(state)

@@ -26,6 +26,8 @@ typedef struct {
     int64_t wakeTime;
     /// The name; null if the task has none. A longer name is cut.
     char *_Nullable name;
+    /// Whether the task is of the list of the runtime.
+    int isOfRuntime;
 } TaskDumpBirth;
 
 /// Copies at most `capacity` listed tasks. Returns the number of listed tasks, which can be larger.
@@ -33,8 +35,8 @@ typedef struct {
 /// With Swift 6.5, the tasks of the runtime's list follow, also those that were created before. They have no callers.
 size_t taskDumpList(TaskDumpBirth *_Nullable births, size_t capacity);
 
-/// Whether a task that was listed is still listed, so that its memory was that of the task until now. With the list of
-/// Swift 6.5 this is not known, and the result is 1.
+/// Whether a task that was listed is still listed, so that its memory was that of the task until now. The list of Swift 6.5
+/// is not searched.
 int taskDumpIsListed(const void *_Nonnull task, uint64_t number);
 
 /// Whether a task has not ended. The memory of a task that was freed can look like the task, unless tasks are listed.

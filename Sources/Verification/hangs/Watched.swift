@@ -32,8 +32,10 @@ enum Watched {
         },
         "poolComputes": {
             TaskDump.watch(after: .milliseconds(400))
+            // All of them end at once: the pool would otherwise run a job of the watch between two of them, and be full again.
+            let end = Date(timeIntervalSinceNow: 2)
             for _ in 0..<ProcessInfo.processInfo.activeProcessorCount + 2 {
-                Task.detached { compute(for: 2) }
+                Task.detached { while Date() < end {} }
             }
             await pause(2.5)
         },
@@ -108,6 +110,14 @@ enum Watched {
             while !TaskDump.capture().tasks.contains(where: { $0.wait == .continuation }) { await Task.yield() }
             print(TaskDump.capture())
         },
+        "endedInRegistry": {
+            let task = Task { await lostContinuation() }
+            registered.withLock { $0 = unsafeBitCast(task, to: UInt.self) }
+            while !TaskDump.capture().tasks.contains(where: { $0.wait == .continuation }) { await Task.yield() }
+            // The runtime lists the task once more, when the dump copies its list.
+            remainingWalks.store(2, ordering: .relaxed)
+            print(TaskDump.capture())
+        },
     ]
 
     /// Suspends the main task while a thread sleeps, so that no task sleeps.
@@ -140,6 +150,8 @@ private func waitsForTime() -> Int32 {
 
 /// The address of the only task in the list of the runtime.
 private let registered = Mutex<UInt>(0)
+/// The number of walks after which the task is no longer in that list. A dump needs two to copy the list.
+private let remainingWalks = Atomic(Int.max)
 
 /// Stands for the list of the runtime of Swift 6.5, which older ones do not have.
 @_cdecl("_swift_concurrency_debug_task_registryWalk")
@@ -147,12 +159,8 @@ func walkRegistry(
     _ visit: @convention(c) (UnsafeMutableRawPointer, UnsafeMutableRawPointer?) -> Void,
     _ list: UnsafeMutableRawPointer?
 ) {
+    if remainingWalks.subtract(1, ordering: .relaxed).oldValue <= 0 { return }
     if let task = UnsafeMutableRawPointer(bitPattern: registered.withLock(\.self)) { visit(task, list) }
-}
-
-private func compute(for seconds: Double) {
-    let end = Date(timeIntervalSinceNow: seconds)
-    while Date() < end {}
 }
 
 /// Waits 150 times for other threads, for 10 ms each.

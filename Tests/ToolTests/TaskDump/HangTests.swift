@@ -68,6 +68,15 @@
             }
         }
 
+        @Test("A task of the runtime's own list that ends during a dump is not in the dump")
+        func endedInRegistry() async {
+            await #expect(processExitsWith: .success) {
+                let (output, status) = try Program.run("endedInRegistry")
+                #expect(status == 0)
+                #expect(output.contains("Task dump:") && !output.contains("lostContinuation"), "\(output)")
+            }
+        }
+
         @Test("Dumps beside tasks that are created and end at full speed agree with a journal")
         func churn() async {
             await #expect(processExitsWith: .success) {
