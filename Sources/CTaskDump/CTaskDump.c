@@ -605,6 +605,8 @@ static int begin(void) {
     if (!isRuntimeKnown() || !taskDumpTakesTasks()) return 0;
     pthread_mutex_lock(&beginning);
     if (!isListing) {
+        // The memory of the list is taken now: a program that measures its memory later would find it.
+        for (int number = 0; number < shardCount; number++) growIfNeeded(&shards[number]);
         Destroy **slot = (Destroy **)_swift_concurrency_debug_asyncTaskMetadata - 2;
         uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE), page = (uintptr_t)slot & ~(size - 1);
         if (mprotect((void *)page, size, PROT_READ | PROT_WRITE)) {

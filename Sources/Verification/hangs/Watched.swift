@@ -25,19 +25,11 @@ enum Watched {
         },
         "poolIsFull": {
             TaskDump.watch(after: .milliseconds(400))
-            for _ in 0..<ProcessInfo.processInfo.activeProcessorCount + 2 {
-                Task.detached { blockThread(2) }
-            }
-            await pause(2.5)
+            await fillPool { blockThread(until: $0) }
         },
         "poolComputes": {
             TaskDump.watch(after: .milliseconds(400))
-            // All of them end at once: the pool would otherwise run a job of the watch between two of them, and be full again.
-            let end = Date(timeIntervalSinceNow: 2)
-            for _ in 0..<ProcessInfo.processInfo.activeProcessorCount + 2 {
-                Task.detached { while Date() < end {} }
-            }
-            await pause(2.5)
+            await fillPool { end in while Date() < end {} }
         },
         "children": {
             TaskDump.watch(after: .milliseconds(300))
@@ -130,6 +122,16 @@ enum Watched {
         }
     }
 
+    /// Runs more tasks than the pool has threads, for two seconds. All of them end at once: the pool would otherwise run a job
+    /// of the watch between two of them, and be full again.
+    private static func fillPool(_ work: @escaping @Sendable (Date) -> Void) async {
+        let end = Date(timeIntervalSinceNow: 2)
+        let tasks = (0..<ProcessInfo.processInfo.activeProcessorCount + 2).map { _ in
+            Task.detached { work(end) }
+        }
+        for task in tasks { await task.value }
+    }
+
     @inline(never)
     static func waitsForSignals() async {
         await withCheckedContinuation { forgotten.add($0) }
@@ -174,4 +176,4 @@ private func slowWork() async -> Int {
     return sum
 }
 
-private func blockThread(_ seconds: Double) { Thread.sleep(forTimeInterval: seconds) }
+private func blockThread(until end: Date) { Thread.sleep(until: end) }
