@@ -141,7 +141,8 @@ extension AnyTaskOperation {
 
 /// The owner of a claim. An owner is a queue, or a body that takes back the permits of its limits.
 protocol LimitClaimant: AnyObject, Sendable {
-    /// Reports that a limit has served the claim, so that `take` may continue. Called with no lock held.
+    /// Reports that a limit has served the claim, so that `take` may continue. Called with no lock held but that of
+    /// `SemaphoreEffects.passOn`, so it calls no user code.
     ///
     /// - Returns: The effects, which the caller performs.
     func claimWasServed(_ claim: LimitClaim) -> ClaimEffects
@@ -170,6 +171,10 @@ struct ClaimEffects {
 enum SemaphoreWaiter: Sendable {
     case task(WaitContinuation<Bool>)
     case claim(LimitClaim)
+
+    fileprivate var needsSeveralLimits: Bool {
+        if case .claim(let claim) = self { claim.requests.count > 1 } else { false }
+    }
 
     /// Tells a waiter that it has received its permits. Called with no lock held.
     ///
@@ -242,11 +247,46 @@ struct SemaphoreEffects: Sendable {
     /// Performs the effects. Adds the effects that follow to a list, so that the first of them are at its end.
     private func perform(_ later: consuming [ClaimEffects]) -> [ClaimEffects] {
         let count = later.count
-        for waiter in served { waiter.serve(&later) }
+        if served.contains(where: \.needsSeveralLimits) {
+            later += Self.passOn(served)
+        } else {
+            for waiter in served { waiter.serve(&later) }
+        }
         for semaphore in timed { later.append(ClaimEffects(semaphores: semaphore.serveAtOwnTime())) }
         for keptPermits in keptPermits { later.append(keptPermits.claim.insertEdges(for: keptPermits)) }
         later[count...].reverse()
         return later
+    }
+}
+
+extension SemaphoreEffects {
+    /// Held while permits pass through claims that need several limits.
+    ///
+    /// If two threads passed on the permits of two limits, each claim could find the permit that it lacks in the hands of
+    /// the other thread, and would wait in the line of that limit. The claims could change lines forever. With this lock,
+    /// the permits of one thread come to rest before another thread continues.
+    private static let passing = Lock(())
+
+    /// Tells claims that they were served, and all claims to which these pass on their permits. Tasks are not resumed here:
+    /// the returned effects resume them.
+    private static func passOn(_ served: TinyArray<SemaphoreWaiter>) -> [ClaimEffects] {
+        passing.withLock { _ in
+            // The first waiters are at the end.
+            var waiters = Array(served.reversed())
+            var following: [ClaimEffects] = []
+            while let waiter = waiters.popLast() {
+                guard case .claim(let claim) = waiter else {
+                    following.append(ClaimEffects(semaphores: SemaphoreEffects(serving: TinyArray(only: waiter))))
+                    continue
+                }
+                // The effects are kept, because they may contain the last references to keys.
+                var effects = claim.owner.claimWasServed(claim)
+                waiters += effects.semaphores.served.reversed()
+                effects.semaphores.served = TinyArray()
+                following.append(effects)
+            }
+            return following
+        }
     }
 }
 

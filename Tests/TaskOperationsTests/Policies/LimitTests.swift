@@ -338,6 +338,50 @@ struct LimitTests {
         #expect(operations.allSatisfy { $0.failure == nil } && limit.available == 1 && other.available == 1)
     }
 
+    @Test("Two threads that pass on the permits of two limits do not pass them in circles")
+    func circles() async throws {
+        let threads = [ThreadExecutor(), ThreadExecutor()]
+        /// The time in which the permits of two limits come to rest, that two tasks release.
+        func time(onTwoThreads: Bool) async throws -> Duration {
+            let limits = [AsyncSemaphore(capacity: 0), AsyncSemaphore(capacity: 0)]
+            // Tasks have used both limits, so a claim keeps neither while it waits for the other.
+            for limit in limits { #expect(!limit.tryAcquire()) }
+            var queues: [TaskOperationQueue] = []
+            func add() {
+                let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+                queue.addOperation(.limits(limits)) {}
+                queues.append(queue)
+            }
+            for _ in 0..<200 { add() }
+            // The claims pass to the line of the second limit. Others wait for the first one.
+            limits[0].capacity = 1
+            #expect(limits[0].tryAcquire())
+            for _ in 0..<200 { add() }
+            let (gate, start) = (Gate(), ContinuousClock.now)
+            let releases = [
+                Task(executorPreference: threads[0]) {
+                    if onTwoThreads { await gate.pass() }
+                    limits[0].release()
+                },
+                Task(executorPreference: threads[onTwoThreads ? 1 : 0]) {
+                    if onTwoThreads { await gate.pass() }
+                    limits[1].capacity = 1
+                },
+            ]
+            if onTwoThreads { await gate.waitForArrivals(2) }
+            gate.open()
+            for release in releases { await release.value }
+            for queue in queues { try await queue.waitUntilAllOperationsAreFinished() }
+            return ContinuousClock.now - start
+        }
+        var times = (one: Duration.zero, two: Duration.zero)
+        for _ in 0..<20 {
+            times.one += try await time(onTwoThreads: false)
+            times.two += try await time(onTwoThreads: true)
+        }
+        #expect(times.two < times.one * 10, "the permits would take 60 times as long")
+    }
+
     @Test("Two bodies that await each other's limits are not both left waiting", .schedules(100))
     func waitCycleOfTwo() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
