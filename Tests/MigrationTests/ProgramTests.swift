@@ -345,7 +345,7 @@ struct SyncScheduleTests {
 
     @Test("A cancelled change keeps the order of the others")
     func cancelledChange() async throws {
-        let work = Recorder<OperationEvent>()
+        let work = Recorder<WorkEvent>()
         let sync = SyncService<String, Int> { _, change in
             await work.run("\(change)") { await Task.yield() }
         }
@@ -358,7 +358,7 @@ struct SyncScheduleTests {
 
     @Test("No upload runs during a refresh")
     func refresh() async throws {
-        let work = Recorder<OperationEvent>()
+        let work = Recorder<WorkEvent>()
         let sync = SyncService<Int, Int> { document, _ in
             await work.run("upload \(document)") { await Task.yield() }
         }
@@ -470,7 +470,7 @@ private func sleepRegardlessOfCancellation(_ duration: Duration) async {
     await Task { try? await Task.sleep(for: duration) }.value
 }
 
-extension OperationEvent {
+extension WorkEvent {
     fileprivate var isStart: Bool {
         if case .started = self { true } else { false }
     }

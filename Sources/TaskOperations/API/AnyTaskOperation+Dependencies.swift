@@ -111,7 +111,7 @@ extension AnyTaskOperation {
     func link(newDependencies dependencies: [AnyTaskOperation]) {
         // An operation can be named twice.
         for dependency in dependencies.count == 1 ? dependencies : self.dependencies {
-            link(.init(dependency: dependency, from: nil, to: .medium))
+            link(.init(dependency: dependency, from: nil, to: .default))
         }
     }
 

@@ -42,7 +42,7 @@ public class AnyTaskOperation: @unchecked Sendable {
                     ? nil
                     : OperationLinks(
                         dependencies: dependencies, inputCount: inputCount,
-                        linkedHandingOn: scheduler == nil ? nil : .medium),
+                        linkedHandingOn: scheduler == nil ? nil : .default),
                 addedTo: scheduler))
         currentPhase = Atomic(scheduler == nil ? .created : .added)
         // Created last. The dependencies are already marked as waited for, so their ranks no longer increase.
@@ -223,27 +223,6 @@ extension AnyTaskOperation {
         var isOver = true
         try await Self.withWaitEdge(.operation(self)) { isOver = await suspendUntilFinished(endsEarly: true) }
         if !isOver { throw CancellationError() }
-    }
-
-    /// Waits until the operation has finished, for a limited time. See `waitUntilFinished()`.
-    ///
-    /// - Parameters:
-    ///   - timeout: The longest duration of the wait.
-    ///   - clock: The clock that measures the timeout.
-    /// - Throws: `TaskOperationError.timedOut` if the operation has not finished in time. The operation then continues.
-    ///   Otherwise the errors of `waitUntilFinished()`.
-    public func waitUntilFinished(timeout: Duration, clock: any Clock<Duration> = ContinuousClock()) async throws {
-        if isFinished { return }
-        let (number, isTimeUp) = (Rank.next(), AtomicFlag())
-        let isOver = try await withTimeoutHandler(timeout, clock: clock) {
-            try await wait(number: number, endsEarly: true) { isTimeUp.isSet }
-        } onTimeout: { [self] in
-            isTimeUp.set()
-            leaveWait(number)
-        }
-        if isOver { return }
-        try Task.checkCancellation()
-        throw TaskOperationError.timedOut(.wait(for: "\(OperationLabel(self)) to finish"), after: timeout)
     }
 
     /// Like `waitUntilFinished()`, but cancelling the task does not end the wait.

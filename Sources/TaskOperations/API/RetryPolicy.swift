@@ -29,8 +29,10 @@ public struct RetryPolicy: Sendable {
     ///   nil, no attempt follows, and `error` is the outcome.
     public typealias Decision = @Sendable (_ error: any Error, _ attempt: Int) -> Duration?
 
+    private typealias Report = @Sendable (_ error: any Error, _ attempt: Int, _ pause: Duration?) -> Void
+
     private let decision: Decision
-    private let report: (@Sendable (FailedAttempt) -> Void)?
+    private let report: Report?
 
     /// Creates a policy from a function that decides whether another attempt follows. The function is called in the
     /// task of the body.
@@ -44,7 +46,7 @@ public struct RetryPolicy: Sendable {
         self.init(decision, report: nil)
     }
 
-    private init(_ decision: @escaping Decision, report: (@Sendable (FailedAttempt) -> Void)?) {
+    private init(_ decision: @escaping Decision, report: Report?) {
         self.decision = decision
         self.report = report
     }
@@ -56,25 +58,23 @@ public struct RetryPolicy: Sendable {
 // MARK: - Reports and filters
 
 extension RetryPolicy {
-    /// An attempt that failed.
-    public struct FailedAttempt: Sendable {
-        /// The operation.
-        public let operation: OperationLabel
-        /// The number of the attempt, from 1.
-        public let number: Int
-        /// The error of the attempt.
-        public let error: any Error
-        /// The pause before the next attempt. Nil if no attempt follows; the error is then the outcome.
-        public let pause: Duration?
-    }
-
     /// Returns this policy with a handler that receives each failed attempt.
     ///
-    /// - Parameter handler: Called in the task of the body, before the pause.
-    public func reporting(to handler: @escaping @Sendable (FailedAttempt) -> Void) -> RetryPolicy {
-        RetryPolicy(decision) { [report] failure in
-            report?(failure)
-            handler(failure)
+    /// ```swift
+    /// let policy = RetryPolicy.immediately(attempts: 3).reporting { error, attempt, pause in
+    ///     log("\(AnyTaskOperation.current): attempt \(attempt) failed: \(error)")
+    /// }
+    /// ```
+    ///
+    /// - Parameter handler: Called in the task of the body, before the pause, with the error of the attempt, the number of
+    ///   the attempt from 1, and the pause before the next attempt. The pause is nil if no attempt follows; the error is
+    ///   then the outcome.
+    public func reporting(
+        to handler: @escaping @Sendable (_ error: any Error, _ attempt: Int, _ pause: Duration?) -> Void
+    ) -> RetryPolicy {
+        RetryPolicy(decision) { [report] error, attempt, pause in
+            report?(error, attempt, pause)
+            handler(error, attempt, pause)
         }
     }
 
@@ -103,9 +103,7 @@ extension RetryPolicy {
     func pause(after error: any Error, attempt: Int, of operation: AnyTaskOperation?) -> Duration? {
         let mustEnd = Task.isCancelled || operation.map { $0.isCancelled || $0.isRefused(error) } ?? false
         let pause = mustEnd ? nil : decision(error, attempt)
-        if let report, let operation {
-            report(FailedAttempt(operation: OperationLabel(operation), number: attempt, error: error, pause: pause))
-        }
+        report?(error, attempt, pause)
         return pause
     }
 }

@@ -176,7 +176,11 @@ extension TaskOperation {
     ///
     /// Cancelling the waiting task ends the wait and does not cancel the operation, so a cancelled task can end at
     /// once. `result` always waits until the operation has finished. `TaskOperationQueue.run` cancels the operation
-    /// when the task is cancelled.
+    /// when the task is cancelled. `withTimeout` limits the time of the wait:
+    ///
+    /// ```swift
+    /// let page = try await withTimeout(.seconds(5)) { try await operation.value }
+    /// ```
     ///
     /// - Throws: The error that the body threw. If the body did not run because of a failed input,
     ///   `TaskOperationError.dependencyFailed`. `CancellationError` if the operation was cancelled before its start, or
@@ -199,34 +203,6 @@ extension TaskOperation {
                 cancel()
             }
         }
-    }
-
-    /// Waits until the operation has finished, but at most for a limited time, and returns its value.
-    ///
-    /// - Parameters:
-    ///   - timeout: The longest duration of the wait.
-    ///   - clock: The clock that measures the timeout.
-    /// - Throws: `TaskOperationError.timedOut` if the operation has not finished in time. The operation then continues.
-    ///   Otherwise the errors of `value`.
-    public func value(timeout: Duration, clock: any Clock<Duration> = ContinuousClock()) async throws -> Success {
-        try await waitUntilFinished(timeout: timeout, clock: clock)
-        return try finishedValue()
-    }
-
-    /// Waits until the operation has finished, but at most for a limited time, and returns its outcome. Unlike with
-    /// `result`, cancelling the task ends the wait.
-    ///
-    /// - Parameters:
-    ///   - timeout: The longest duration of the wait.
-    ///   - clock: The clock that measures the timeout.
-    /// - Throws: `TaskOperationError.timedOut` if the operation has not finished in time. `CancellationError` if the
-    ///   task is cancelled before the operation has finished. Neither error cancels the operation.
-    ///   `TaskOperationError.waitCycle` if a body awaits an operation that cannot end before the body does.
-    public func result(
-        timeout: Duration, clock: any Clock<Duration> = ContinuousClock()
-    ) async throws -> Result<Success, any Error> {
-        try await waitUntilFinished(timeout: timeout, clock: clock)
-        return outcome!
     }
 
     /// Waits until the operation has finished, and returns its outcome. The wait blocks no thread. Cancelling the task
@@ -514,4 +490,26 @@ extension TaskOperation {
             throw .notReady(OperationLabel(Self.current ?? self), waitingFor: [OperationLabel(self)])
         }
     }
+}
+
+// MARK: - Types that contain work
+
+/// A type that contains the work of an operation. Use it instead of a long closure, or to give names to the inputs of
+/// the work. It replaces a subclass of `Operation`.
+///
+/// ```swift
+/// struct Thumbnail: TaskOperationBody {
+///     let source: Image
+///     func main() async throws -> Image { try await source.scaled(to: 64) }
+/// }
+/// let thumbnail = queue.addOperation(Thumbnail(source: image))
+/// ```
+public protocol TaskOperationBody<Success>: Sendable {
+    /// The type of the operation's value.
+    associatedtype Success: Sendable
+
+    /// Performs the work. The operation calls this method at most once, unless a retry policy repeats the call.
+    /// Cancelling the operation cancels the task of this call. Check `Task.isCancelled`, or call
+    /// `Task.checkCancellation()`.
+    nonisolated(nonsending) func main() async throws -> Success
 }

@@ -70,27 +70,6 @@ extension TaskOperationQueue {
         let isOver = try await scheduler.waitUntilEmpty(WaitUntilEmpty(endsWhenCancelled: true))
         if !isOver { throw CancellationError() }
     }
-
-    /// Waits until the queue is empty, but at most for a limited time.
-    ///
-    /// - Parameters:
-    ///   - timeout: The longest duration of the wait.
-    ///   - clock: The clock that measures the timeout.
-    /// - Throws: `TaskOperationError.timedOut` if the queue is not empty in time. The operations then continue.
-    ///   Otherwise the errors of the wait without a limit.
-    public func waitUntilAllOperationsAreFinished(
-        timeout: Duration, clock: any Clock<Duration> = ContinuousClock()
-    ) async throws {
-        let wait = WaitUntilEmpty(endsWhenCancelled: true)
-        let isOver = try await withTimeoutHandler(timeout, clock: clock) {
-            try await scheduler.waitUntilEmpty(wait)
-        } onTimeout: { [scheduler] in
-            scheduler.giveUp(wait)
-        }
-        if isOver { return }
-        try Task.checkCancellation()
-        throw TaskOperationError.timedOut(.wait(for: "all operations of \(scheduler.label) to finish"), after: timeout)
-    }
 }
 
 extension TaskOperationQueue {

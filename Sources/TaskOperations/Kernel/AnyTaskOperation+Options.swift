@@ -133,7 +133,7 @@ extension OperationRecord {
         let values = OptionValues(options, defaults: defaults)
         weight = UInt16(values.weight ?? 1)
         if hasLimits || !values.limits.isEmpty { madeLinks().limits = values.limits.ordered }
-        if !isPriorityGiven { level = values.level ?? .medium }
+        if !isPriorityGiven { level = values.level ?? .default }
     }
 }
 

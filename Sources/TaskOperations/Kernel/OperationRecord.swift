@@ -74,7 +74,7 @@ struct OperationRecord: ~Copyable, Sendable {
 
     /// - Parameter level: The requested level; nil if no level was requested.
     init(level: PriorityLevel?, links: OperationLinks?, addedTo scheduler: Scheduler?) {
-        self.level = level ?? .medium
+        self.level = level ?? .default
         isPriorityGiven = level != nil
         self.links = links
         self.scheduler = scheduler
@@ -148,4 +148,259 @@ package class Outcome: @unchecked Sendable {
     init(_ result: Result<any Sendable, any Error>) {
         self.result = result
     }
+}
+
+// MARK: - Links
+
+/// The links between an operation and other operations, and between the operation and the tasks that wait for it.
+///
+/// Rare links are in a separate object. Eight empty collections would take 10 % of the cost of an operation in a chain
+/// of dependencies. The object has 120 bytes, which another thread can free without a lock: see `Outcome`.
+final class OperationLinks: @unchecked Sendable {
+    // One record owns this object, and accesses it only under the record's lock. Accesses therefore need no exclusivity
+    // check at run time. Such checks would take 10 % of the cost of an operation in a chain of dependencies.
+
+    @exclusivity(unchecked) var dependencies = DependencyList()
+    /// The submitted operations that depend on this one.
+    @exclusivity(unchecked) var dependents = OperationList<Void>()
+    /// The tasks that await the end of the operation.
+    @exclusivity(unchecked) var waiters = WaitingList<OperationWaiter>()
+    /// The levels that waiters and dependents pass to the operation.
+    @exclusivity(unchecked) var contributions = LevelContributions()
+    /// The limits of the operation, in the order in which they are taken. The operation needs permits of each limit.
+    @exclusivity(unchecked) var limits: [LimitRequest] = []
+    /// The limits of time that began when the operation was added.
+    @exclusivity(unchecked) var startLimit: StartLimit?
+    @exclusivity(unchecked) var endLimit: EndLimit?
+    @exclusivity(unchecked) private(set) var extras: Extras?
+
+    /// The rare links. Like `OperationLinks`, they are accessed only under the record's lock.
+    final class Extras: @unchecked Sendable {
+        /// The functions to call when the operation has finished, in the order in which they were added.
+        @exclusivity(unchecked) var handlers: [@Sendable (AnyTaskOperation) -> Void] = []
+        /// The waits of the executing body and of its child tasks.
+        @exclusivity(unchecked) var waits = BodyWaits()
+        /// The waits in the body and its child tasks for targets that the library does not know.
+        @exclusivity(unchecked) var notes = SlotMap<OpaqueWait>()
+        /// The use of the body's permit during the body's waits.
+        @exclusivity(unchecked) var permit = PermitUse.held
+        /// The number of handlers that only end something that belongs to the operation.
+        @exclusivity(unchecked) var ownHandlerCount: Int32 = 0
+        /// The executor of the body if the queue has no executor.
+        @exclusivity(unchecked) var executor: (any TaskExecutor)?
+        /// The values of task locals that the operation inherited when it was added.
+        @exclusivity(unchecked) var bindings: [TaskLocalBinding] = []
+        /// The use of the limits' permits while the body executes.
+        @exclusivity(unchecked) var limitUse = LimitUse.held
+        /// The places of the operation in limits that bound their queued operations; nil if it has none.
+        @exclusivity(unchecked) var places: LimitPlaces?
+        /// The number of waits whose edges are being made. Counted only for a body with limits.
+        @exclusivity(unchecked) var beginningWaitCount = 0
+        /// The bodies other than the first one.
+        @exclusivity(unchecked) var addedBodies: AddedBodies?
+        /// The inputs of an operation to which inputs can be added. The type of their values is known to `addInput`
+        /// only.
+        @exclusivity(unchecked) var inputs: (any AnyObject & Sendable)?
+        /// The operation's progress, which is an object of TaskOperationsExtras. Nil until the progress is reported or
+        /// requested.
+        @exclusivity(unchecked) var progress: Attachment?
+    }
+
+    struct Wait: Sendable {
+        let target: WaitNode
+        /// Whether a task of the body is suspended in the wait. It is false for a body that has opened a scope and has
+        /// not yet begun to await the scope's end.
+        let isSuspended: Bool
+        /// The purpose of the wait; nil if the target makes the purpose clear.
+        var purpose: Purpose?
+        /// The level that the target inherits from the body; nil if the target inherits no level.
+        var handedOn: PriorityLevel?
+        let since = ContinuousClock.now
+
+        /// Whether the target inherits the body's level at the beginning of the wait. Otherwise, it inherits only
+        /// levels that the body inherits later.
+        var handsOnAtBeginning: Bool {
+            if case .end = target { return false }
+            if case .separatePriorities = purpose { return false }
+            return true
+        }
+
+        enum Purpose: Sendable {
+            /// Work within `withPermitLent`.
+            case work
+            /// A pause before an attempt.
+            case pause(attempt: Int, length: Duration)
+            /// Room in a queue for another operation.
+            case room(Scheduler)
+            /// The end of operations that have priorities of their own.
+            case separatePriorities
+            /// The end of an object that an `OpaqueWait` describes.
+            case described
+        }
+    }
+
+    init() {}
+
+    /// Moves the links of the executing body to a new object, and returns that object.
+    func splitBody() -> OperationLinks {
+        let body = OperationLinks()
+        swap(&body.limits, &limits)
+        if let extras {
+            let extrasOfBody = body.madeExtras()
+            swap(&extrasOfBody.waits, &extras.waits)
+            swap(&extrasOfBody.notes, &extras.notes)
+            (extrasOfBody.permit, extrasOfBody.limitUse) = (extras.permit, extras.limitUse)
+        }
+        return body
+    }
+
+    /// - Parameters:
+    ///   - inputCount: The number of the first dependencies whose values the body needs.
+    ///   - level: The level that the dependencies inherit, if the caller links them at once; otherwise nil.
+    init(dependencies operations: [AnyTaskOperation], inputCount: Int, linkedHandingOn level: PriorityLevel?) {
+        for (index, operation) in operations.enumerated()
+        where dependencies.insert(operation, isInput: index < inputCount, linkedHandingOn: level) {
+            operation.record.withLock { $0.isWaitedFor = true }
+        }
+    }
+}
+
+// MARK: - Rare links
+
+extension OperationLinks {
+    func addHandler(_ handler: @escaping @Sendable (AnyTaskOperation) -> Void, isOwn: Bool) {
+        let extras = madeExtras()
+        extras.handlers.append(handler)
+        if isOwn { extras.ownHandlerCount += 1 }
+    }
+
+    /// Resumes the tasks that await the end of the operation.
+    // Not inlined. Otherwise, its generic types would be looked up even if there are no waiters.
+    @inline(never)
+    func resumeWaiters() { waiters.forEach { InlineJobs.resumeWaiter($0.continuation) } }
+
+    func madeExtras() -> Extras {
+        if let extras { return extras }
+        let made = Extras()
+        extras = made
+        return made
+    }
+}
+
+/// The waits of a body and of its child tasks, in slots. Each call takes constant time, except `all` and `raise`.
+struct BodyWaits: Sendable {
+    private var waits = SlotMap<OperationLinks.Wait>()
+    /// The number of waits in which a task of the body is suspended.
+    private(set) var suspendedCount = 0
+    /// A level that every target inherits at least, unless its wait has just begun; nil if there may be none.
+    private var inheritedByAll: PriorityLevel? = .userInteractive
+
+    var isEmpty: Bool { waits.count == 0 }
+
+    /// All waits. Takes linear time.
+    var all: [OperationLinks.Wait] { waits.all }
+
+    /// Adds a wait, and returns its slot.
+    mutating func insert(_ wait: OperationLinks.Wait) -> Int {
+        if wait.isSuspended { suspendedCount += 1 }
+        if !wait.handsOnAtBeginning { inheritedByAll = nil }
+        return waits.insert(wait)
+    }
+
+    /// Removes a wait. Returns the level that its target no longer inherits.
+    mutating func remove(_ slot: Int) -> Inheritance.Change? {
+        let wait = waits.remove(at: slot)
+        if wait.isSuspended { suspendedCount -= 1 }
+        if isEmpty { inheritedByAll = .userInteractive }
+        return wait.handedOn.map { Inheritance.Change(target: wait.target, from: $0, to: nil) }
+    }
+
+    /// Passes the level of the body on to the target of a new wait. The operations of an awaited queue inherit only
+    /// levels that the waiter inherits later. The same is true for the child tasks of an awaited task group.
+    mutating func inherit(_ level: PriorityLevel, for slot: Int) -> Inheritance.Change? {
+        if !waits[slot].handsOnAtBeginning { return nil }
+        waits[slot].handedOn = level
+        inheritedByAll = inheritedByAll.map { min($0, level) }
+        return Inheritance.Change(target: waits[slot].target, from: nil, to: level)
+    }
+
+    /// Passes a level on to the targets that inherit a lower level. The target of a wait never inherits a lower level
+    /// than before, because the priority of a task does not decrease. Linear in the number of waits, but a repeated
+    /// call with the same or a lower level takes constant time.
+    mutating func raise(to level: PriorityLevel) -> [Inheritance.Change] {
+        if isEmpty || inheritedByAll.map({ $0 >= level }) ?? false { return [] }
+        var changes: [Inheritance.Change] = []
+        for slot in waits.slots where waits[slot].isRaised(by: level) {
+            changes.append(.init(target: waits[slot].target, from: waits[slot].handedOn, to: level))
+            waits[slot].handedOn = level
+        }
+        inheritedByAll = level
+        return changes
+    }
+}
+
+extension OperationLinks.Wait {
+    /// Whether a new level of the body increases the level that the target inherits.
+    fileprivate func isRaised(by level: PriorityLevel) -> Bool {
+        handedOn.map { $0 < level } ?? !handsOnAtBeginning
+    }
+}
+
+/// Runs a body with a task local set.
+typealias TaskLocalBinding = @Sendable (_ body: () async -> Outcome?) async -> Outcome?
+
+/// The links and the options of a finished operation. The caller uses and releases them after it has released the
+/// operation's lock.
+struct OperationEnding: Sendable {
+    private let links: OperationLinks?
+    private let options: OperationOptions?
+    /// Whether the deadline of the operation's delay is pending. The caller must then remove the deadline.
+    let wasDelayed: Bool
+
+    init(links: OperationLinks?, options: OperationOptions?, wasDelayed: Bool) {
+        self.links = links
+        self.options = options
+        self.wasDelayed = wasDelayed
+    }
+
+    /// Whether operations, tasks or handlers must learn of the end.
+    var hasLinks: Bool { links != nil }
+
+    @inline(__always)
+    func forEachDependent(_ body: (AnyTaskOperation) -> Void) {
+        links?.dependents.forEach(body)
+    }
+
+    var hasHandlers: Bool { links?.extras.map { !$0.handlers.isEmpty } ?? false }
+
+    func callHandlers(_ operation: AnyTaskOperation) {
+        guard let extras = links?.extras else { return }
+        for handler in extras.handlers { handler(operation) }
+    }
+
+    /// Ends what began when the operation was added: its limits of time, and its places in limits.
+    func endOptions() {
+        guard let links else { return }
+        links.startLimit?.end()
+        links.endLimit?.end()
+        links.extras?.places?.giveBack()
+    }
+
+    var hasWaiters: Bool { links.map { !$0.waiters.isEmpty } ?? false }
+
+    func resumeWaiters() {
+        if hasWaiters { links?.resumeWaiters() }
+    }
+
+    /// Removes the edges from the operation to its unfinished dependencies.
+    func leaveDependencies(_ operation: AnyTaskOperation) {
+        guard let links, links.dependencies.unfinishedCount > 0 else { return }
+        operation.leave(links.dependencies.unlink(), links.dependencies.propagate(nil))
+    }
+}
+
+/// A task that awaits the end of an operation.
+struct OperationWaiter: Sendable {
+    let continuation: WaitContinuation<Bool>
+    var level: PriorityLevel
 }

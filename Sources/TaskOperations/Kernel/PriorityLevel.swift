@@ -28,6 +28,9 @@ package enum PriorityLevel: UInt8, CaseIterable, Comparable, Sendable {
         }
     }
 
+    /// The level of an operation that nobody has given a priority.
+    static var `default`: PriorityLevel { .medium }
+
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 

@@ -25,7 +25,7 @@ extension Scheduler {
         plain operation: AnyTaskOperation, dependencies: [AnyTaskOperation]
     ) throws(TaskOperationError) {
         if !dependencies.isEmpty { operation.link(newDependencies: dependencies) }
-        if inbox.add(operation, at: .medium) { return }
+        if inbox.add(operation, at: .default) { return }
         try insert(operation, plain: dependencies.isEmpty ? Newcomer(isReady: true) : nil)
     }
 

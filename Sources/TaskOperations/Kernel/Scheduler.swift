@@ -43,8 +43,6 @@ package actor Scheduler {
     nonisolated let dropsQueued: Bool
     /// True once a barrier was added.
     nonisolated let hasHadBarriers = Atomic(false)
-    /// The thread that runs a job of the actor; 0 if there is none. Only that thread can find its own number here.
-    private nonisolated let isolatedThread = Atomic<UInt>(0)
     /// Whether there are observers of events.
     nonisolated let isObserved = Atomic(false)
     /// The interceptors of bodies, combined into one function.
@@ -270,33 +268,14 @@ extension AnyTaskOperation {
 extension Scheduler: SerialExecutor {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
 
-    /// Applies an event in a job of the actor. The job holds the lock, so that no `withCore` runs at the same time. The
-    /// effects are performed after the job.
-    func apply<Result: Sendable>(_ event: (inout SchedulerCore) -> Result) -> Result { event(&core) }
-
-    /// Runs a job of the actor under the lock.
+    /// Runs a job of the actor under the lock. There is none yet, because no function of the actor is isolated: callers take
+    /// the lock in `withCore`.
     package nonisolated func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         // The job may release the last reference to the actor, and the runtime does not retain its executor.
         let retained = Unmanaged.passRetained(self)
         defer { retained.release() }
-        lock.withLock {
-            drainInbox(&core)
-            isolatedThread.store(currentThread, ordering: .sequentiallyConsistent)
-            job.runSynchronously(on: unownedExecutor)
-            isolatedThread.store(0, ordering: .sequentiallyConsistent)
-        }
-        withCore { _ in }
-    }
-
-    /// Whether the calling thread runs a job of the actor. False within `withCore`, which is no job.
-    package nonisolated func isIsolatingCurrentContext() -> Bool? {
-        isolatedThread.load(ordering: .sequentiallyConsistent) == currentThread
-    }
-
-    /// Stops the process if the calling thread does not run a job of the actor.
-    package nonisolated func checkIsolated() {
-        require(isIsolatingCurrentContext() == true, "The caller is not isolated to the scheduler of \(label).")
+        lock.withLock { job.runSynchronously(on: unownedExecutor) }
     }
 }
 

@@ -455,7 +455,7 @@ package enum OperationStatus: Hashable, Sendable {
 
 /// The properties of an operation that a queue needs when the operation arrives.
 struct Newcomer: Sendable {
-    var level = PriorityLevel.medium
+    var level = PriorityLevel.default
     /// Whether the operation's dependencies are finished.
     var isReady = false
     var isBarrier = false

@@ -111,8 +111,7 @@ extension AnyTaskOperation {
 /// once, and no further attempt follows.
 ///
 /// An operation whose body calls this function keeps its permit during pauses. By contrast, an operation with a retry
-/// policy lends its permit during pauses. This function does not call the handlers of `RetryPolicy.reporting(to:)`,
-/// because there is no operation to report.
+/// policy lends its permit during pauses.
 ///
 /// - Parameters:
 ///   - policy: The policy that decides on each further attempt.

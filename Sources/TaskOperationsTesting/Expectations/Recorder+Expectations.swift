@@ -1,7 +1,7 @@
 #if canImport(Testing)
     public import Testing
 
-    extension Recorder where Event == OperationEvent {
+    extension Recorder where Event == WorkEvent {
         /// Expects that these pieces of work, and no others, started in this order.
         public func expectStarted(_ names: String..., sourceLocation: SourceLocation = #_sourceLocation) {
             #expect(started == names, sourceLocation: sourceLocation)

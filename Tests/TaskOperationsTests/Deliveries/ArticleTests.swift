@@ -37,7 +37,7 @@ struct ArticleTests {
 
     @Test("a width for each destination: a kind has a limit of its own", .schedules(20))
     func destinations() async {
-        let meter = Recorder<OperationEvent>()
+        let meter = Recorder<WorkEvent>()
         let engine = InMemoryEngine<String>(lease: .seconds(30), clock: ManualClock())
         for number in 0..<12 { engine.send(number.isMultiple(of: 2) ? "mail" : "other") }
         engine.finish()

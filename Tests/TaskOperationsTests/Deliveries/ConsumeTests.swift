@@ -258,7 +258,7 @@ struct ConsumeTests {
         setup.configuration.options.key = "key"
         setup.configuration.options.name = "delivery"
         setup.configuration.options.redelivery = RetryPolicy { _, _ in .seconds(1000) }
-        let meter = Recorder<OperationEvent>()
+        let meter = Recorder<WorkEvent>()
         let consumption = Task { [setup] in
             await setup.consume(isFinished: false) { payload in
                 await meter.run("\(payload)") {
@@ -282,7 +282,7 @@ struct ConsumeTests {
     @Test("deliveries with one key execute one at a time")
     func keys() async {
         let setup = Setup(width: 4, payloads: 12)
-        let meter = Recorder<OperationEvent>()
+        let meter = Recorder<WorkEvent>()
         await setup.consume { [options = setup.configuration.options] payload in
             var options = options
             options.key = payload % 2 == 0 ? "even" : nil
@@ -601,7 +601,7 @@ struct DeliveryFailureTests {
         setup.configuration.options.operation = [
             .timeout(.seconds(1)), .overrun(.abandon), .clock(setup.clock),
         ]
-        let meter = Recorder<OperationEvent>()
+        let meter = Recorder<WorkEvent>()
         await setup.advancing { [setup] in
             await setup.consume { payload in
                 let isLate = setup.runs.events.count { $0 == payload } == 1
@@ -720,7 +720,7 @@ struct ConsumeInBodyTests {
     func ownQueue(prefetch: Int) async throws {
         var setup = Setup(width: 1, payloads: 10)
         setup.configuration.prefetch = prefetch
-        let (meter, configured) = (Recorder<OperationEvent>(), setup)
+        let (meter, configured) = (Recorder<WorkEvent>(), setup)
         try await setup.queue.run {
             await configured.consume { payload in await meter.run("\(payload)") { await Task.yield() } }
             let later = configured.queue.addOperation { await meter.run("later") { await Task.yield() } }

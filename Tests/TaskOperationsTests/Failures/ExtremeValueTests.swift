@@ -112,7 +112,7 @@ struct ExtremeValueTests {
         for clock in clocks { await until { clock.sleeperCount == 1 } }
         for operation in operations { operation.cancel() }
         let late = queue.addOperation([.timeout(longDurations[2]), .clock(ManualClock())]) { 1 }
-        _ = try await late.value(timeout: longDurations[2], clock: ManualClock())
+        _ = try await withTimeout(longDurations[2], clock: ManualClock()) { try await late.value }
     }
 
     @Test("every wait with a limit", .schedules(1), arguments: longDurations)
@@ -125,9 +125,7 @@ struct ExtremeValueTests {
         let operation = queue.addOperation { await gate.pass() }
         let clock = ManualClock()
         try await withThrowingTaskGroup { tasks in
-            tasks.addTask { try await operation.value(timeout: long, clock: clock) }
-            tasks.addTask { _ = try await operation.result(timeout: long, clock: clock) }
-            tasks.addTask { try await queue.waitUntilAllOperationsAreFinished(timeout: long, clock: clock) }
+            tasks.addTask { try await withTimeout(long, clock: clock) { try await operation.value } }
             tasks.addTask { try await queue.shutDown(cancellingAfter: long, clock: clock) }
             tasks.addTask { try await group.wait(timeout: long, clock: clock) }
             tasks.addTask { try await semaphore.withPermit(timeout: long, clock: clock) {} }

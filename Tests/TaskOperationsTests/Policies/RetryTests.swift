@@ -21,16 +21,18 @@ struct RetryTests {
     @Test("the last error is the outcome, and each attempt is told", .schedules(20))
     func lastError() async throws {
         let queue = TaskOperationQueue()
-        let failures = Recorder<RetryPolicy.FailedAttempt>()
-        let policy = RetryPolicy.immediately(attempts: 3).reporting { failures.record($0) }
-        let operation = queue.addOperation(name: "load", .retry(policy)) {
+        let failures = Recorder<(error: WorkFailed?, number: Int, pause: Duration?, operation: AnyTaskOperation?)>()
+        let policy = RetryPolicy.immediately(attempts: 3).reporting {
+            failures.record(($0 as? WorkFailed, $1, $2, AnyTaskOperation.current))
+        }
+        let operation = queue.addOperation(.retry(policy)) {
             throw WorkFailed(number: RetryPolicy.attempt!)
         }
         await #expect(throws: WorkFailed(number: 3)) { try await operation.value }
         #expect(failures.events.map(\.number) == [1, 2, 3])
-        #expect(failures.events.map { $0.error as? WorkFailed } == (1...3).map { WorkFailed(number: $0) })
+        #expect(failures.events.map(\.error) == (1...3).map { WorkFailed(number: $0) })
         #expect(failures.events.map(\.pause) == [.zero, .zero, nil])
-        #expect(failures.events.allSatisfy { $0.operation.isLabel(of: operation) })
+        #expect(failures.events.allSatisfy { $0.operation === operation })
     }
 
     @Test("during a pause the permit is lent, and it is back for the next attempt", .schedules(50))
@@ -130,7 +132,8 @@ struct RetryTests {
         let failures = Recorder<Int>()
         let input = TaskOperation<Int>(name: "input") { throw WorkFailed() }
         let operation = TaskOperation(after: input) { $0 }
-        try operation.addOptions(.retry(RetryPolicy.immediately(attempts: 5).reporting { failures.record($0.number) }))
+        let policy = RetryPolicy.immediately(attempts: 5).reporting { _, attempt, _ in failures.record(attempt) }
+        try operation.addOptions(.retry(policy))
         try queue.addOperations([input, operation])
         _ = await operation.result
         #expect(operation.refusal?.failedDependency?.origin == "input")
@@ -188,7 +191,7 @@ struct RetryTests {
         let pauses = Recorder<Duration>()
         let operation = TaskOperation { throw WorkFailed() }
         try operation.addOptions([
-            .retry(policy.reporting { if let pause = $0.pause { pauses.record(pause) } }), .clock(HastyClock()),
+            .retry(policy.reporting { _, _, pause in if let pause { pauses.record(pause) } }), .clock(HastyClock()),
         ])
         try operation.start()
         await #expect(throws: WorkFailed()) { try await operation.value }

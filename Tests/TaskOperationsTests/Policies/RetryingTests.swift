@@ -15,11 +15,14 @@ struct RetryingTests {
         #expect(RetryPolicy.attempt == nil)
     }
 
-    @Test("the last error is thrown", .schedules(20))
+    @Test("the last error is thrown, and each attempt is told", .schedules(20))
     func lastError() async {
+        let attempts = Recorder<Int>()
+        let policy = RetryPolicy.immediately(attempts: 3).reporting { _, attempt, _ in attempts.record(attempt) }
         await #expect(throws: WorkFailed(number: 3)) {
-            try await retrying(.immediately(attempts: 3)) { throw WorkFailed(number: RetryPolicy.attempt!) }
+            try await retrying(policy) { throw WorkFailed(number: RetryPolicy.attempt!) }
         }
+        #expect(attempts.events == [1, 2, 3])
     }
 
     @Test("pauses are measured by the clock, and end when the task is cancelled", .schedules(50))

@@ -59,7 +59,8 @@ struct RetryBudgetTests {
     func noAttempt() async throws {
         let budget = RetryBudget(ratio: 0, maxTokens: 10)
         let reports = Recorder<Int>()
-        let policy = RetryPolicy.immediately(attempts: 3).reporting { reports.record($0.number) }.limited(by: budget)
+        let policy = RetryPolicy.immediately(attempts: 3).reporting { _, attempt, _ in reports.record(attempt) }
+            .limited(by: budget)
         let operation = TaskOperationQueue().addOperation(.retry(policy)) { throw WorkFailed() }
         _ = await operation.result
         #expect(budget.tokenCount == 8)

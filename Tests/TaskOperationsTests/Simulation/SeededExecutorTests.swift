@@ -7,9 +7,9 @@ import Testing
 @Suite("SeededExecutor", .inTurns, .timeLimit(.minutes(120)))
 struct SeededExecutorTests {
     /// Returns the order in which six operations of two queues start and finish.
-    private func order(seed: UInt64) throws -> [OperationEvent] {
+    private func order(seed: UInt64) throws -> [WorkEvent] {
         let executor = SeededExecutor(seed: seed)
-        let recorder = Recorder<OperationEvent>()
+        let recorder = Recorder<WorkEvent>()
         try executor.run {
             let queues = (0..<2).map { _ in
                 TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: executor))

@@ -79,7 +79,7 @@ private final class WaitingScene: Sendable {
     private func wait(for target: AnyTaskOperation, _ random: inout SeededGenerator) async {
         switch random.number(below: 8) {
         case 0: try? await target.waitUntilFinished()
-        case 1: try? await target.waitUntilFinished(timeout: .microseconds(100))
+        case 1: try? await withTimeout(.microseconds(100)) { try await target.waitUntilFinished() }
         case 2: await withPermitLent { try? await target.waitUntilFinished() }
         case 3: await withPermitLent { await Task.yield() }
         case 4:

@@ -7,7 +7,7 @@ import Testing
 struct RecorderTests {
     @Test("a width of 2 is respected, and priorities order waiting operations", .schedules(50))
     func widthAndOrder() async throws {
-        let recorder = Recorder<OperationEvent>()
+        let recorder = Recorder<WorkEvent>()
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, isSuspended: true))
         for (name, priority) in [("low", TaskPriority.low), ("high", .high), ("medium", .medium)] {
             queue.addOperation(name: name, priority: priority) {
@@ -23,7 +23,7 @@ struct RecorderTests {
 
     @Test("a dependent starts after its dependency", .schedules(50))
     func dependency() async throws {
-        let recorder = Recorder<OperationEvent>()
+        let recorder = Recorder<WorkEvent>()
         let (first, second) = (TaskOperationQueue(), TaskOperationQueue())
         let load = first.addOperation { await recorder.run("load") { await Task.yield() } }
         let show = second.addOperation(after: load) { await recorder.run("show") {} }
@@ -34,7 +34,7 @@ struct RecorderTests {
 
     @Test("a dependent that waits for a manual clock shows the loaded value", .schedules(200))
     func readme() async throws {
-        let recorder = Recorder<OperationEvent>()
+        let recorder = Recorder<WorkEvent>()
         let clock = ManualClock()
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
         let load = queue.addOperation { try await recorder.run("load") { try await clock.sleep(for: .seconds(60)) } }
@@ -49,7 +49,7 @@ struct RecorderTests {
 
     @Test("expectations show the recorded events, at the line of the test")
     func expectationsFail() async {
-        let recorder = Recorder<OperationEvent>()
+        let recorder = Recorder<WorkEvent>()
         await recorder.run("a") { await recorder.run("b") {} }
         withKnownIssue { recorder.expectStarted("b", "a") }
         withKnownIssue { recorder.expectFinished("a", "b") }

@@ -1,5 +1,5 @@
 /// The start or the end of a piece of work.
-public enum OperationEvent: Hashable, Sendable, CustomStringConvertible {
+public enum WorkEvent: Hashable, Sendable, CustomStringConvertible {
     /// The work with this name started.
     case started(String)
     /// The work with this name finished.
@@ -17,10 +17,10 @@ public enum OperationEvent: Hashable, Sendable, CustomStringConvertible {
 /// Records the starts and ends of pieces of work, in order.
 ///
 /// ```swift
-/// let recorder = Recorder<OperationEvent>()
+/// let recorder = Recorder<WorkEvent>()
 /// queue.addOperation { await recorder.run("load") { await load() } }
 /// ```
-extension Recorder where Event == OperationEvent {
+extension Recorder where Event == WorkEvent {
     /// Performs a piece of work, and records its start and its end, even if the work throws.
     public func run<Value>(_ name: String, _ work: () async throws -> Value) async rethrows -> Value {
         record(.started(name))
