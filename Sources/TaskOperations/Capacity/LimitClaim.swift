@@ -264,29 +264,35 @@ extension SemaphoreEffects {
     ///
     /// If two threads passed on the permits of two limits, each claim could find the permit that it lacks in the hands of
     /// the other thread, and would wait in the line of that limit. The claims could change lines forever. With this lock,
-    /// the permits of one thread come to rest before another thread continues.
+    /// the permits of one thread come to rest before another thread continues. The number of claims on their way is not
+    /// bounded, but only threads that pass on permits of several limits wait for the lock.
     private static let passing = Lock(())
 
     /// Tells claims that they were served, and all claims to which these pass on their permits. Tasks are not resumed here:
     /// the returned effects resume them.
+    ///
+    /// The permits of one claim come to rest before the next claim tries its limits, for the same reason.
     private static func passOn(_ served: TinyArray<SemaphoreWaiter>) -> [ClaimEffects] {
-        passing.withLock { _ in
+        let (following, passed) = passing.withLock { _ in
+            var (following, passed): ([ClaimEffects], [SemaphoreWaiter]) = ([], [])
             // The first waiters are at the end.
             var waiters = Array(served.reversed())
-            var following: [ClaimEffects] = []
             while let waiter = waiters.popLast() {
                 guard case .claim(let claim) = waiter else {
                     following.append(ClaimEffects(semaphores: SemaphoreEffects(serving: TinyArray(only: waiter))))
                     continue
                 }
-                // The effects are kept, because they may contain the last references to keys.
                 var effects = claim.owner.claimWasServed(claim)
                 waiters += effects.semaphores.served.reversed()
                 effects.semaphores.served = TinyArray()
                 following.append(effects)
+                passed.append(waiter)
             }
-            return following
+            return (following, passed)
         }
+        // Released after unlocking, because a claim may have the last reference to its queue.
+        extendLifetime(passed)
+        return following
     }
 }
 
