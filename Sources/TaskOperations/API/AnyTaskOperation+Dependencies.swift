@@ -109,10 +109,9 @@ extension AnyTaskOperation {
 
     /// Registers this new operation with the dependencies with which it was created.
     func link(newDependencies dependencies: [AnyTaskOperation]) {
+        if dependencies.count == 1 { return link(.init(dependency: dependencies[0], from: nil, to: .default)) }
         // An operation can be named twice.
-        for dependency in dependencies.count == 1 ? dependencies : self.dependencies {
-            link(.init(dependency: dependency, from: nil, to: .default))
-        }
+        for dependency in self.dependencies { link(.init(dependency: dependency, from: nil, to: .default)) }
     }
 
     private func linkDependency(_ dependency: AnyTaskOperation) {
@@ -123,8 +122,9 @@ extension AnyTaskOperation {
     private func link(_ link: DependencyList.Link) {
         let (isFinished, following) = link.dependency.record.withLock { record -> (Bool, Inheritance.Following?) in
             if link.dependency.isFinished { return (true, nil) }
-            record.madeLinks().dependents.append(self, ())
-            return (false, record.inherit(from: link.from, to: link.to, of: link.dependency))
+            let links = record.madeLinks()
+            links.dependents.append(self, ())
+            return (false, record.inherit(from: link.from, to: link.to, of: link.dependency, in: links))
         }
         if isFinished { _ = dependencyFinished(link.dependency) }
         if let following { Inheritance.propagate(following) }

@@ -263,8 +263,9 @@ extension AnyTaskOperation {
             if endsEarly && Task.isCancelled { return (false, nil) }
             let level = PriorityLevel(Task.currentPriority)
             let waiter = OperationWaiter(continuation: continuation, level: level)
-            record.madeLinks().waiters.append(waiter, number: number)
-            return (nil, record.inherit(from: nil, to: level, of: self))
+            let links = record.madeLinks()
+            links.waiters.append(waiter, number: number)
+            return (nil, record.inherit(from: nil, to: level, of: self, in: links))
         }
         if let result { continuation.resume(returning: result) }
         if let following { Inheritance.propagate(following) }

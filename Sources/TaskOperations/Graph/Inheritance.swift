@@ -72,7 +72,12 @@ struct Inheritance: ~Copyable {
     private mutating func propagate(_ change: Change) {
         switch change.target {
         case .operation(let operation):
-            note(operation.record.withLock { $0.inherit(from: change.from, to: change.to, of: operation) })
+            let following = operation.record.withLock { record in
+                operation.isFinished
+                    ? nil
+                    : record.inherit(from: change.from, to: change.to, of: operation, in: record.madeLinks())
+            }
+            note(following)
         case .end(let scheduler):
             updateFloors(of: scheduler.idleWaitersChanged(from: change.from, to: change.to), in: scheduler)
         case .permit:
@@ -113,13 +118,13 @@ struct Inheritance: ~Copyable {
 }
 
 extension OperationRecord {
-    /// Changes the level that the operation inherits along an edge.
+    /// Changes the level that the operation inherits along an edge. The operation must not be finished.
+    ///
+    /// - Parameter links: The links of the operation, which the caller has at hand.
     @inline(__always)
     mutating func inherit(
-        from: PriorityLevel?, to: PriorityLevel?, of operation: AnyTaskOperation
+        from: PriorityLevel?, to: PriorityLevel?, of operation: AnyTaskOperation, in links: OperationLinks
     ) -> Inheritance.Following? {
-        if operation.isFinished { return nil }
-        let links = madeLinks()
         links.contributions.change(from: from, to: to)
         let highest = links.contributions.highest
         if highest == inherited { return nil }
