@@ -651,8 +651,8 @@ int taskDumpIsLiving(const void *task, uint64_t number) {
     Task head;
     if (!isRuntimeKnown()) return 0;
     // With the list of the runtime, a task can be older than this list.
-    int isComplete = __atomic_load_n(&isListing, __ATOMIC_ACQUIRE) && !_swift_concurrency_debug_task_registryWalk;
-    if (isComplete && !taskDumpIsListed(task, number)) return 0;
+    int listsAll = __atomic_load_n(&isListing, __ATOMIC_ACQUIRE) && !_swift_concurrency_debug_task_registryWalk;
+    if (listsAll && !taskDumpIsListed(task, number)) return 0;
     return COPY(task, head) && isLivingTask(&head) && numberOf(&head) == number;
 }
 

@@ -72,7 +72,6 @@ struct Snapshot {
         births.reserveCapacity(list.count)
         for task in list where births[task.number] == nil { births[task.number] = task.birth }
         read(list.map { ($0.address, $0.number) })
-        if births.values.contains(where: \.isOfRuntime) { removeEndedTasksOfRuntime() }
         if let caller { read([(caller, 0)]) }
     }
 
@@ -129,6 +128,7 @@ struct Snapshot {
                 buffer.baseAddress!, capacity, running, running.count, executors, executors.count)
         }
         read(threads.map { (address($0.task), 0) })
+        if births.values.contains(where: \.isOfRuntime) { removeEndedTasksOfRuntime() }
         for (index, thread) in threads.enumerated() where thread.task != nil {
             threadsOfTasks[address(thread.task)] = index
         }

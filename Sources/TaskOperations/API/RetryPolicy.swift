@@ -62,7 +62,7 @@ extension RetryPolicy {
     ///
     /// ```swift
     /// let policy = RetryPolicy.immediately(attempts: 3).reporting { error, attempt, pause in
-    ///     log("\(AnyTaskOperation.current): attempt \(attempt) failed: \(error)")
+    ///     log("\(AnyTaskOperation.current?.name ?? "work"): attempt \(attempt) failed: \(error)")
     /// }
     /// ```
     ///
@@ -99,7 +99,7 @@ extension RetryPolicy {
     /// - Parameter attempt: The number of the attempt, as another system reports it. A number below 1 counts as 1.
     package func delay(after error: any Error, attempt: Int) -> Duration? { decision(error, max(1, attempt)) }
 
-    /// Decides whether an operation makes another attempt, and reports the failed attempt.
+    /// Decides whether another attempt follows, and reports the failed attempt.
     func pause(after error: any Error, attempt: Int, of operation: AnyTaskOperation?) -> Duration? {
         let mustEnd = Task.isCancelled || operation.map { $0.isCancelled || $0.isRefused(error) } ?? false
         let pause = mustEnd ? nil : decision(error, attempt)

@@ -108,6 +108,8 @@ private final class LimitReturn: LimitClaimant {
             onOwner: ended.map { ended in { ended.continuation.resume(returning: ended.isTaken) } })
     }
 
+    var readsClock: Bool { false }
+
     func claimWasServed(_ claim: LimitClaim) -> ClaimEffects { update { _ in } }
 
     func change(

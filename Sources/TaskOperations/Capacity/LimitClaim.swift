@@ -141,8 +141,11 @@ extension AnyTaskOperation {
 
 /// The owner of a claim. An owner is a queue, or a body that takes back the permits of its limits.
 protocol LimitClaimant: AnyObject, Sendable {
+    /// Whether `claimWasServed` reads a clock, which may be user code. It calls no other user code.
+    var readsClock: Bool { get }
+
     /// Reports that a limit has served the claim, so that `take` may continue. Called with no lock held but that of
-    /// `SemaphoreEffects.passOn`, so it calls no user code.
+    /// `SemaphoreEffects.passOn`, and without that lock if the owner reads a clock.
     ///
     /// - Returns: The effects, which the caller performs.
     func claimWasServed(_ claim: LimitClaim) -> ClaimEffects
@@ -265,33 +268,36 @@ extension SemaphoreEffects {
     /// If two threads passed on the permits of two limits, each claim could find the permit that it lacks in the hands of
     /// the other thread, and would wait in the line of that limit. The claims could change lines forever. With this lock,
     /// the permits of one thread come to rest before another thread continues. The number of claims on their way is not
-    /// bounded, but only threads that pass on permits of several limits wait for the lock.
-    private static let passing = Lock(())
+    /// bounded, but a thread waits for the lock only if it serves a claim to several limits.
+    private static let passing = ContendedLock()
 
     /// Tells claims that they were served, and all claims to which these pass on their permits. Tasks are not resumed here:
-    /// the returned effects resume them.
+    /// the returned effects resume them. The same is true for owners with a clock, which is user code.
     ///
     /// The permits of one claim come to rest before the next claim tries its limits, for the same reason.
     private static func passOn(_ served: TinyArray<SemaphoreWaiter>) -> [ClaimEffects] {
-        let (following, passed) = passing.withLock { _ in
-            var (following, passed): ([ClaimEffects], [SemaphoreWaiter]) = ([], [])
+        var (following, passed): ([ClaimEffects], [SemaphoreWaiter]) = ([], [])
+        var clocked: [LimitClaim] = []
+        passing.withLock {
             // The first waiters are at the end.
             var waiters = Array(served.reversed())
             while let waiter = waiters.popLast() {
-                guard case .claim(let claim) = waiter else {
+                switch waiter {
+                case .task:
                     following.append(ClaimEffects(semaphores: SemaphoreEffects(serving: TinyArray(only: waiter))))
-                    continue
+                case .claim(let claim) where claim.owner.readsClock: clocked.append(claim)
+                case .claim(let claim):
+                    var effects = claim.owner.claimWasServed(claim)
+                    waiters += effects.semaphores.served.reversed()
+                    effects.semaphores.served = TinyArray()
+                    following.append(effects)
+                    passed.append(waiter)
                 }
-                var effects = claim.owner.claimWasServed(claim)
-                waiters += effects.semaphores.served.reversed()
-                effects.semaphores.served = TinyArray()
-                following.append(effects)
-                passed.append(waiter)
             }
-            return (following, passed)
         }
         // Released after unlocking, because a claim may have the last reference to its queue.
         extendLifetime(passed)
+        for claim in clocked { following.append(claim.owner.claimWasServed(claim)) }
         return following
     }
 }

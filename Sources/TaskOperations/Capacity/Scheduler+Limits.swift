@@ -62,6 +62,8 @@ final class QueueLimits: @unchecked Sendable {
 }
 
 extension Scheduler: LimitClaimant {
+    nonisolated var readsClock: Bool { clock != nil }
+
     nonisolated func claimWasServed(_ claim: LimitClaim) -> ClaimEffects {
         withEffects { $0.claimWasServed(claim) }
     }

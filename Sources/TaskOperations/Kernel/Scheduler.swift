@@ -275,7 +275,11 @@ extension Scheduler: SerialExecutor {
         // The job may release the last reference to the actor, and the runtime does not retain its executor.
         let retained = Unmanaged.passRetained(self)
         defer { retained.release() }
-        lock.withLock { job.runSynchronously(on: unownedExecutor) }
+        lock.withLock {
+            drainInbox(&core)
+            job.runSynchronously(on: unownedExecutor)
+        }
+        withCore { _ in }
     }
 }
 

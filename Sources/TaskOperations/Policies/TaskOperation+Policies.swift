@@ -57,7 +57,7 @@ extension RetryPolicy {
     /// Runs a body until it succeeds, or until the policy allows no further attempt.
     ///
     /// - Parameters:
-    ///   - operation: The operation to which the attempts are reported; nil if there is none.
+    ///   - operation: The operation that makes the attempts; nil if there is none.
     ///   - wait: Waits for a pause before the attempt with the given number.
     fileprivate func run<Value>(
         for operation: AnyTaskOperation?, isolation: isolated (any Actor)?, _ body: () async throws -> Value,

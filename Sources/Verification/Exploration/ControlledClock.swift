@@ -66,7 +66,9 @@ private final class Sleep: Sendable {
 /// A clock that shows the time of a schedule. It stands for the `ContinuousClock` of Swift.
 public struct ControlledContinuousClock: Clock {
     public struct Instant: InstantProtocol, Codable {
-        let time: Duration
+        public let time: Duration
+
+        public init(time: Duration) { self.time = time }
 
         public static var now: Instant { Instant(time: ControlledSystem.time) }
 

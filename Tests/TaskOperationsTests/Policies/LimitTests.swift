@@ -379,7 +379,8 @@ struct LimitTests {
             times.one += try await time(onTwoThreads: false)
             times.two += try await time(onTwoThreads: true)
         }
-        #expect(times.two < times.one * 10, "the permits would take 60 times as long")
+        // In circles, the permits would take a minute.
+        #expect(times.two < max(times.one * 10, .seconds(5)))
     }
 
     @Test("Two bodies that await each other's limits are not both left waiting", .schedules(100))
