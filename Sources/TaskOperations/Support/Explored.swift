@@ -1,7 +1,7 @@
 // In a controlled build, a schedule chooses the order of all steps that other threads could observe. The declarations
 // in this file replace the locks, atomic variables, threads and clocks of the library. See the article Exploration.
 #if TASK_OPERATIONS_EXPLORED
-    public import Exploration
+    package import Exploration
     internal import Glibc
     package import Synchronization
 
@@ -23,8 +23,43 @@
         }
     }
 
-    public typealias ContinuousClock = ControlledContinuousClock
-    package typealias SystemThread = ControlledSystemThread
+    /// A clock that shows the time of a schedule.
+    public struct ContinuousClock: Clock {
+        public struct Instant: InstantProtocol, Codable {
+            let time: Duration
+
+            public static var now: Instant { Instant(time: ControlledSystem.time) }
+
+            public func advanced(by duration: Duration) -> Instant { Instant(time: time + duration) }
+            public func duration(to other: Instant) -> Duration { other.time - time }
+            public static func < (left: Instant, right: Instant) -> Bool { left.time < right.time }
+            public static func + (left: Instant, right: Duration) -> Instant { left.advanced(by: right) }
+            public static func - (left: Instant, right: Instant) -> Duration { right.duration(to: left) }
+        }
+
+        public init() {}
+
+        public static var now: Instant { .now }
+
+        public var now: Instant { .now }
+
+        public var minimumResolution: Duration { .nanoseconds(1) }
+
+        public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+            try await ControlledSystem.sleep(until: deadline.time)
+        }
+    }
+
+    /// Starts threads that a schedule controls.
+    package enum SystemThread {
+        package typealias Body = @Sendable () -> Void
+
+        package static func start(name: String, stackSize: Int? = nil, body: @escaping Body) -> Int32 {
+            ControlledSystem.startThread(body) ? 0 : EAGAIN
+        }
+
+        package static func inReleasePool(_ work: () -> Void) { work() }
+    }
 
     // swift-format-ignore: AlwaysUseLowerCamelCase
     @discardableResult
@@ -47,7 +82,7 @@
     }
 
     extension Task where Success == Never, Failure == Never {
-        package static func yield() async { await ControlledSystem.yieldTask() }
+        public static func yield() async { await ControlledSystem.yieldTask() }
 
         package static func sleep(for duration: Duration) async throws {
             try await ContinuousClock().sleep(for: duration)

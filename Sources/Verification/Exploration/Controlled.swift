@@ -1,5 +1,3 @@
-internal import Glibc
-
 // Replacements of locks, atomic variables, threads and clocks in a controlled build. Outside of a schedule, each works
 // like the plain value that it holds, and only one thread may use it.
 
@@ -90,15 +88,4 @@ public final class ControlledMonitor<Value: Sendable>: SharedObject, @unchecked 
             isLate = !thread.isNotified
         }
     }
-}
-
-/// Starts threads that a schedule controls. Replaces `SystemThread`.
-public enum ControlledSystemThread {
-    public typealias Body = @Sendable () -> Void
-
-    public static func start(name: String, stackSize: Int? = nil, body: @escaping Body) -> Int32 {
-        ControlledSystem.startThread(body) ? 0 : EAGAIN
-    }
-
-    public static func inReleasePool(_ work: () -> Void) { work() }
 }

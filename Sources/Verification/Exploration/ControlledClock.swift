@@ -62,32 +62,3 @@ private final class Sleep: Sendable {
         continuation?.resume()
     }
 }
-
-/// A clock that shows the time of a schedule. It stands for the `ContinuousClock` of Swift.
-public struct ControlledContinuousClock: Clock {
-    public struct Instant: InstantProtocol, Codable {
-        public let time: Duration
-
-        public init(time: Duration) { self.time = time }
-
-        public static var now: Instant { Instant(time: ControlledSystem.time) }
-
-        public func advanced(by duration: Duration) -> Instant { Instant(time: time + duration) }
-        public func duration(to other: Instant) -> Duration { other.time - time }
-        public static func < (left: Instant, right: Instant) -> Bool { left.time < right.time }
-        public static func + (left: Instant, right: Duration) -> Instant { left.advanced(by: right) }
-        public static func - (left: Instant, right: Instant) -> Duration { right.duration(to: left) }
-    }
-
-    public init() {}
-
-    public static var now: Instant { .now }
-
-    public var now: Instant { .now }
-
-    public var minimumResolution: Duration { .nanoseconds(1) }
-
-    public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
-        try await ControlledSystem.sleep(until: deadline.time)
-    }
-}
