@@ -141,11 +141,11 @@ extension AnyTaskOperation {
 
 /// The owner of a claim. An owner is a queue, or a body that takes back the permits of its limits.
 protocol LimitClaimant: AnyObject, Sendable {
-    /// Whether `claimWasServed` reads a clock, which may be user code. It calls no other user code.
+    /// Whether `claimWasServed` may read a clock that is user code. It calls no other user code. Never changes.
     var readsClock: Bool { get }
 
     /// Reports that a limit has served the claim, so that `take` may continue. Called with no lock held but that of
-    /// `SemaphoreEffects.passOn`, and without that lock if the owner reads a clock.
+    /// `SemaphoreEffects.passOn`, and without that lock if the owner reads such a clock.
     ///
     /// - Returns: The effects, which the caller performs.
     func claimWasServed(_ claim: LimitClaim) -> ClaimEffects
@@ -272,7 +272,7 @@ extension SemaphoreEffects {
     private static let passing = ContendedLock()
 
     /// Tells claims that they were served, and all claims to which these pass on their permits. Tasks are not resumed here:
-    /// the returned effects resume them. The same is true for owners with a clock, which is user code.
+    /// the returned effects resume them. Owners with a clock of the user are told after unlocking.
     ///
     /// The permits of one claim come to rest before the next claim tries its limits, for the same reason.
     private static func passOn(_ served: TinyArray<SemaphoreWaiter>) -> [ClaimEffects] {

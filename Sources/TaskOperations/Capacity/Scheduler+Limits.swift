@@ -62,8 +62,6 @@ final class QueueLimits: @unchecked Sendable {
 }
 
 extension Scheduler: LimitClaimant {
-    nonisolated var readsClock: Bool { clock != nil }
-
     nonisolated func claimWasServed(_ claim: LimitClaim) -> ClaimEffects {
         withEffects { $0.claimWasServed(claim) }
     }

@@ -86,6 +86,9 @@ package actor Scheduler {
     /// Makes the clock if the queue has none. Call it before the queue gets a rate.
     nonisolated func prepareClock() { QueueClock.prepare(rareClock, makeClock) }
 
+    /// See `LimitClaimant`.
+    nonisolated var readsClock: Bool { makeClock != nil }
+
     nonisolated var hasRate: Bool { clock != nil && withCore { $0.state.pace.rate != nil } }
 
     /// Whether a barrier was ever added.
