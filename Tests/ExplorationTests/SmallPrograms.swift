@@ -50,7 +50,8 @@ enum SmallPrograms {
     static let all = [
         addAndCancel, addLimited, addTwo, addTwice, refusedAdd, removedEdge, raised, suspended, released, lent, awaited,
         givenUp,
-        awaitedTwice, observed, limited, callback, scope, capacity, shutDown, key, lazyValue, group, semaphore, thread,
+        awaitedTwice, observed, limited, passedPermits, callback, scope, capacity, shutDown, key, lazyValue, group,
+        semaphore, thread,
         threads, timeout, crossing, awaitedBarrier, keptLimit, startedDependent, progress,
         refusedAndCancelled, seenEnd, givenUpPlace, joinedKey, cancelledKey, delivered, roomOrCancelled,
         shutDownDependent, refusedUnseen, lentInTurn, awaitedEnd, addedBeforeEnd, escalatedWait, movedWorker,
@@ -369,6 +370,29 @@ enum SmallPrograms {
         schedule.expect(tally.most == 1, "\(tally.most) executed with one permit")
         schedule.expect(one.available == 1 && two.available == 1, "permits were not returned")
         schedule.expectEmpty(queues[0], queues[1])
+    }
+
+    /// Claims to two limits wait in both lines. Tasks have used the limits, so the claims pass on what they cannot use.
+    static let passedPermits = ExploredProgram("release of a limit / release of another one") { schedule in
+        let limits = (0..<2).map { _ in AsyncSemaphore(capacity: 1) }
+        var (queues, operations): ([TaskOperationQueue], [TaskOperation<Void>]) = ([], [])
+        func add(_ number: Int) {
+            for _ in 0..<number {
+                queues.append(TaskOperationQueue(maxConcurrentOperationCount: 1))
+                operations.append(queues.last!.addOperation(.limits(limits)) {})
+            }
+        }
+        schedule.expect(limits.allSatisfy { $0.tryAcquire() }, "a permit was taken")
+        add(2)
+        // They wait for the second limit now, and the next ones for the first.
+        limits[0].release()
+        schedule.expect(limits[0].tryAcquire(), "a claim keeps the first limit")
+        add(2)
+        for limit in limits { schedule.thread("releasing") { [limit] in limit.release() } }
+        schedule.runToEnd()
+        for operation in operations { schedule.expectEnd(of: operation) }
+        for limit in limits { schedule.expect(limit.available == 1, "a permit was not returned") }
+        for queue in queues { schedule.expectEmpty(queue) }
     }
 
     static let callback = ExploredProgram("a callback / its cancellation") { schedule in
