@@ -605,7 +605,7 @@ static int begin(void) {
     if (!isRuntimeKnown() || !taskDumpTakesTasks()) return 0;
     pthread_mutex_lock(&beginning);
     if (!isListing) {
-        // The memory of the list is taken now: a program that measures its memory later would find it.
+        // Allocated now, because a program that measures its own memory would count a later allocation.
         for (int number = 0; number < shardCount; number++) growIfNeeded(&shards[number]);
         Destroy **slot = (Destroy **)_swift_concurrency_debug_asyncTaskMetadata - 2;
         uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE), page = (uintptr_t)slot & ~(size - 1);

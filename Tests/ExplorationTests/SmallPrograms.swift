@@ -372,7 +372,8 @@ enum SmallPrograms {
         schedule.expectEmpty(queues[0], queues[1])
     }
 
-    /// Claims to two limits wait in both lines. Tasks have used the limits, so the claims pass on what they cannot use.
+    /// Two claims wait in the line of each limit. A claim needs both limits, and passes on a permit if the other limit has
+    /// none.
     static let passedPermits = ExploredProgram("release of a limit / release of another one") { schedule in
         let limits = (0..<2).map { _ in AsyncSemaphore(capacity: 1) }
         var (queues, operations): ([TaskOperationQueue], [TaskOperation<Void>]) = ([], [])

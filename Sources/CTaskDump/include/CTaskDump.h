@@ -26,7 +26,7 @@ typedef struct {
     int64_t wakeTime;
     /// The name; null if the task has none. A longer name is cut.
     char *_Nullable name;
-    /// Whether the task is of the list of the runtime.
+    /// Whether the entry is from the list of the runtime.
     int isOfRuntime;
 } TaskDumpBirth;
 

@@ -263,18 +263,19 @@ struct SemaphoreEffects: Sendable {
 }
 
 extension SemaphoreEffects {
-    /// Held while permits pass through claims that need several limits.
+    /// Held while claims that need several limits pass on permits.
     ///
-    /// If two threads passed on the permits of two limits, each claim could find the permit that it lacks in the hands of
-    /// the other thread, and would wait in the line of that limit. The claims could change lines forever. With this lock,
-    /// the permits of one thread come to rest before another thread continues. The number of claims on their way is not
-    /// bounded, but a thread waits for the lock only if it serves a claim to several limits.
+    /// Without this lock, two threads could pass on permits of two limits at once. Each claim could then find that the other
+    /// thread has the permit that it lacks, and wait for that limit instead. The claims could change lines forever. With
+    /// this lock, a thread passes on its permits until they are used or no claim waits for them. The number of these claims
+    /// is not bounded, but a thread waits for the lock only if it serves a claim to several limits.
     private static let passing = ContendedLock()
 
     /// Tells claims that they were served, and all claims to which these pass on their permits. Tasks are not resumed here:
     /// the returned effects resume them. Owners with a clock of the user are told after unlocking.
     ///
-    /// The permits of one claim come to rest before the next claim tries its limits, for the same reason.
+    /// A claim tries its limits only after the permits of the previous claim are used or free. Two claims of one thread could
+    /// otherwise change lines forever, too.
     private static func passOn(_ served: TinyArray<SemaphoreWaiter>) -> [ClaimEffects] {
         var (following, passed): ([ClaimEffects], [SemaphoreWaiter]) = ([], [])
         var clocked: [LimitClaim] = []

@@ -286,3 +286,64 @@ extension AnyTaskOperation {
         }
     }
 }
+
+// MARK: - The waits of one body
+
+/// The waits of a body and of its child tasks, in slots. Each call takes constant time, except `all` and `raise`.
+struct BodyWaits: Sendable {
+    private var waits = SlotMap<OperationLinks.Wait>()
+    /// The number of waits in which a task of the body is suspended.
+    private(set) var suspendedCount = 0
+    /// A level that every target inherits at least, unless its wait has just begun; nil if there may be none.
+    private var inheritedByAll: PriorityLevel? = .userInteractive
+
+    var isEmpty: Bool { waits.count == 0 }
+
+    /// All waits. Takes linear time.
+    var all: [OperationLinks.Wait] { waits.all }
+
+    /// Adds a wait, and returns its slot.
+    mutating func insert(_ wait: OperationLinks.Wait) -> Int {
+        if wait.isSuspended { suspendedCount += 1 }
+        if !wait.handsOnAtBeginning { inheritedByAll = nil }
+        return waits.insert(wait)
+    }
+
+    /// Removes a wait. Returns the level that its target no longer inherits.
+    mutating func remove(_ slot: Int) -> Inheritance.Change? {
+        let wait = waits.remove(at: slot)
+        if wait.isSuspended { suspendedCount -= 1 }
+        if isEmpty { inheritedByAll = .userInteractive }
+        return wait.handedOn.map { Inheritance.Change(target: wait.target, from: $0, to: nil) }
+    }
+
+    /// Passes the level of the body on to the target of a new wait. The operations of an awaited queue inherit only
+    /// levels that the waiter inherits later. The same is true for the child tasks of an awaited task group.
+    mutating func inherit(_ level: PriorityLevel, for slot: Int) -> Inheritance.Change? {
+        if !waits[slot].handsOnAtBeginning { return nil }
+        waits[slot].handedOn = level
+        inheritedByAll = inheritedByAll.map { min($0, level) }
+        return Inheritance.Change(target: waits[slot].target, from: nil, to: level)
+    }
+
+    /// Passes a level on to the targets that inherit a lower level. The target of a wait never inherits a lower level
+    /// than before, because the priority of a task does not decrease. Linear in the number of waits, but a repeated
+    /// call with the same or a lower level takes constant time.
+    mutating func raise(to level: PriorityLevel) -> [Inheritance.Change] {
+        if isEmpty || inheritedByAll.map({ $0 >= level }) ?? false { return [] }
+        var changes: [Inheritance.Change] = []
+        for slot in waits.slots where waits[slot].isRaised(by: level) {
+            changes.append(.init(target: waits[slot].target, from: waits[slot].handedOn, to: level))
+            waits[slot].handedOn = level
+        }
+        inheritedByAll = level
+        return changes
+    }
+}
+
+extension OperationLinks.Wait {
+    /// Whether a new level of the body increases the level that the target inherits.
+    fileprivate func isRaised(by level: PriorityLevel) -> Bool {
+        handedOn.map { $0 < level } ?? !handsOnAtBeginning
+    }
+}

@@ -28,7 +28,7 @@ package enum PriorityLevel: UInt8, CaseIterable, Comparable, Sendable {
         }
     }
 
-    /// The level of an operation that nobody has given a priority.
+    /// The level of an operation whose priority was not set.
     static var `default`: PriorityLevel { .medium }
 
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }

@@ -107,7 +107,7 @@ extension Scheduler {
     }
 
     /// Ends a wait, whether or not the queue is empty.
-    nonisolated func giveUp(_ wait: WaitUntilEmpty) {
+    private nonisolated func giveUp(_ wait: WaitUntilEmpty) {
         wait.mustEnd.set()
         withCore { core in
             if core.state.stopWaitingUntilEmpty(wait.number) { wait.hasEndedEarly.set() }

@@ -9,7 +9,7 @@
 /// 1/*n*, but at least by 0.5, and by 1 + `headroom`, so that the capacity can increase. Without noise, the capacity
 /// becomes the true capacity times 1 + `headroom`. Netflix's concurrency-limits (`Gradient2Limit`) and the adaptive
 /// concurrency filter of Envoy use such a gradient. After a window with refusals, the rule multiplies the capacity by
-/// `decrease`. The rule increases the capacity only after a window in which all of it was used.
+/// `decrease`. The rule increases the capacity only after a window in which the whole capacity was in use.
 ///
 /// A steady queue in the other system would otherwise count as the latency without load, and the capacity would drift
 /// upwards. So the rule measures this latency regularly: it lowers the capacity to 70 %, and again, until the latency no

@@ -96,16 +96,11 @@ enum Watched {
             }
         },
         "registered": {
-            // The task is older than the dump's list.
-            let task = Task { await lostContinuation() }
-            registered.withLock { $0 = unsafeBitCast(task, to: UInt.self) }
-            while !TaskDump.capture().tasks.contains(where: { $0.wait == .continuation }) { await Task.yield() }
+            await registerOldTask()
             print(TaskDump.capture())
         },
         "endedInRegistry": {
-            let task = Task { await lostContinuation() }
-            registered.withLock { $0 = unsafeBitCast(task, to: UInt.self) }
-            while !TaskDump.capture().tasks.contains(where: { $0.wait == .continuation }) { await Task.yield() }
+            await registerOldTask()
             // The runtime lists the task once more, when the dump copies its list.
             remainingWalks.store(2, ordering: .relaxed)
             print(TaskDump.capture())
@@ -120,6 +115,13 @@ enum Watched {
                 continuation.resume()
             }
         }
+    }
+
+    /// Puts a task into the list of the runtime that is older than the dump's list.
+    private static func registerOldTask() async {
+        let task = Task { await lostContinuation() }
+        registered.withLock { $0 = unsafeBitCast(task, to: UInt.self) }
+        while !TaskDump.capture().tasks.contains(where: { $0.wait == .continuation }) { await Task.yield() }
     }
 
     /// Runs more tasks than the pool has threads, for two seconds. All of them end at once: the pool would otherwise run a job

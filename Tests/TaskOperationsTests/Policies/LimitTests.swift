@@ -338,10 +338,10 @@ struct LimitTests {
         #expect(operations.allSatisfy { $0.failure == nil } && limit.available == 1 && other.available == 1)
     }
 
-    @Test("Two threads that pass on the permits of two limits do not pass them in circles")
-    func circles() async throws {
+    @Test("Two threads that release two limits do not offer the permits to the waiting queues again and again")
+    func twoReleasingThreads() async throws {
         let threads = [ThreadExecutor(), ThreadExecutor()]
-        /// The time in which the permits of two limits come to rest, that two tasks release.
+        /// The time in which all operations end after two tasks have released the limits.
         func time(onTwoThreads: Bool) async throws -> Duration {
             let limits = [AsyncSemaphore(capacity: 0), AsyncSemaphore(capacity: 0)]
             // Tasks have used both limits, so a claim keeps neither while it waits for the other.
@@ -379,7 +379,7 @@ struct LimitTests {
             times.one += try await time(onTwoThreads: false)
             times.two += try await time(onTwoThreads: true)
         }
-        // In circles, the permits would take a minute.
+        // Repeated offers would take a minute.
         #expect(times.two < max(times.one * 10, .seconds(5)))
     }
 
