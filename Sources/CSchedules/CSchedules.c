@@ -19,14 +19,20 @@ void schedulesAllowEscape(void) {}
 void schedulesCancel(const void *object) {}
 void schedulesEnqueue(const void *job, SchedulesExecutor executor) {}
 void schedulesSleep(int64_t nanoseconds) {}
+int schedulesFork(SchedulesThread *thread, int64_t limit, char *output, size_t size, SchedulesCrash *crash) { return 0; }
+void schedulesEndCopy(void) {}
 #else
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -182,6 +188,63 @@ const void *schedulesFunction(const void *job) {
     return *(const void **)((const char *)job + functionOffset);
 }
 
+// MARK: - Copies of the process
+
+/// The exploration whose schedule this copy of the process runs; null in other processes.
+static SchedulesThread *copied;
+static int copyOutput;
+
+/// Ends a copy, and tells the process what it has found. A copy that tells nothing has found nothing.
+static void endCopy(const char *signal) {
+    SchedulesCrash crash = {signal, copied->jobs};
+    if (write(copyOutput, &crash, sizeof crash) < 0) { /* The process has given up. */ }
+    _exit(0);
+}
+
+/// Ends a copy that needs another thread. A copy has only one, and Dispatch does not work in it.
+static void needThread(void) {
+    if (copied) endCopy(0);
+}
+
+#if defined(__GLIBC__)
+int schedulesFork(SchedulesThread *thread, int64_t limit, char *output, size_t size, SchedulesCrash *crash) {
+    *crash = (SchedulesCrash){0, -1};
+    *output = 0;
+    FILE *file = tmpfile();
+    int ends[2];
+    if (!file || pipe2(ends, O_CLOEXEC)) {
+        if (file) fclose(file);
+        return 0;
+    }
+    pid_t copy = fork();
+    if (!copy) {
+        copied = thread;
+        copyOutput = ends[1];
+        dup2(fileno(file), 1);
+        dup2(fileno(file), 2);
+        return 1;
+    }
+    close(ends[1]);
+    struct pollfd end = {ends[0], POLLIN, 0};
+    if (copy < 0 || poll(&end, 1, (int)(limit / 1000000)) != 1 || read(ends[0], crash, sizeof *crash) != sizeof *crash)
+        *crash = (SchedulesCrash){0, -1};
+    if (copy > 0) {
+        kill(copy, SIGKILL);
+        while (waitpid(copy, 0, 0) < 0 && errno == EINTR) continue;
+    }
+    off_t length = lseek(fileno(file), 0, SEEK_END), start = length < (off_t)size ? 0 : length - (off_t)size + 1;
+    ssize_t count = pread(fileno(file), output, size - 1, start);
+    output[count < 0 ? 0 : count] = 0;
+    close(ends[0]);
+    fclose(file);
+    return 0;
+}
+#else
+int schedulesFork(SchedulesThread *thread, int64_t limit, char *output, size_t size, SchedulesCrash *crash) { return 0; }
+#endif
+
+void schedulesEndCopy(void) { endCopy(0); }
+
 // MARK: - Hooks
 
 #define HOOK __attribute__((swiftcall))
@@ -207,12 +270,14 @@ static MainHook *previousMain;
 
 static HOOK void enqueue(void *job, Enqueue *original) {
     if (current && current->enqueue(job, 0)) return;
+    needThread();
     if (previousEnqueue) previousEnqueue(job, original);
     else original(job);
 }
 
 static HOOK void enqueueAfter(unsigned long long delay, void *job, EnqueueAfter *original) {
     if (current && current->enqueue(job, (int64_t)delay)) return;
+    needThread();
     taskDumpNoteSleep(delay > INT64_MAX ? INT64_MAX : (int64_t)delay);
     if (previousEnqueueAfter) previousEnqueueAfter(delay, job, original);
     else original(delay, job);
@@ -230,6 +295,7 @@ static HOOK void enqueueAt(
         __builtin_add_overflow(delay, nanoseconds - nowNanoseconds, &delay))
         delay = INT64_MAX;
     if (current && current->enqueue(job, delay)) return;
+    needThread();
     taskDumpNoteSleep(delay);
     if (previousEnqueueAt)
         previousEnqueueAt(seconds, nanoseconds, tolerance, toleranceNanoseconds, clock, job, original);
@@ -275,9 +341,16 @@ static void appendNumber(char *line, size_t size, int64_t number) {
     append(line, size, first);
 }
 
+#if defined(__GLIBC__)
+#define FORK_HINT ", reduce it with TASK_OPERATIONS_FORK=1\n"
+#else
+#define FORK_HINT "\n"
+#endif
+
 static void noteCrash(int number, siginfo_t *information, void *context) {
     int former = errno, index = 0;
     while (index < crashCount - 1 && crashes[index].number != number) index++;
+    if (copied) endCopy(crashes[index].name);
     SchedulesThread *thread = current;
     if (thread) {
         char line[1024] = "";
@@ -294,7 +367,7 @@ static void noteCrash(int number, siginfo_t *information, void *context) {
             append(line, sizeof line, thread->test);
             append(line, sizeof line, "'");
         }
-        append(line, sizeof line, "\n");
+        append(line, sizeof line, FORK_HINT);
         if (write(2, line, strlen(line)) < 0) { /* Nobody reads it. */ }
     }
     // The cause appears again after the return, and has its former effect. A signal that was sent must be sent again.
@@ -409,6 +482,7 @@ __attribute__((weak)) int gettimeofday(struct timeval *restrict result, void *re
 #define COUNTED(result, name, parameters, arguments) \
     __attribute__((weak)) result name parameters { \
         ORIGINAL(name) \
+        needThread(); \
         if (current) current->foreignWork++; \
         return original arguments; \
     }

@@ -63,6 +63,10 @@ typedef struct SchedulesThread {
     int64_t clockReads;
     /// The number of threads and blocks of Dispatch that the code has begun.
     int64_t foreignWork;
+    /// The number of jobs that have begun.
+    int64_t jobs;
+    /// The number of the job that ends the process; 0 if none does. The run ends before it.
+    int64_t fatalJob;
     /// The number of the schedule, from 1.
     int64_t number;
     /// The name of the test; empty if it is not known. A longer name is cut.
@@ -75,6 +79,26 @@ typedef struct SchedulesThread {
 ///
 /// If a signal ends the process during a schedule, a line on standard error names the test and the schedule.
 void schedulesPrepare(SchedulesThread *_Nonnull thread, const char *_Nullable test);
+
+/// The end of a copy of the process.
+typedef struct {
+    /// The name of the signal; null if none has ended the copy.
+    const char *_Nullable signal;
+    /// The number of jobs that had begun; -1 if the copy could not tell it.
+    int64_t jobs;
+} SchedulesCrash;
+
+/// Copies the process, which then waits for the copy. Returns 1 in the copy, and 0 in the process.
+///
+/// The copy has only the calling thread. It ends without a signal where it needs another one.
+///
+/// - `limit` is the real time, in nanoseconds, after which the copy is ended.
+/// - `output` receives the last bytes that the copy has printed, and a null.
+int schedulesFork(
+    SchedulesThread *_Nonnull thread, int64_t limit, char *_Nonnull output, size_t size, SchedulesCrash *_Nonnull crash);
+
+/// Ends the copy of the process that calls it.
+void schedulesEndCopy(void);
 
 /// Ends the exploration of the calling thread.
 void schedulesEnd(SchedulesThread *_Nonnull thread);

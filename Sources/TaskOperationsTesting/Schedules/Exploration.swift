@@ -149,6 +149,7 @@ extension Schedules {
                 settings.fault = "TASK_OPERATIONS_SCHEDULES is \"\(text)\"; it must be a number of at least 1."
             }
         }
+        if value("TASK_OPERATIONS_FORK") != nil { settings.forks = true }
         guard let text = value("TASK_OPERATIONS_SCHEDULE") else { return settings }
         settings.isOfEnvironment = true
         if let only = Schedule(text) {

@@ -155,6 +155,43 @@ struct Explorer {
 
 extension Explorer {
     private mutating func attempt(_ chooser: Chooser, _ seed: UInt64, isTraced: Bool = false) -> Attempt {
+        let crash = settings.forks ? crash(of: chooser, seed) : nil
+        thread.pointee.fatalJob = crash?.job ?? 0
+        return attempt(chooser, seed, isTraced: isTraced, crash: crash?.text)
+    }
+
+    /// Runs a schedule in a copy of the process. Returns nil if no signal ends the copy.
+    private func crash(of chooser: Chooser, _ seed: UInt64) -> (text: String, job: Int64)? {
+        // A lock that another thread had when the process was copied is never released in the copy, which then waits
+        // forever, or ends with this text of `Mutex`.
+        for _ in 0..<5 {
+            let (crash, output) = copy(chooser, seed)
+            if crash.jobs < 0 || output.contains("Unknown error occurred while attempting to acquire a Mutex") { continue }
+            guard let signal = crash.signal else { return nil }
+            let lines = output.split(whereSeparator: \.isNewline)
+            let text = lines.first { $0.contains("Fatal error: ") } ?? lines.last ?? ""
+            return (String(cString: signal) + (text.isEmpty ? "" : ": \(text)"), crash.jobs)
+        }
+        return nil
+    }
+
+    /// Runs a schedule in a copy of the process. Returns the end of the copy, and the last lines that it has printed.
+    private func copy(_ chooser: Chooser, _ seed: UInt64) -> (SchedulesCrash, output: String) {
+        var crash = SchedulesCrash()
+        let limit = Int64(min(settings.blockLimit, .seconds(1)) / .nanoseconds(1))
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4_096) { output in
+            if schedulesFork(thread, limit, output.baseAddress!, output.count, &crash) == 1 {
+                var explorer = self
+                (explorer.wasStuck, explorer.hasArrivals, thread.pointee.fatalJob) = (true, false, 0)
+                _ = explorer.attempt(chooser, seed, isTraced: false, crash: nil)
+                schedulesEndCopy()
+            }
+            return (crash, String(cString: output.baseAddress!))
+        }
+    }
+
+    /// - Parameter crash: The text about the job that would end the process; nil if none does.
+    private mutating func attempt(_ chooser: Chooser, _ seed: UInt64, isTraced: Bool, crash: String?) -> Attempt {
         let run = ScheduleRun(chooser, on: thread, isTraced: isTraced)
         let result = BodyResult()
         // The objects that a run leaves behind are released outside the run, because a `deinit` may create a task.
@@ -167,10 +204,12 @@ extension Explorer {
             schedulesEnter(nil)
             taskOperationsSetRunNumber(0)
         }
-        return perform(run, result, seed)
+        return perform(run, result, seed, crash)
     }
 
-    private mutating func perform(_ run: ScheduleRun, _ result: BodyResult, _ seed: UInt64) -> Attempt {
+    private mutating func perform(
+        _ run: ScheduleRun, _ result: BodyResult, _ seed: UInt64, _ crash: String?
+    ) -> Attempt {
         if !exploration.begin(run) { run.abandon() }
         let task = Task(executorPreference: run) { [body] in
             do {
@@ -205,6 +244,7 @@ extension Explorer {
             // Only another task was cancelled. The test may wait for its work, and needs to end only when it is cancelled
             // itself.
             if record.cancelsTest == false, isFinished() || ending == .endless { (cause, dump) = (nil, nil) }
+            if ending == .fatal, let crash { (cause, identity) = (.crashed(crash), crash) }
         } else if case .failure(let error) = result.value.withLock({ $0 }) {
             if record.cancelsTest == nil || !Self.isCancellation(error) {
                 cause = .error(error)

@@ -52,6 +52,8 @@ final class ScheduleRun: TaskExecutor {
     /// The reason why `run` returned.
     enum Ending: Sendable {
         case finished, stuck, endless
+        /// The next job ends the process.
+        case fatal
     }
 
     let state: Lock<State>
@@ -71,7 +73,7 @@ final class ScheduleRun: TaskExecutor {
         thread.pointee.taskExecutor = unsafeBitCast(asUnownedTaskExecutor(), to: SchedulesExecutor.self)
         thread.pointee.mainExecutor = unsafeBitCast(main.asUnownedSerialExecutor(), to: SchedulesExecutor.self)
         thread.pointee.pausedExecutor = unsafeBitCast(paused.asUnownedSerialExecutor(), to: SchedulesExecutor.self)
-        (thread.pointee.elapsed, thread.pointee.foreignWork) = (0, 0)
+        (thread.pointee.elapsed, thread.pointee.foreignWork, thread.pointee.jobs) = (0, 0, 0)
         thread.pointee.created = { ScheduleRun.current.noteBirth(of: $0, $1, TaskBirth($1, name: $2, callers: $3)) }
         thread.pointee.switching = isTraced ? { ScheduleRun.current.traceSwitch($0, $1, $2) } : nil
         thread.pointee.enqueue = { ScheduleRun.current.takeGlobal(unsafeBitCast($0, to: UnownedJob.self), $1) }
@@ -203,6 +205,8 @@ extension ScheduleRun {
         while true {
             while let (next, now, cancelled) = state.withLock({ $0.takeNext(stepLimit) }) {
                 thread.pointee.elapsed = now
+                thread.pointee.jobs += 1
+                if thread.pointee.jobs == thread.pointee.fatalJob { return .fatal }
                 if let cancelled { cancelled.cancel() }
                 perform(next)
             }

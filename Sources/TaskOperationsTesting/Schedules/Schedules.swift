@@ -38,6 +38,13 @@ public struct Schedules: Sendable {
     /// The real time to wait for other threads when no job is left and the body has not finished.
     public var patience = Duration.seconds(1)
 
+    /// Whether each schedule first runs in a copy of the process, so that a crash is reduced and reported like another
+    /// failure. A copy takes about a millisecond.
+    ///
+    /// The copy has one thread. A schedule runs only in the process itself where it uses Dispatch or begins a thread, and
+    /// on other systems than Linux with glibc.
+    public var forks = false
+
     /// Schedules of earlier failures, which run before those of the strategy. A failure names its schedule, for example
     /// `1-,4-17`.
     public var also: [String] = [] {
@@ -149,6 +156,8 @@ public struct ScheduleFailure: Error, Sendable, CustomStringConvertible {
         case stuck
         /// More steps than the limit have run.
         case endless
+        /// A signal ends the process, with this name and message. The last step causes it.
+        case crashed(String)
         /// A job has blocked its thread for longer than the limit.
         case blocked(task: String)
         /// The runtime does not pass its tasks to an exploration, so the body was not run.
@@ -198,6 +207,7 @@ public struct ScheduleFailure: Error, Sendable, CustomStringConvertible {
                     ?? "Perhaps it waits for a continuation that is never resumed, or for a thread that takes longer.")
         case .leaked: "The body passes, and leaves tasks that never end. " + (dump.map { $0.causes } ?? "")
         case .endless: "The program does not end. Perhaps a loop never ends."
+        case .crashed(let text): "The last step ends the process: \(text)"
         case .environment(let text): "No schedule was run: \(text)"
         case .unavailable:
             "No schedule was run: this runtime does not pass on its tasks. Perhaps it is linked statically."

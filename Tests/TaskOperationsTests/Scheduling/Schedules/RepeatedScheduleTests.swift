@@ -1,5 +1,6 @@
 #if os(Linux)
     import Foundation
+    import TaskOperations
     import TaskOperationsTesting
     import TestSupport
     import Testing
@@ -55,6 +56,61 @@
                 await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                     try Self.crash { print(depth(1)) }
                 })
+        }
+
+        @Test(
+            "A crash in a copy of the process is reduced and repeated like another failure",
+            arguments: Crash.allCases, [ScheduleStrategy.mixed, .priorities(), .uniform, .exhaustive()])
+        func copies(_ crash: Crash, _ strategy: ScheduleStrategy) throws {
+            var schedules = Schedules(1_000, strategy)
+            let expected = try #require(failure(of: schedules, loseUpdate))
+            let body: @Sendable () async throws -> Void = {
+                do { try await loseUpdate() } catch { crash.happen() }
+            }
+            schedules.forks = true
+            let found = try #require(failure(of: schedules, body))
+            guard case .crashed(let text) = found.cause else {
+                Issue.record("\(found)")
+                return
+            }
+            #expect(text.contains(crash.rawValue))
+            #expect(found.place.number == expected.place.number)
+            #expect(found.schedule == expected.schedule)
+            #expect(found.steps.contains { $0.hasPrefix("→") })
+            var only = Schedules(only: found.schedule)
+            only.forks = true
+            #expect(failure(of: only, body)?.description.contains(crash.rawValue) == true)
+        }
+
+        @Test("A copy of the process that needs a lock of another thread says nothing about the schedule")
+        func copiesWithLocks() throws {
+            let lock = Lock(0)
+            let isDone = Lock(false)
+            Thread {
+                while !isDone.withLock({ $0 }) { lock.withLock { _ = usleep(UInt32($0 & 63)) } }
+            }.start()
+            defer { isDone.withLock { $0 = true } }
+            var schedules = Schedules(50)
+            schedules.forks = true
+            #expect(try schedules.run { lock.withLock { $0 += 1 } }.count == 50)
+        }
+
+        @Test("A schedule that needs another thread runs in the process itself, and the others pass twice")
+        func copiesWithThreads() throws {
+            var schedules = Schedules(20)
+            schedules.forks = true
+            let lines = Recorder<Int>()
+            let summary = try schedules.run {
+                lines.record(1)
+                await withCheckedContinuation { continuation in
+                    DispatchQueue.global().async { continuation.resume() }
+                }
+                await withCheckedContinuation { continuation in
+                    Thread { continuation.resume() }.start()
+                }
+            }
+            #expect(summary.count == 20)
+            #expect(lines.events.count >= 20)
         }
 
         @Test("A crash outside schedules names none")
@@ -194,6 +250,33 @@
                 let other = Task { isDone.record(true) }
                 await waiting.value
                 await other.value
+            }
+        }
+    }
+
+    /// A way in which the tested code ends the process, with a part of the report.
+    enum Crash: String, CaseIterable {
+        case precondition = "Fatal error: no"
+        case abortion = "SIGABRT"
+        case badMemory = "SIGSEGV"
+        case overflow = "SIGSEGV: deep"
+        case resumption = "tried to resume its continuation more than once"
+
+        func happen() {
+            switch self {
+            case .precondition: fatalError("no")
+            case .abortion: abort()
+            case .badMemory: FileHandle.standardError.write(Data([UnsafePointer<UInt8>(bitPattern: 64)!.pointee]))
+            case .overflow:
+                FileHandle.standardError.write(Data("deep\n".utf8))
+                FileHandle.standardError.write(Data("\(depth(1))".utf8))
+            case .resumption:
+                Task {
+                    await withCheckedContinuation { continuation in
+                        continuation.resume()
+                        continuation.resume()
+                    }
+                }
             }
         }
     }
