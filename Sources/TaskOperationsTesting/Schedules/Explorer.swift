@@ -39,6 +39,8 @@ struct Explorer {
     private var wasStuck = false
     /// Whether the first schedule leaves tasks that never end.
     private var leavesTasks = false
+    /// Whether each run looks for such tasks, which reads the memory of each.
+    private var looksForTasks = true
     /// Whether the time moved in any run before the answer of another thread.
     private var movesBeforeAnswer = false
     /// The observation about a schedule that was to be repeated, and passes.
@@ -83,7 +85,7 @@ struct Explorer {
                 return .failure(
                     settings.only == nil ? explain(found, number: number + 1) : report(found, number: number + 1))
             }
-            if number == 0 { leavesTasks = found.leavesTasks }
+            if number == 0 { (leavesTasks, looksForTasks) = (found.leavesTasks, settings.leaks == .fail) }
             if let only = settings.only { repetition = passNote(only, found.record) }
             // The length of an endless schedule says nothing about the others.
             if found.ending != .endless { plan.note(found.record) }
@@ -253,7 +255,7 @@ extension Explorer {
                 acceptedError = "\(error)"
             }
         }
-        let leavesTasks = ending == .finished && cause == nil && run.hasLivingTasks
+        let leavesTasks = (looksForTasks || trace != nil) && ending == .finished && cause == nil && run.hasLivingTasks
         if leavesTasks, settings.leaks == .fail { (cause, identity) = (.leaked, "leaked") }
         if leavesTasks { dump = self.dump(of: run) }
         run.close(isFinished: isFinished())

@@ -25,10 +25,11 @@ struct ReadyJob: Sendable {
 /// Without optimization, pointers and bits are several times faster than arrays.
 // Sendable: no other value has the pointers.
 struct ReadyJobs: ~Copyable, @unchecked Sendable {
-    /// The number of jobs in a part of the places that can be chosen, and their highest rank.
+    /// The number of jobs in a part of the places that can be chosen, their highest rank, and the first place that has it.
     private struct Part {
         var count = 0
         var rank: UInt64 = 0
+        var place = 0
     }
 
     /// The jobs, with gaps. The number of places is a power of two, and at least 64.
@@ -97,14 +98,13 @@ struct ReadyJobs: ~Copyable, @unchecked Sendable {
         include(start, job.rank)
     }
 
-    /// Calls a function with each job that can be chosen and precedes a position. Takes linear time.
-    func forEach(before position: Int, _ body: (ReadyJob) -> Void) {
-        if position == 0 { return }
-        for place in start..<place(position) where blocks[place / 64] >> (place % 64) & 1 == 1 { body(places[place]) }
+    /// Calls a function with each job that can be chosen and precedes a place. Takes linear time.
+    func forEach(before end: Int, _ body: (ReadyJob) -> Void) {
+        for place in start..<end where blocks[place / 64] >> (place % 64) & 1 == 1 { body(places[place]) }
     }
 
     /// Whether the first job is one of the main actor. There must be a job.
-    var isFirstMain: Bool { places[place(0)].isMain }
+    var isFirstMain: Bool { places[first].isMain }
 
     private mutating func put(_ job: ReadyJob, at place: Int) {
         (places + place).initialize(to: job)
@@ -115,9 +115,8 @@ struct ReadyJobs: ~Copyable, @unchecked Sendable {
         include(place, job.rank)
     }
 
-    /// Removes and returns the job at a position among those that can be chosen.
-    mutating func remove(at position: Int) -> ReadyJob {
-        let place = place(position)
+    /// Removes and returns a job that can be chosen.
+    mutating func remove(at place: Int) -> ReadyJob {
         exclude(place)
         if places[place].isMain {
             mainPlaces.removeFirst()
@@ -128,38 +127,24 @@ struct ReadyJobs: ~Copyable, @unchecked Sendable {
         return places[place]
     }
 
+    /// The place of the first job. There must be a job.
+    var first: Int { place(at: 0) }
+
+    /// The place of the first job of the highest rank. There must be a job.
+    var highest: Int { parts[1].place }
+
     /// The highest rank of a job that can be chosen.
     var highestRank: UInt64 { parts[1].rank }
 
-    /// The position of the job of the highest rank.
-    var highest: Int {
-        var part = 1
-        var position = 0
-        while part < size / 64 {
-            part *= 2
-            if parts[part].rank < parts[part + 1].rank {
-                position += parts[part].count
-                part += 1
-            }
-        }
-        let block = part - size / 64
-        var rest = blocks[block]
-        while places[block * 64 + rest.trailingZeroBitCount].rank != parts[part].rank {
-            rest &= rest &- 1
-            position += 1
-        }
-        return position
-    }
-
-    /// Gives the job at a position the rank that `rank` returns.
-    mutating func setRank(at position: Int, _ rank: (_ task: UInt64) -> UInt64) {
-        let place = place(position)
+    /// Gives a job that can be chosen another rank.
+    mutating func setRank(at place: Int, _ rank: (_ task: UInt64) -> UInt64) {
         exclude(place)
         places[place].rank = rank(places[place].task)
         include(place, places[place].rank)
     }
 
-    private func place(_ position: Int) -> Int {
+    /// The place of the job at a position among those that can be chosen.
+    func place(at position: Int) -> Int {
         var part = 1
         var left = position
         while part < size / 64 {
@@ -178,13 +163,27 @@ struct ReadyJobs: ~Copyable, @unchecked Sendable {
         return block * 64 + rest.trailingZeroBitCount
     }
 
+    /// The position of a job among those that can be chosen.
+    func position(of place: Int) -> Int {
+        var position = (blocks[place / 64] & (1 << UInt64(place % 64) - 1)).nonzeroBitCount
+        var part = size / 64 + place / 64
+        while part > 1 {
+            if part & 1 == 1 { position += parts[part - 1].count }
+            part /= 2
+        }
+        return position
+    }
+
     /// Lets a job be chosen.
     private func include(_ place: Int, _ rank: UInt64) {
         let block = place / 64
         blocks[block] |= 1 << UInt64(place % 64)
         let part = size / 64 + block
         parts[part].count += 1
-        if parts[part].rank < rank { parts[part].rank = rank }
+        let former = parts[part]
+        if former.count == 1 || former.rank < rank || former.rank == rank && place < former.place {
+            (parts[part].rank, parts[part].place) = (rank, place)
+        }
         if part > 1 { updateParts(above: part) }
     }
 
@@ -194,26 +193,29 @@ struct ReadyJobs: ~Copyable, @unchecked Sendable {
         blocks[block] &= ~(1 << UInt64(place % 64))
         let part = size / 64 + block
         parts[part].count -= 1
-        if parts[part].rank > 0, parts[part].rank == places[place].rank { parts[part].rank = highestRank(of: block) }
+        if parts[part].place == place { findHighest(of: block, part) }
         if part > 1 { updateParts(above: part) }
     }
 
-    private func highestRank(of block: Int) -> UInt64 {
-        var highest: UInt64 = 0
+    private func findHighest(of block: Int, _ part: Int) {
+        var (highest, place): (UInt64, Int) = (0, -1)
         var rest = blocks[block]
         while rest != 0 {
-            let rank = places[block * 64 + rest.trailingZeroBitCount].rank
-            if rank > highest { highest = rank }
+            let other = block * 64 + rest.trailingZeroBitCount
+            let rank = places[other].rank
+            if rank > highest || place < 0 { (highest, place) = (rank, other) }
             rest &= rest &- 1
         }
-        return highest
+        (parts[part].rank, parts[part].place) = (highest, place)
     }
 
     private func updateParts(above part: Int) {
         var part = part / 2
         while part > 0 {
             let (one, other) = (parts[2 * part], parts[2 * part + 1])
-            parts[part] = Part(count: one.count + other.count, rank: one.rank > other.rank ? one.rank : other.rank)
+            let isOther = one.rank < other.rank || one.count == 0
+            parts[part] = isOther ? other : one
+            parts[part].count = one.count + other.count
             part /= 2
         }
     }

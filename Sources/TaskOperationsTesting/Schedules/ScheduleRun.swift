@@ -202,12 +202,12 @@ extension ScheduleRun {
     func run(stepLimit: Int, patience: Duration, answerPatience: Duration, isFinished: () -> Bool) -> Ending {
         // Tasks that the body has left behind may sleep repeatedly, without an end.
         var remainingTimers = 100
+        let mayCancel = state.withLock { $0.chooser.mayCancel }
         while true {
-            while let (next, now, cancelled) = state.withLock({ $0.takeNext(stepLimit) }) {
-                thread.pointee.elapsed = now
+            while let next = state.withLock({ $0.next(stepLimit, now: &thread.pointee.elapsed) }) {
                 thread.pointee.jobs += 1
                 if thread.pointee.jobs == thread.pointee.fatalJob { return .fatal }
-                if let cancelled { cancelled.cancel() }
+                if mayCancel { state.withLock { $0.cancelled.take() }?.cancel() }
                 perform(next)
             }
             while state.withLock({ $0.isAbandoned }) { schedulesSleep(3_600_000_000_000) }
@@ -282,16 +282,10 @@ extension ScheduleRun {
 }
 
 extension ScheduleRun.State {
-    /// Takes the next job, the time, and the task to cancel before the job runs; nil if no job is ready or the limit is
-    /// reached.
-    fileprivate mutating func takeNext(_ stepLimit: Int) -> (ReadyJob, now: Int64, cancelled: CreatedTask?)? {
-        guard let job = next(stepLimit) else { return nil }
-        defer { cancelled = nil }
-        return (job, timers.now, cancelled)
-    }
-
     /// Removes and returns the next job; nil if none is ready or the limit is reached.
-    fileprivate mutating func next(_ stepLimit: Int) -> ReadyJob? {
+    ///
+    /// - Parameter now: Receives the virtual time, in nanoseconds.
+    fileprivate mutating func next(_ stepLimit: Int, now: inout Int64) -> ReadyJob? {
         // A task that enters an idle actor continues at once, in the same step.
         if let actor = entered {
             entered = nil
@@ -304,10 +298,12 @@ extension ScheduleRun.State {
         }
         idleSteps += 1
         if chooser.causesChanges || delayed.count > 0 || idleSteps >= 1_000 { makeChanges(at: step) }
-        let choice = ready.count > 1 ? chooser.choose(at: step, among: &ready) : 0
-        if choice != 0 { record.positions.append((step, choice)) }
-        if chooser.isRepeating { noteDelays(before: choice, at: step) }
-        let next = ready.remove(at: choice)
+        let place = ready.count > 1 ? chooser.choose(at: step, among: &ready) : ready.first
+        let position = ready.position(of: place)
+        if position != 0 { record.positions.append((step, position)) }
+        if chooser.isRepeating { noteDelays(before: place, at: step) }
+        let next = ready.remove(at: place)
+        now = timers.now
         if chooser.isRepeating { endDelay(of: next, at: step) }
         if next.begins { releaseArrivals(at: UInt(bitPattern: next.entry!.target.identity)) }
         trace?.noteStep(step, next.task, isMain: next.isMain, at: timers.now)
@@ -343,7 +339,7 @@ extension ScheduleRun.State {
             switch change.kind {
             case .delay(let end):
                 guard ready.count > 0, readyCount > 1 else { continue }
-                let job = ready.remove(at: 0)
+                let job = ready.remove(at: ready.first)
                 trace?.note(.delay(task: job.task, until: end))
                 delayed.add(job, until: end)
                 record.changes.append(change)
@@ -359,7 +355,7 @@ extension ScheduleRun.State {
         if delayed.isEmpty { return }
         // Jobs of the main actor keep their order.
         if let end = delayed.mainEnd {
-            while ready.count > 0, ready.isFirstMain { delayed.add(ready.remove(at: 0), until: end) }
+            while ready.count > 0, ready.isFirstMain { delayed.add(ready.remove(at: ready.first), until: end) }
         }
         for job in delayed.remove(until: step).reversed() { ready.putBack(job) }
         if ready.count == 0 { ready.putBack(delayed.removeFirst()) }
@@ -404,9 +400,9 @@ extension ScheduleRun.State {
         if advance() == nil { timers.pass() }
     }
 
-    /// Describes a position that a chooser repeats: the jobs before it wait until they are chosen.
-    private mutating func noteDelays(before position: Int, at step: Int) {
-        ready.forEach(before: position) { job in
+    /// Describes a choice that a chooser repeats: the jobs before it wait until they are chosen.
+    private mutating func noteDelays(before place: Int, at step: Int) {
+        ready.forEach(before: place) { job in
             guard delayIndices[job.number] == nil else { return }
             delayIndices[job.number] = record.changes.count
             record.changes.append(Change(step: step, .delay(until: .max)))

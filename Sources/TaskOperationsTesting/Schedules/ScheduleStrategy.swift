@@ -154,7 +154,7 @@ struct Chooser: Sendable {
         generator = random
     }
 
-    /// Returns the position of the next job.
+    /// Returns the place of the next job.
     ///
     /// - Parameter jobs: At least 2.
     mutating func choose(at step: Int, among jobs: inout ReadyJobs) -> Int {
@@ -168,8 +168,8 @@ struct Chooser: Sendable {
         case .priorities(let changes):
             if changes.contains(step) { jobs.setRank(at: jobs.highest) { lower($0) } }
             return jobs.highest
-        case .repeated(let positions, _): return min(positions[step, default: 0], jobs.count - 1)
-        case .changed: return 0
+        case .repeated(let positions, _): return jobs.place(at: min(positions[step, default: 0], jobs.count - 1))
+        case .changed: return jobs.first
         }
     }
 

@@ -40,16 +40,18 @@ struct ReadyJobsTests {
             } else {
                 let position = random.number(below: able(plain).count)
                 let expected = able(plain)[position]
-                #expect(ready.remove(at: position).task == expected.task)
+                let place = ready.place(at: position)
+                #expect(ready.position(of: place) == position)
+                #expect(ready.remove(at: place).task == expected.task)
                 plain.removeAll { $0.task == expected.task }
             }
             let able = able(plain)
             #expect(ready.count == able.count)
             guard let highest = able.indices.max(by: { able[$0].rank < able[$1].rank }) else { continue }
-            #expect(ready.highest == highest)
+            #expect(ready.position(of: ready.highest) == highest)
             if random.happens(percent: 20) {
                 let rank = random.next() | 1
-                ready.setRank(at: highest) { task in
+                ready.setRank(at: ready.highest) { task in
                     #expect(task == able[highest].task)
                     return rank
                 }
@@ -65,7 +67,7 @@ struct ReadyJobsTests {
             var ready = ReadyJobs()
             return processorTime {
                 for task in 0..<(isLarge ? 10_000 : 1_000) { ready.add(job(UInt64(task))) }
-                while ready.count > 0 { _ = ready.remove(at: random.number(below: ready.count)) }
+                while ready.count > 0 { _ = ready.remove(at: ready.place(at: random.number(below: ready.count))) }
             }
         }
         #expect(ratio < 30, "a search through all jobs for each would make it 100")
