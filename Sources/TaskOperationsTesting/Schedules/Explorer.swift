@@ -32,8 +32,11 @@ struct Explorer {
     private let exploration: Exploration
     private let settings: Schedules
     private let body: @Sendable () async throws -> Void
+    /// Whether the orders of the schedules are compared.
+    private let comparesOrder: Bool
     private let thread: UnsafeMutablePointer<SchedulesThread>
     private var notes: [String] = []
+    private var orders: Set<UInt64> = []
     /// Whether another thread has resumed a task in any run.
     private var hasArrivals = false
     private var wasStuck = false
@@ -54,6 +57,7 @@ struct Explorer {
     ) {
         self.exploration = exploration
         settings = exploration.settings
+        comparesOrder = settings.countsOrders || settings.strategy.isExhaustive
         self.body = body
         self.thread = thread
     }
@@ -87,6 +91,7 @@ struct Explorer {
             }
             if number == 0 { (leavesTasks, looksForTasks) = (found.leavesTasks, settings.leaks == .fail) }
             if let only = settings.only { repetition = passNote(only, found.record) }
+            if comparesOrder { orders.insert(found.record.order) }
             // The length of an endless schedule says nothing about the others.
             if found.ending != .endless { plan.note(found.record) }
             if number % 50 == 49 { check(found) }
@@ -107,7 +112,7 @@ struct Explorer {
         let unlisted = settings.leaks == .fail && !TaskDump.begin() ? [Self.unlistedNote] : []
         let repeated = repetition.map { [$0] } ?? []
         return ScheduleSummary(
-            count: count, isComplete: isComplete, notes: notes + unlisted + arrivals + answers + errors + repeated,
+            count: count, orderCount: comparesOrder ? orders.count : nil, isComplete: isComplete, notes: notes + unlisted + arrivals + answers + errors + repeated,
             repetition: repetition)
     }
 
@@ -194,7 +199,7 @@ extension Explorer {
 
     /// - Parameter crash: The text about the job that would end the process; nil if none does.
     private mutating func attempt(_ chooser: Chooser, _ seed: UInt64, isTraced: Bool, crash: String?) -> Attempt {
-        let run = ScheduleRun(chooser, on: thread, isTraced: isTraced)
+        let run = ScheduleRun(chooser, on: thread, isTraced: isTraced, comparesOrder: comparesOrder)
         let result = BodyResult()
         // The objects that a run leaves behind are released outside the run, because a `deinit` may create a task.
         defer { extendLifetime(result) }

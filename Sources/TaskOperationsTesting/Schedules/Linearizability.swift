@@ -52,7 +52,7 @@ extension Schedules {
                 throw tasks.isEmpty ? try settings.reduced(failure, of: program, object) : failure
             }
         }
-        return ScheduleSummary(count: number * settings.count, isComplete: false, notes: [], repetition: nil)
+        return ScheduleSummary(count: number * settings.count, orderCount: nil, isComplete: false, notes: [], repetition: nil)
     }
 
     /// Runs a program under schedules. Returns its failure; nil if it has none.

@@ -98,9 +98,9 @@ struct ReadyJobs: ~Copyable, @unchecked Sendable {
         include(start, job.rank)
     }
 
-    /// Calls a function with each job that can be chosen and precedes a place. Takes linear time.
-    func forEach(before end: Int, _ body: (ReadyJob) -> Void) {
-        for place in start..<end where blocks[place / 64] >> (place % 64) & 1 == 1 { body(places[place]) }
+    /// Calls a function with each job that can be chosen and precedes a place, or with all. Takes linear time.
+    func forEach(before end: Int? = nil, _ body: (ReadyJob) -> Void) {
+        for place in start..<(end ?? self.end) where blocks[place / 64] >> (place % 64) & 1 == 1 { body(places[place]) }
     }
 
     /// Whether the first job is one of the main actor. There must be a job.

@@ -23,6 +23,8 @@ struct SchedulePlan: Sendable {
     private var stepCounts: [Int] = []
     /// The schedules that were found, for a plan of all schedules.
     private var lists: [[Change]] = [[]]
+    /// The states in which the next job was delayed.
+    private var states: Set<UInt64> = []
 
     init(_ settings: Schedules) {
         count = settings.count
@@ -74,6 +76,7 @@ struct SchedulePlan: Sendable {
         guard list.count < limit, record.changes.count == list.count else { return }
         // Several jobs can be delayed at one step.
         for step in (list.last?.step ?? 0)..<record.widths.count where record.widths[step] > 1 && lists.count <= count {
+            if !states.insert(record.states[step]).inserted { continue }
             lists.append(list + [Change(step: step, .delay(until: .max))])
         }
     }

@@ -101,6 +101,7 @@ extension ScheduleRun.State {
             rank: chooser.rank(of: task, isYield: new.isYield),
             number: jobCount)
         jobCount += 1
+        if comparesOrder { order.noteJob() }
         // The end of a yield or a sleep, and changes in code of the runtime.
         let continues = new.caller == 0 && new.number != 0 && task == running?.task
         if new.delay > 0 {

@@ -42,6 +42,9 @@ final class ScheduleRun: TaskExecutor {
         /// The tasks that were created, by number.
         var births: [UInt64: TaskBirth] = [:]
         var record = ScheduleRecord()
+        /// Whether the order is noted.
+        let comparesOrder: Bool
+        var order = StepOrder()
         var trace: ScheduleTrace?
         /// Whether the run has ended.
         var isClosed = false
@@ -63,8 +66,8 @@ final class ScheduleRun: TaskExecutor {
     private let paused = PausedExecutor()
 
     /// - Parameter thread: The exploration of the calling thread.
-    init(_ chooser: Chooser, on thread: UnsafeMutablePointer<SchedulesThread>, isTraced: Bool) {
-        state = Lock(State(chooser: chooser, trace: isTraced ? ScheduleTrace() : nil))
+    init(_ chooser: Chooser, on thread: UnsafeMutablePointer<SchedulesThread>, isTraced: Bool, comparesOrder: Bool) {
+        state = Lock(State(chooser: chooser, comparesOrder: comparesOrder, trace: isTraced ? ScheduleTrace() : nil))
         self.thread = thread
         main.run = self
         paused.run = self
@@ -89,6 +92,7 @@ final class ScheduleRun: TaskExecutor {
         state.withLock { state in
             var record = state.record
             record.stepCounts = state.chooser.stepCounts
+            record.order = state.order.number
             return record
         }
     }
@@ -174,6 +178,10 @@ struct ScheduleRecord: Sendable {
     var stepCounts: [Int] = []
     /// The number of ready jobs at each step, with the delayed ones.
     var widths: [Int] = []
+    /// A number that equal orders of steps have.
+    var order: UInt64 = 0
+    /// The numbers of the states before the steps.
+    var states: [UInt64] = []
     /// The positions that a strategy chose, without those of the usual order.
     var positions: [(step: Int, position: Int)] = []
     /// The changes that had an effect.
@@ -298,6 +306,7 @@ extension ScheduleRun.State {
         }
         idleSteps += 1
         if chooser.causesChanges || delayed.count > 0 || idleSteps >= 1_000 { makeChanges(at: step) }
+        if comparesOrder { record.states.append(number) }
         let place = ready.count > 1 ? chooser.choose(at: step, among: &ready) : ready.first
         let position = ready.position(of: place)
         if position != 0 { record.positions.append((step, position)) }
@@ -306,6 +315,7 @@ extension ScheduleRun.State {
         now = timers.now
         if chooser.isRepeating { endDelay(of: next, at: step) }
         if next.begins { releaseArrivals(at: UInt(bitPattern: next.entry!.target.identity)) }
+        if comparesOrder { order.noteStep(of: next, at: timers.now) }
         trace?.noteStep(step, next.task, isMain: next.isMain, at: timers.now)
         record.widths.append(width)
         running = next
@@ -328,6 +338,16 @@ extension ScheduleRun.State {
         guard let jobs = arrivals[actor]?.removeFirst() else { return }
         for job in jobs.reversed() { ready.add(job, isNext: true) }
         if arrivals[actor]!.isEmpty { arrivals[actor] = nil }
+    }
+
+    /// The number of what has happened, and of the jobs that can run next.
+    private var number: UInt64 {
+        var jobs: [ReadyJob] = []
+        ready.forEach { jobs.append($0) }
+        let waiting = arrivals.values.reduce(0) { $0 &+ order.number(of: $1.jobs) }
+        return [jobs, delayed.jobs.map(\.job), timers.jobs].reduce(order.number &+ waiting) {
+            $0 &* 31 &+ order.number(of: $1)
+        }
     }
 
     /// The number of ready jobs, with the delayed ones.
@@ -441,7 +461,7 @@ struct CreatedTask: @unchecked Sendable {
 
 /// The tasks that begin on an actor, and the later arrivals on it. The first one is ready.
 struct Arrivals: Sendable {
-    private var jobs: ArraySlice<ReadyJob> = []
+    private(set) var jobs: ArraySlice<ReadyJob> = []
     /// The highest priority of the tasks that begin.
     private var priority: UInt8 = 0
 
@@ -474,7 +494,7 @@ struct Arrivals: Sendable {
 /// The ready jobs that wait for later steps.
 struct DelayedJobs: Sendable {
     /// The jobs, by decreasing ends; of equal ends, the job that was added first is the last one.
-    private var jobs: [(job: ReadyJob, end: Int)] = []
+    private(set) var jobs: [(job: ReadyJob, end: Int)] = []
     /// The end of the delay of the last job of the main actor; nil if none waits.
     private(set) var mainEnd: Int?
 
@@ -523,6 +543,7 @@ struct Timers: Sendable {
     private var timers: [Timer] = []
 
     var isEmpty: Bool { timers.count == 0 }
+    var jobs: [ReadyJob] { timers.map(\.job) }
 
     mutating func add(_ job: ReadyJob, after delay: Int64) {
         // Sums do not overflow, not even with the time of a clock of the system.

@@ -12,6 +12,8 @@ public struct ScheduleStrategy: Sendable {
 
     let kind: Kind
 
+    var isExhaustive: Bool { if case .exhaustive = kind { true } else { false } }
+
     /// Alternates between `uniform` and random priorities of jobs. With the latter, some jobs wait long.
     ///
     /// The priorities are the basic form of POS (X. Yuan, J. Yang and R. Gu, "Partial Order Aware Concurrency Sampling",
@@ -36,6 +38,9 @@ public struct ScheduleStrategy: Sendable {
 
     /// Runs every schedule that differs from the usual order by at most `delays` delays, those with fewer delays first.
     /// A delayed job waits until no other job is ready. Use it for small programs.
+    ///
+    /// A schedule is left out if another one has the same order of the steps of each task and each actor. Steps outside
+    /// of actors count as steps of one more actor, because they may use a lock of the others.
     ///
     /// This is delay-bounded scheduling (M. Emmi, S. Qadeer and Z. Rakamarić, "Delay-Bounded Scheduling", POPL 2011).
     /// A program of k steps has at most k^d schedules with d delays.

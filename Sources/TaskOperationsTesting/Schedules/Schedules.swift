@@ -38,6 +38,10 @@ public struct Schedules: Sendable {
     /// The real time to wait for other threads when no job is left and the body has not finished.
     public var patience = Duration.seconds(1)
 
+    /// Whether the summary has the number of different orders. Without optimization, this takes half as much time again.
+    /// The strategy `exhaustive` always counts them.
+    public var countsOrders = false
+
     /// Whether each schedule first runs in a copy of the process, so that a crash is reduced and reported like another
     /// failure. A copy takes about a millisecond.
     ///
@@ -131,6 +135,10 @@ public struct Schedules: Sendable {
 public struct ScheduleSummary: Sendable, Hashable {
     /// The number of schedules that were run.
     public let count: Int
+
+    /// The number of different orders of the steps of each task, each actor, and the code outside of actors; nil if they
+    /// were not counted.
+    public let orderCount: Int?
 
     /// Whether the strategy has no other schedule.
     public let isComplete: Bool
