@@ -1,3 +1,4 @@
+internal import CTaskOperations
 import Synchronization
 
 /// The state of a queue at one moment, with the details of its operations. TaskOperationsDiagnosis turns captures into
@@ -274,6 +275,8 @@ package enum AllQueues {
     /// of the scheduler.
     private struct WeakQueue: Sendable {
         weak let queue: TaskOperationQueue?
+        /// The run of an exploration that has created the queue.
+        let run = taskOperationsRunNumber()
     }
 
     private struct State: Sendable {
@@ -303,11 +306,17 @@ package enum AllQueues {
     }
 
     /// The schedulers of all queues, in the order of creation, and the scheduler of operations that are started without
-    /// a queue.
+    /// a queue. In a run of an exploration, the queues of other runs are left out, because a look at a queue can start
+    /// operations.
     package static var all: [Scheduler] {
+        let run = taskOperationsRunNumber()
+        return schedulers { run == 0 || $0.run == run } + [.withoutQueue]
+    }
+
+    private static func schedulers(where isIncluded: (WeakQueue) -> Bool) -> [Scheduler] {
         let queues = state.withLock { Array($0.queues) }
-        let ordered = queues.sorted { $0.key < $1.key }
-        return ordered.compactMap { $0.value.queue?.scheduler } + [.withoutQueue]
+        let ordered = queues.filter { isIncluded($0.value) }.sorted { $0.key < $1.key }
+        return ordered.compactMap { $0.value.queue?.scheduler }
     }
 
     /// Adds an observer to each queue, including queues that are created later.
@@ -317,13 +326,15 @@ package enum AllQueues {
             state.observers.append(observer)
             return true
         }
-        if isNew { for scheduler in all { add(observer, to: scheduler) } }
+        if isNew { for scheduler in everywhere { add(observer, to: scheduler) } }
     }
 
     package static func removeObserver(_ observer: any TaskOperationObserver) {
         state.withLock { state in state.observers.removeAll { $0 === observer } }
-        for scheduler in all { scheduler.removeObserver(observer) }
+        for scheduler in everywhere { scheduler.removeObserver(observer) }
     }
+
+    private static var everywhere: [Scheduler] { schedulers { _ in true } + [.withoutQueue] }
 
     private static func add(_ observer: any TaskOperationObserver, to scheduler: Scheduler) {
         scheduler.addObserver(observer)

@@ -19,7 +19,7 @@
     ///
     /// The code under test needs no change. A failure shows the steps of a short failing schedule. To run only this
     /// schedule, set the environment variable `TASK_OPERATIONS_SCHEDULE` to the text that the failure names. Such tests run
-    /// one at a time; tests without the trait can run in parallel, and are not affected.
+    /// one at a time, unless they are `parallel`; tests without the trait are not affected.
     public struct SchedulesTrait: TestTrait, SuiteTrait, TestScoping {
         /// The number of schedules, their strategy and the limits.
         public let schedules: Schedules
@@ -32,8 +32,9 @@
         /// A suite that has the trait passes it on to its tests. A test's own trait replaces that of its suite.
         public var isRecursive: Bool { true }
 
-        /// Tests that share global state must not explore at once.
-        private static let turns = AsyncSemaphore(capacity: 1)
+        /// Tests that share global state must not explore at once. A test that may run beside others takes one permit, and
+        /// the other ones take all.
+        private static let turns = AsyncSemaphore(capacity: 2)
 
         /// Runs a test under schedules. Testing calls this.
         public func provideScope(
@@ -45,7 +46,7 @@
             // The thread sanitizer finds races of threads. A schedule has one thread, and virtual time needs functions of
             // the system that the sanitizer replaces.
             #if !TASK_OPERATIONS_PTHREAD_LOCK
-                try await Self.turns.withPermit {
+                try await Self.turns.withPermit(weight: schedules.runsInParallel ? 1 : 2) {
                     let issues = ScheduleIssues()
                     let collecting = IssueHandlingTrait.compactMapIssues { issues.take($0) }
                     try await collecting.provideScope(for: test, testCase: testCase) {
@@ -98,12 +99,14 @@
         ///   - also: Schedules of earlier failures, which run first. A failure names its schedule, for example `1-,4-17`.
         ///   - faults: The events that happen at any step of half of the schedules.
         ///   - leaks: The result of a schedule that passes, and leaves tasks that never end.
+        ///   - parallel: Whether another such test may explore at the same time. Neither may use static variables that
+        ///     change, also not those of the main actor.
         public static func schedules(
             _ count: Int = 1_000, _ strategy: ScheduleStrategy = .mixed, also: [String] = [],
-            faults: ScheduleFaults = [], leaks: ScheduleLeaks = .note
+            faults: ScheduleFaults = [], leaks: ScheduleLeaks = .note, parallel: Bool = false
         ) -> Self {
             var schedules = Schedules(count, strategy)
-            schedules.also = also
+            (schedules.also, schedules.runsInParallel) = (also, parallel)
             (schedules.faults, schedules.leaks) = (faults, leaks)
             return Self(schedules)
         }

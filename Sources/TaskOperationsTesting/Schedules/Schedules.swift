@@ -62,6 +62,9 @@ public struct Schedules: Sendable {
     /// The real time after which no further schedule begins; nil for no limit.
     public var duration: Duration?
 
+    /// Whether the trait may explore another test at the same time.
+    var runsInParallel = false
+
     /// The only schedule to run; nil for all.
     var only: Schedule?
 

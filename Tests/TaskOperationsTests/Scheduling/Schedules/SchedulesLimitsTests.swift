@@ -161,6 +161,23 @@ struct SchedulesLimitsTests {
         #expect(failure(of: schedules) {} == nil)
     }
 
+    @Test("The dump of a stuck body does not touch the queues of another exploration")
+    func dumpBesideExploration() throws {
+        let isDone = Lock(false)
+        Thread {
+            var stuck = Schedules(2)
+            stuck.patience = .zero
+            while !isDone.withLock({ $0 }) { _ = failure(of: stuck) { await Gate().pass() } }
+        }.start()
+        defer { isDone.withLock { $0 = true } }
+        let summary = try Schedules(isDeep ? 30_000 : 3_000).run {
+            let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+            for _ in 0..<4 { queue.addOperation { await Task.yield() } }
+            await queue.waitUntilAllOperationsAreFinished()
+        }
+        #expect(summary.notes.isEmpty)
+    }
+
     @Test("A loop that never ends fails as endless, even if it ignores its cancellation")
     func endlessRetry() throws {
         var schedules = Schedules(10)

@@ -62,6 +62,22 @@ struct SchedulesTraitTests {
         #expect(issues[0].contains("Fault"))
     }
 
+    @Test("Two tests that may run in parallel explore at the same time")
+    func parallel() async throws {
+        let (test, testCase) = (try #require(Test.current), Test.Case.current)
+        let arrivals = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        // Each body blocks its thread until the other one runs.
+        async let one: Void = SchedulesTrait.schedules(1, parallel: true).provideScope(for: test, testCase: testCase) {
+            arrivals.0.signal()
+            #expect(wait(for: arrivals.1))
+        }
+        async let other: Void = SchedulesTrait.schedules(1, parallel: true).provideScope(for: test, testCase: testCase) {
+            arrivals.1.signal()
+            #expect(wait(for: arrivals.0))
+        }
+        _ = try await (one, other)
+    }
+
     @Test("A body that ignores its cancellation fails, and the process continues")
     func stuck() async throws {
         var schedules = Schedules(10)
@@ -82,6 +98,9 @@ struct SchedulesTraitTests {
 }
 
 private func block() { DispatchSemaphore(value: 0).wait() }
+
+/// Blocks the thread. Returns false if the signal does not come.
+private func wait(for semaphore: DispatchSemaphore) -> Bool { semaphore.wait(timeout: .now() + 50) == .success }
 
 #if os(Linux)
     /// Tests that fail, for the test below.
