@@ -4,7 +4,7 @@
 
 #if defined(_WIN32) || defined(__wasi__)
 // No thread of these platforms explores.
-void schedulesPrepare(SchedulesThread *thread, const char *test) {}
+void schedulesPrepare(SchedulesThread *thread, const char *test, const char *only) {}
 void schedulesEnd(SchedulesThread *thread) {}
 void schedulesEnter(SchedulesThread *thread) {}
 SchedulesThread *schedulesCurrent(void) { return 0; }
@@ -35,6 +35,9 @@ void schedulesEndCopy(void) {}
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#if defined(__linux__)
+#include <sys/prctl.h>
+#endif
 
 static _Thread_local SchedulesThread *current;
 
@@ -218,6 +221,8 @@ int schedulesFork(SchedulesThread *thread, int64_t limit, char *output, size_t s
     }
     pid_t copy = fork();
     if (!copy) {
+        // The thread that waits for the copy may be killed.
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         copied = thread;
         copyOutput = ends[1];
         dup2(fileno(file), 1);
@@ -342,9 +347,9 @@ static void appendNumber(char *line, size_t size, int64_t number) {
 }
 
 #if defined(__GLIBC__)
-#define FORK_HINT ", reduce it with TASK_OPERATIONS_FORK=1\n"
+#define FORK_HINT ", reduce it with TASK_OPERATIONS_FORK=1"
 #else
-#define FORK_HINT "\n"
+#define FORK_HINT ""
 #endif
 
 static void noteCrash(int number, siginfo_t *information, void *context) {
@@ -359,15 +364,17 @@ static void noteCrash(int number, siginfo_t *information, void *context) {
         append(line, sizeof line, " ends the process in schedule ");
         appendNumber(line, sizeof line, thread->number);
         if (*thread->test) append(line, sizeof line, " of the test "), append(line, sizeof line, thread->test);
-        append(line, sizeof line, " · repeat it with TASK_OPERATIONS_SCHEDULE='#");
-        appendNumber(line, sizeof line, thread->number);
+        append(line, sizeof line, " · repeat it with TASK_OPERATIONS_SCHEDULE='");
+        if (thread->only) append(line, sizeof line, thread->only);
+        else append(line, sizeof line, "#"), appendNumber(line, sizeof line, thread->number);
         append(line, sizeof line, "'");
         if (*thread->test) {
             append(line, sizeof line, " TASK_OPERATIONS_TEST='");
             append(line, sizeof line, thread->test);
             append(line, sizeof line, "'");
         }
-        append(line, sizeof line, FORK_HINT);
+        if (!thread->forks) append(line, sizeof line, FORK_HINT);
+        append(line, sizeof line, "\n");
         if (write(2, line, strlen(line)) < 0) { /* Nobody reads it. */ }
     }
     // The cause appears again after the return, and has its former effect. A signal that was sent must be sent again.
@@ -393,14 +400,16 @@ static void nameCrashes(SchedulesThread *thread) {
 }
 
 void schedulesEnd(SchedulesThread *thread) {
+    free(thread->only);
     if (!thread->signalStack) return;
     stack_t none = {.ss_flags = SS_DISABLE};
     sigaltstack(&none, 0);
     free(thread->signalStack);
 }
 
-void schedulesPrepare(SchedulesThread *thread, const char *test) {
+void schedulesPrepare(SchedulesThread *thread, const char *test, const char *only) {
     if (test) strncpy(thread->test, test, sizeof thread->test - 1);
+    thread->only = only ? strdup(only) : 0;
     nameCrashes(thread);
     // The hook of a watch must be the earlier one, or each would precede the other.
     taskDumpBeginProgress();

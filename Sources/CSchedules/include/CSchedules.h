@@ -69,6 +69,10 @@ typedef struct SchedulesThread {
     int64_t fatalJob;
     /// The number of the schedule, from 1.
     int64_t number;
+    /// The only schedule; null if there are several.
+    char *_Nullable only;
+    /// Whether schedules run in copies of the process.
+    int forks;
     /// The name of the test; empty if it is not known. A longer name is cut.
     char test[200];
     /// The memory for signals of the thread; null if the thread had such memory.
@@ -78,7 +82,7 @@ typedef struct SchedulesThread {
 /// Prepares an exploration on the calling thread: installs the hooks of the runtime, and sets the origins of the clocks.
 ///
 /// If a signal ends the process during a schedule, a line on standard error names the test and the schedule.
-void schedulesPrepare(SchedulesThread *_Nonnull thread, const char *_Nullable test);
+void schedulesPrepare(SchedulesThread *_Nonnull thread, const char *_Nullable test, const char *_Nullable only);
 
 /// The end of a copy of the process.
 typedef struct {

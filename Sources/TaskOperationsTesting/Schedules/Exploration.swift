@@ -66,7 +66,8 @@ package final class Exploration: Sendable {
         }
         thread.initialize(to: SchedulesThread())
         thread.pointee.collector = UnsafeRawPointer(bitPattern: collector)
-        schedulesPrepare(thread, test)
+        schedulesPrepare(thread, test, settings.only?.description)
+        thread.pointee.forks = settings.forks ? 1 : 0
         var explorer = Explorer(self, body, on: thread)
         return explorer.explore()
     }

@@ -40,6 +40,10 @@ struct Explorer {
     /// Whether another thread has resumed a task in any run.
     private var hasArrivals = false
     private var wasStuck = false
+    /// Whether this is a copy of the process, which needs no lock of the exploration, and waits for no thread.
+    private var isCopy = false
+    /// Whether schedules are not copied any more, because a copy does not end.
+    private var copiesHang = false
     /// Whether the first schedule leaves tasks that never end.
     private var leavesTasks = false
     /// Whether each run looks for such tasks, which reads the memory of each.
@@ -109,10 +113,11 @@ struct Explorer {
         let arrivals = hasArrivals && !notes.contains(Self.arrivalNote) ? [Self.arrivalNote] : []
         let answers = movesBeforeAnswer ? [Self.answerNote] : []
         let errors = acceptedError.map { ["In a schedule with a cancellation, this error counts as one: \($0)"] } ?? []
+        let copies = copiesHang ? [Self.copiesNote] : []
         let unlisted = settings.leaks == .fail && !TaskDump.begin() ? [Self.unlistedNote] : []
         let repeated = repetition.map { [$0] } ?? []
         return ScheduleSummary(
-            count: count, orderCount: comparesOrder ? orders.count : nil, isComplete: isComplete, notes: notes + unlisted + arrivals + answers + errors + repeated,
+            count: count, orderCount: comparesOrder ? orders.count : nil, isComplete: isComplete, notes: notes + copies + unlisted + arrivals + answers + errors + repeated,
             repetition: repetition)
     }
 
@@ -153,6 +158,10 @@ struct Explorer {
         "Tasks that never end are not found: the layout of this runtime or system is not known."
     }
 
+    private static var copiesNote: String {
+        "Later schedules ran without a copy of the process, because a copy did not end. Perhaps it waits for another thread."
+    }
+
     private static var answerNote: String {
         "The time moved while threads or blocks of Dispatch that the code had begun could still resume tasks."
     }
@@ -162,22 +171,26 @@ struct Explorer {
 
 extension Explorer {
     private mutating func attempt(_ chooser: Chooser, _ seed: UInt64, isTraced: Bool = false) -> Attempt {
-        let crash = settings.forks ? crash(of: chooser, seed) : nil
+        let crash = settings.forks && !copiesHang ? crash(of: chooser, seed) : nil
         thread.pointee.fatalJob = crash?.job ?? 0
-        return attempt(chooser, seed, isTraced: isTraced, crash: crash?.text)
+        return attempt(chooser, seed, isTraced: isTraced, crash)
     }
 
     /// Runs a schedule in a copy of the process. Returns nil if no signal ends the copy.
-    private func crash(of chooser: Chooser, _ seed: UInt64) -> (text: String, job: Int64)? {
+    private mutating func crash(of chooser: Chooser, _ seed: UInt64) -> Crash? {
         // A lock that another thread had when the process was copied is never released in the copy, which then waits
         // forever, or ends with this text of `Mutex`.
-        for _ in 0..<5 {
+        var endlessCopies = 0
+        for number in 0..<8 {
             let (crash, output) = copy(chooser, seed)
-            if crash.jobs < 0 || output.contains("Unknown error occurred while attempting to acquire a Mutex") { continue }
-            guard let signal = crash.signal else { return nil }
-            let lines = output.split(whereSeparator: \.isNewline)
-            let text = lines.first { $0.contains("Fatal error: ") } ?? lines.last ?? ""
-            return (String(cString: signal) + (text.isEmpty ? "" : ": \(text)"), crash.jobs)
+            if output.contains("Unknown error occurred while attempting to acquire a Mutex") {
+                schedulesSleep(100_000 << Int64(number))
+                continue
+            }
+            if crash.jobs >= 0 { return crash.signal.map { Crash(String(cString: $0), output, job: crash.jobs) } }
+            endlessCopies += 1
+            copiesHang = endlessCopies == 2
+            if copiesHang { break }
         }
         return nil
     }
@@ -189,16 +202,16 @@ extension Explorer {
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4_096) { output in
             if schedulesFork(thread, limit, output.baseAddress!, output.count, &crash) == 1 {
                 var explorer = self
-                (explorer.wasStuck, explorer.hasArrivals, thread.pointee.fatalJob) = (true, false, 0)
-                _ = explorer.attempt(chooser, seed, isTraced: false, crash: nil)
+                (explorer.isCopy, thread.pointee.fatalJob) = (true, 0)
+                _ = explorer.attempt(chooser, seed, isTraced: false, nil)
                 schedulesEndCopy()
             }
             return (crash, String(cString: output.baseAddress!))
         }
     }
 
-    /// - Parameter crash: The text about the job that would end the process; nil if none does.
-    private mutating func attempt(_ chooser: Chooser, _ seed: UInt64, isTraced: Bool, crash: String?) -> Attempt {
+    /// - Parameter crash: The crash that the schedule causes; nil if it causes none.
+    private mutating func attempt(_ chooser: Chooser, _ seed: UInt64, isTraced: Bool, _ crash: Crash?) -> Attempt {
         let run = ScheduleRun(chooser, on: thread, isTraced: isTraced, comparesOrder: comparesOrder)
         let result = BodyResult()
         // The objects that a run leaves behind are released outside the run, because a `deinit` may create a task.
@@ -215,9 +228,9 @@ extension Explorer {
     }
 
     private mutating func perform(
-        _ run: ScheduleRun, _ result: BodyResult, _ seed: UInt64, _ crash: String?
+        _ run: ScheduleRun, _ result: BodyResult, _ seed: UInt64, _ crash: Crash?
     ) -> Attempt {
-        if !exploration.begin(run) { run.abandon() }
+        if !isCopy, !exploration.begin(run) { run.abandon() }
         let task = Task(executorPreference: run) { [body] in
             do {
                 try await body()
@@ -228,7 +241,7 @@ extension Explorer {
         }
         let isFinished = { result.value.withLock { $0 != nil } }
         // A program without other threads waits for nothing.
-        let patience = wasStuck && !hasArrivals ? .zero : settings.patience
+        let patience = isCopy || wasStuck && !hasArrivals ? .zero : settings.patience
         // Work that never answers, such as that of a logger, would delay each schedule.
         let answerPatience = movesBeforeAnswer ? .milliseconds(2) : settings.patience
         let ending = run.run(
@@ -245,13 +258,14 @@ extension Explorer {
             cause = ending == .stuck ? .stuck : .endless
             identity = "\(ending)"
             if ending == .stuck { dump = self.dump(of: run, explaining: .operations) }
-            // A cancelled loop that ignores errors would not suspend any more. It would then keep this thread forever.
-            if ending == .stuck { end(task, of: run, isFinished) }
+            // A cancelled loop that ignores errors would not suspend any more. It would then keep this thread forever. A
+            // handler of the cancellation can end the process, although nobody else cancels the task.
+            if ending == .stuck, !settings.forks { end(task, of: run, isFinished) }
             if !isFinished() { exploration.noteLeftTask() }
             // Only another task was cancelled. The test may wait for its work, and needs to end only when it is cancelled
             // itself.
             if record.cancelsTest == false, isFinished() || ending == .endless { (cause, dump) = (nil, nil) }
-            if ending == .fatal, let crash { (cause, identity) = (.crashed(crash), crash) }
+            if ending == .fatal, let crash { (cause, identity) = (.crashed(crash.text), crash.identity) }
         } else if case .failure(let error) = result.value.withLock({ $0 }) {
             if record.cancelsTest == nil || !Self.isCancellation(error) {
                 cause = .error(error)
@@ -292,6 +306,26 @@ extension Explorer {
         _ = run.run(
             stepLimit: run.progress.steps + 10_000, patience: .zero, answerPatience: .zero, isFinished: isFinished)
         exploration.isEndingStuckBody = false
+    }
+}
+
+/// The end of a copy of the process by a signal.
+private struct Crash {
+    let text: String
+    /// The place that the message names. The rest of a message can differ each time, and memory that was overwritten ends
+    /// the process by different signals.
+    let identity: String
+    /// The number of the last job.
+    let job: Int64
+
+    init(_ signal: String, _ output: String, job: Int64) {
+        let lines = output.split(whereSeparator: \.isNewline)
+        // A function of the C library prints its reason last.
+        let reason = lines.first { $0.contains("Fatal error: ") } ?? (signal == "SIGABRT" ? lines.last : nil)
+        text = signal + (reason.map { ": \($0)" } ?? "")
+        let place = reason?.firstRange(of: "Fatal error: ").map { reason![..<$0.lowerBound] }
+        identity = "crashed \(place ?? "")"
+        self.job = job
     }
 }
 
@@ -388,6 +422,7 @@ extension Explorer {
     private func failure(_ found: Attempt, number: Int, schedule: String? = nil) -> ScheduleFailure {
         var notes = notes
         if found.record.arrivals > 0, !notes.contains(Self.arrivalNote) { notes.append(Self.arrivalNote) }
+        if copiesHang { notes.append(Self.copiesNote) }
         if found.record.movesBeforeAnswer { notes.append(Self.answerNote) }
         if schedulesTakesClocks() == 0, thread.pointee.clockReads > 0 { notes.append("Clocks show the real time.") }
         return ScheduleFailure(

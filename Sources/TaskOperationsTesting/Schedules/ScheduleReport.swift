@@ -110,7 +110,9 @@ struct ScheduleReport {
 
     private func isQuiet(_ index: Int) -> Bool {
         let step = trace.steps[index]
-        return index > 0 && step.changes.isEmpty && parts[index - 1][0].task == parts[index][0].task
+        // The last step can be the one that ends the process.
+        return index > 0 && index < trace.steps.count - 1 && step.changes.isEmpty
+            && parts[index - 1][0].task == parts[index][0].task
             && step.events.allSatisfy { summary(of: $0, in: step) == nil }
     }
 }

@@ -43,10 +43,11 @@ public struct Schedules: Sendable {
     public var countsOrders = false
 
     /// Whether each schedule first runs in a copy of the process, so that a crash is reduced and reported like another
-    /// failure. A copy takes about a millisecond.
+    /// failure. A copy takes one to two milliseconds. Effects outside of the process, for example on files, occur in both.
     ///
     /// The copy has one thread. A schedule runs only in the process itself where it uses Dispatch or begins a thread, and
-    /// on other systems than Linux with glibc.
+    /// on other systems than Linux with glibc. If a copy does not end within a second, perhaps because it waits for a
+    /// thread that began earlier, the other schedules are not copied.
     public var forks = false
 
     /// Schedules of earlier failures, which run before those of the strategy. A failure names its schedule, for example

@@ -69,11 +69,7 @@
             }
             schedules.forks = true
             let found = try #require(failure(of: schedules, body))
-            guard case .crashed(let text) = found.cause else {
-                Issue.record("\(found)")
-                return
-            }
-            #expect(text.contains(crash.rawValue))
+            #expect(found.description.contains(crash.rawValue), "\(found)")
             #expect(found.place.number == expected.place.number)
             #expect(found.schedule == expected.schedule)
             #expect(found.steps.contains { $0.hasPrefix("→") })
@@ -93,6 +89,78 @@
             var schedules = Schedules(50)
             schedules.forks = true
             #expect(try schedules.run { lock.withLock { $0 += 1 } }.count == 50)
+        }
+
+        /// The failure of an exploration whose schedules run in copies of the process.
+        private func copiedFailure(_ body: @escaping @Sendable () async throws -> Void) -> ScheduleFailure? {
+            var schedules = Schedules(1_000)
+            schedules.forks = true
+            return failure(of: schedules, body)
+        }
+
+        @Test("A crash whose message differs each time is reduced", arguments: [false, true])
+        func varyingMessages(isFatalError: Bool) throws {
+            let expected = try #require(failure(of: Schedules(1_000), loseUpdate))
+            let found = copiedFailure {
+                do { try await loseUpdate() } catch {
+                    let message = "request \(UInt64.random(in: 0 ... .max)) is lost"
+                    if isFatalError { fatalError(message) }
+                    FileHandle.standardError.write(Data("\(message)\n".utf8))
+                    abort()
+                }
+            }
+            #expect(found?.schedule == expected.schedule)
+            #expect(found?.description.contains("is lost") == true)
+        }
+
+        @Test("The report of a crash ends with the step that ends the process")
+        func lastStep() throws {
+            let found = copiedFailure {
+                await Task {
+                    for _ in 0..<3 { await Task.yield() }
+                    fatalError("no")
+                }.value
+            }
+            #expect(found?.schedule == "usual")
+            // The test waits in step 0. A yield takes two steps of the task.
+            #expect(found?.steps.last?.hasPrefix("     7  task 2") == true, "\(found?.steps ?? [])")
+        }
+
+        @Test("A copy that does not end is the last one")
+        func endlessCopy() throws {
+            let (request, reply) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            Thread {
+                while true {
+                    request.wait()
+                    reply.signal()
+                }
+            }.start()
+            var schedules = Schedules(50)
+            schedules.forks = true
+            let summary = try schedules.run { block(request, reply) }
+            #expect(summary.count == 50)
+            #expect(summary.notes.contains { $0.contains("a copy did not end") })
+        }
+
+        @Test("A body that waits forever, and ends the process when it is cancelled, is reported as waiting")
+        func crashAfterCancellation() throws {
+            let found = copiedFailure {
+                await withTaskCancellationHandler {
+                    await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+                } onCancel: {
+                    fatalError("nobody cancels this test")
+                }
+            }
+            guard case .stuck? = found?.cause else { throw Fault() }
+        }
+
+        @Test("A crash in a repeated schedule names this schedule again")
+        func repeatedCrash() async throws {
+            let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                try Schedules(only: "1-").run { fatalError("no") }
+            }
+            let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+            #expect(text.contains("TASK_OPERATIONS_SCHEDULE='1-'"), "\(text)")
         }
 
         @Test("A schedule that needs another thread runs in the process itself, and the others pass twice")
@@ -259,7 +327,7 @@
         case precondition = "Fatal error: no"
         case abortion = "SIGABRT"
         case badMemory = "SIGSEGV"
-        case overflow = "SIGSEGV: deep"
+        case overflow = "ends the process: SIGSEGV"
         case resumption = "tried to resume its continuation more than once"
 
         func happen() {
@@ -267,9 +335,7 @@
             case .precondition: fatalError("no")
             case .abortion: abort()
             case .badMemory: FileHandle.standardError.write(Data([UnsafePointer<UInt8>(bitPattern: 64)!.pointee]))
-            case .overflow:
-                FileHandle.standardError.write(Data("deep\n".utf8))
-                FileHandle.standardError.write(Data("\(depth(1))".utf8))
+            case .overflow: FileHandle.standardError.write(Data("\(depth(1))".utf8))
             case .resumption:
                 Task {
                     await withCheckedContinuation { continuation in
@@ -279,6 +345,11 @@
                 }
             }
         }
+    }
+
+    private func block(_ request: DispatchSemaphore, _ reply: DispatchSemaphore) {
+        request.signal()
+        reply.wait()
     }
 
     /// Never returns.

@@ -173,7 +173,7 @@ struct SchedulesLimitsTests {
         let summary = try Schedules(isDeep ? 30_000 : 3_000).run {
             let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
             for _ in 0..<4 { queue.addOperation { await Task.yield() } }
-            await queue.waitUntilAllOperationsAreFinished()
+            try await queue.waitUntilAllOperationsAreFinished()
         }
         #expect(summary.notes.isEmpty)
     }
