@@ -19,7 +19,11 @@ void schedulesAllowEscape(void) {}
 void schedulesCancel(const void *object) {}
 void schedulesEnqueue(const void *job, SchedulesExecutor executor) {}
 void schedulesSleep(int64_t nanoseconds) {}
-int schedulesFork(SchedulesThread *thread, int64_t limit, char *output, size_t size, SchedulesCrash *crash) { return 0; }
+int schedulesFork(SchedulesThread *thread, int64_t limit, char *output, size_t size, SchedulesCrash *crash) {
+    *output = 0;
+    *crash = (SchedulesCrash){0, 0};
+    return 0;
+}
 void schedulesEndCopy(void) {}
 #else
 #include <dlfcn.h>
@@ -28,14 +32,14 @@ void schedulesEndCopy(void) {}
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#if defined(__linux__)
+#if defined(__GLIBC__)
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #endif
 
@@ -211,12 +215,11 @@ static void needThread(void) {
 
 #if defined(__GLIBC__)
 int schedulesFork(SchedulesThread *thread, int64_t limit, char *output, size_t size, SchedulesCrash *crash) {
-    *crash = (SchedulesCrash){0, -1};
     *output = 0;
-    FILE *file = tmpfile();
-    int ends[2];
-    if (!file || pipe2(ends, O_CLOEXEC)) {
-        if (file) fclose(file);
+    *crash = (SchedulesCrash){0, 0};
+    int ends[2], text = memfd_create("output", MFD_CLOEXEC);
+    if (text < 0 || pipe2(ends, O_CLOEXEC)) {
+        close(text);
         return 0;
     }
     pid_t copy = fork();
@@ -225,27 +228,33 @@ int schedulesFork(SchedulesThread *thread, int64_t limit, char *output, size_t s
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         copied = thread;
         copyOutput = ends[1];
-        dup2(fileno(file), 1);
-        dup2(fileno(file), 2);
+        dup2(text, 1);
+        dup2(text, 2);
         return 1;
     }
     close(ends[1]);
-    struct pollfd end = {ends[0], POLLIN, 0};
-    if (copy < 0 || poll(&end, 1, (int)(limit / 1000000)) != 1 || read(ends[0], crash, sizeof *crash) != sizeof *crash)
-        *crash = (SchedulesCrash){0, -1};
     if (copy > 0) {
+        struct pollfd end = {ends[0], POLLIN, 0};
+        int isOver;
+        while ((isOver = poll(&end, 1, (int)(limit / 1000000))) < 0 && errno == EINTR) continue;
+        if (isOver != 1) crash->jobs = -1;
+        else if (read(ends[0], crash, sizeof *crash) != sizeof *crash) *crash = (SchedulesCrash){0, 0};
         kill(copy, SIGKILL);
         while (waitpid(copy, 0, 0) < 0 && errno == EINTR) continue;
     }
-    off_t length = lseek(fileno(file), 0, SEEK_END), start = length < (off_t)size ? 0 : length - (off_t)size + 1;
-    ssize_t count = pread(fileno(file), output, size - 1, start);
+    off_t length = lseek(text, 0, SEEK_END), start = length < (off_t)size ? 0 : length - (off_t)size + 1;
+    ssize_t count = pread(text, output, size - 1, start);
     output[count < 0 ? 0 : count] = 0;
     close(ends[0]);
-    fclose(file);
+    close(text);
     return 0;
 }
 #else
-int schedulesFork(SchedulesThread *thread, int64_t limit, char *output, size_t size, SchedulesCrash *crash) { return 0; }
+int schedulesFork(SchedulesThread *thread, int64_t limit, char *output, size_t size, SchedulesCrash *crash) {
+    *output = 0;
+    *crash = (SchedulesCrash){0, 0};
+    return 0;
+}
 #endif
 
 void schedulesEndCopy(void) { endCopy(0); }
@@ -332,7 +341,8 @@ int schedulesTakesTasks(void) {
 static const struct {
     int number;
     const char *name;
-} crashes[] = {{SIGILL, "SIGILL"}, {SIGTRAP, "SIGTRAP"}, {SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"}, {SIGABRT, "SIGABRT"}};
+} crashes[] = {{SIGILL, "SIGILL"}, {SIGTRAP, "SIGTRAP"}, {SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"}, {SIGABRT, "SIGABRT"},
+    {SIGFPE, "SIGFPE"}, {SIGSYS, "SIGSYS"}};
 enum { crashCount = sizeof crashes / sizeof *crashes, signalStackSize = 1 << 16 };
 static struct sigaction formerActions[crashCount];
 
@@ -358,7 +368,7 @@ static void noteCrash(int number, siginfo_t *information, void *context) {
     if (copied) endCopy(crashes[index].name);
     SchedulesThread *thread = current;
     if (thread) {
-        char line[1024] = "";
+        char line[4096] = "";
         append(line, sizeof line, "\n");
         append(line, sizeof line, crashes[index].name);
         append(line, sizeof line, " ends the process in schedule ");
@@ -373,7 +383,7 @@ static void noteCrash(int number, siginfo_t *information, void *context) {
             append(line, sizeof line, thread->test);
             append(line, sizeof line, "'");
         }
-        if (!thread->forks) append(line, sizeof line, FORK_HINT);
+        append(line, sizeof line, thread->forks ? ", which no copy of the process has shown" : FORK_HINT);
         append(line, sizeof line, "\n");
         if (write(2, line, strlen(line)) < 0) { /* Nobody reads it. */ }
     }

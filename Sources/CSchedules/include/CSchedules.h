@@ -88,11 +88,12 @@ void schedulesPrepare(SchedulesThread *_Nonnull thread, const char *_Nullable te
 typedef struct {
     /// The name of the signal; null if none has ended the copy.
     const char *_Nullable signal;
-    /// The number of jobs that had begun; -1 if the copy could not tell it.
+    /// The number of jobs that had begun; 0 if it is not known, and -1 if the copy has not ended in time.
     int64_t jobs;
 } SchedulesCrash;
 
-/// Copies the process, which then waits for the copy. Returns 1 in the copy, and 0 in the process.
+/// Copies the process, which then waits for the copy. Returns 1 in the copy, and 0 in the process. Other systems than
+/// Linux with glibc copy nothing, and find no crash.
 ///
 /// The copy has only the calling thread. It ends without a signal where it needs another one.
 ///

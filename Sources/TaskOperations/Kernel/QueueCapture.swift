@@ -306,7 +306,7 @@ package enum AllQueues {
     }
 
     /// The schedulers of all queues, in the order of creation, and the scheduler of operations that are started without
-    /// a queue. In a run of an exploration, the queues of other runs are left out, because a look at a queue can start
+    /// a queue. In a run of an exploration, only the queues that it has created, because a look at a queue can start
     /// operations.
     package static var all: [Scheduler] {
         let run = taskOperationsRunNumber()

@@ -42,8 +42,7 @@ struct Explorer {
     private var wasStuck = false
     /// Whether this is a copy of the process, which needs no lock of the exploration, and waits for no thread.
     private var isCopy = false
-    /// Whether schedules are not copied any more, because a copy does not end.
-    private var copiesHang = false
+    private var endlessCopies = 0
     /// Whether the first schedule leaves tasks that never end.
     private var leavesTasks = false
     /// Whether each run looks for such tasks, which reads the memory of each.
@@ -117,8 +116,8 @@ struct Explorer {
         let unlisted = settings.leaks == .fail && !TaskDump.begin() ? [Self.unlistedNote] : []
         let repeated = repetition.map { [$0] } ?? []
         return ScheduleSummary(
-            count: count, orderCount: comparesOrder ? orders.count : nil, isComplete: isComplete, notes: notes + copies + unlisted + arrivals + answers + errors + repeated,
-            repetition: repetition)
+            count: count, orderCount: comparesOrder ? orders.count : nil, isComplete: isComplete,
+            notes: notes + copies + unlisted + arrivals + answers + errors + repeated, repetition: repetition)
     }
 
     /// Repeats a schedule, and adds a note if it differs.
@@ -158,8 +157,11 @@ struct Explorer {
         "Tasks that never end are not found: the layout of this runtime or system is not known."
     }
 
+    /// Whether schedules are not copied any more.
+    private var copiesHang: Bool { endlessCopies > 1 }
+
     private static var copiesNote: String {
-        "Later schedules ran without a copy of the process, because a copy did not end. Perhaps it waits for another thread."
+        "Later schedules ran without a copy of the process, because copies did not end. Perhaps they wait for another thread."
     }
 
     private static var answerNote: String {
@@ -172,7 +174,7 @@ struct Explorer {
 extension Explorer {
     private mutating func attempt(_ chooser: Chooser, _ seed: UInt64, isTraced: Bool = false) -> Attempt {
         let crash = settings.forks && !copiesHang ? crash(of: chooser, seed) : nil
-        thread.pointee.fatalJob = crash?.job ?? 0
+        thread.pointee.fatalJob = crash.map { max($0.job, 1) } ?? 0
         return attempt(chooser, seed, isTraced: isTraced, crash)
     }
 
@@ -180,7 +182,6 @@ extension Explorer {
     private mutating func crash(of chooser: Chooser, _ seed: UInt64) -> Crash? {
         // A lock that another thread had when the process was copied is never released in the copy, which then waits
         // forever, or ends with this text of `Mutex`.
-        var endlessCopies = 0
         for number in 0..<8 {
             let (crash, output) = copy(chooser, seed)
             if output.contains("Unknown error occurred while attempting to acquire a Mutex") {
@@ -189,7 +190,6 @@ extension Explorer {
             }
             if crash.jobs >= 0 { return crash.signal.map { Crash(String(cString: $0), output, job: crash.jobs) } }
             endlessCopies += 1
-            copiesHang = endlessCopies == 2
             if copiesHang { break }
         }
         return nil
@@ -260,7 +260,7 @@ extension Explorer {
             if ending == .stuck { dump = self.dump(of: run, explaining: .operations) }
             // A cancelled loop that ignores errors would not suspend any more. It would then keep this thread forever. A
             // handler of the cancellation can end the process, although nobody else cancels the task.
-            if ending == .stuck, !settings.forks { end(task, of: run, isFinished) }
+            if ending == .stuck, !settings.forks || record.cancelsTest == false { end(task, of: run, isFinished) }
             if !isFinished() { exploration.noteLeftTask() }
             // Only another task was cancelled. The test may wait for its work, and needs to end only when it is cancelled
             // itself.
@@ -288,7 +288,7 @@ extension Explorer {
 extension Explorer {
     /// The living tasks of a run; nil if it is not traced.
     ///
-    /// - Parameter explainer: Looks at all queues of the process, which can start operations of other explorations.
+    /// - Parameter explainer: Looks at the queues that the run has created.
     private func dump(of run: ScheduleRun, explaining explainer: TaskDump.Explainer? = nil) -> TaskDump? {
         run.trace == nil ? nil : TaskDump.capture(of: { run.hasCreated($0) }, explaining: explainer)
     }
@@ -321,7 +321,7 @@ private struct Crash {
     init(_ signal: String, _ output: String, job: Int64) {
         let lines = output.split(whereSeparator: \.isNewline)
         // A function of the C library prints its reason last.
-        let reason = lines.first { $0.contains("Fatal error: ") } ?? (signal == "SIGABRT" ? lines.last : nil)
+        let reason = lines.last { $0.contains("Fatal error: ") } ?? (signal == "SIGABRT" ? lines.last : nil)
         text = signal + (reason.map { ": \($0)" } ?? "")
         let place = reason?.firstRange(of: "Fatal error: ").map { reason![..<$0.lowerBound] }
         identity = "crashed \(place ?? "")"

@@ -52,13 +52,14 @@ extension Schedules {
                 throw tasks.isEmpty ? try settings.reduced(failure, of: program, object) : failure
             }
         }
-        return ScheduleSummary(count: number * settings.count, orderCount: nil, isComplete: false, notes: [], repetition: nil)
+        return ScheduleSummary(
+            count: number * settings.count, orderCount: nil, isComplete: false, notes: [], repetition: nil)
     }
 
     /// Runs a program under schedules. Returns its failure; nil if it has none.
     private func failure<Object>(of program: CallProgram, _ object: CalledObject<Object>) throws -> ScheduleFailure? {
         var usual = Schedules(1)
-        usual.obeysEnvironment = false
+        (usual.obeysEnvironment, usual.forks) = (false, forks)
         let orders = Shared<[CallHistory]>([])
         try usual.run {
             let found = try await object.orders(of: program)

@@ -98,6 +98,9 @@ struct ReadyJobs: ~Copyable, @unchecked Sendable {
         include(start, job.rank)
     }
 
+    /// The jobs of the main actor, of which only the first one can be chosen.
+    var mainJobs: [ReadyJob] { mainPlaces.map { places[$0] } }
+
     /// Calls a function with each job that can be chosen and precedes a place, or with all. Takes linear time.
     func forEach(before end: Int? = nil, _ body: (ReadyJob) -> Void) {
         for place in start..<(end ?? self.end) where blocks[place / 64] >> (place % 64) & 1 == 1 { body(places[place]) }

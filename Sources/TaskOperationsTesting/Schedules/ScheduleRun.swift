@@ -214,7 +214,10 @@ extension ScheduleRun {
         while true {
             while let next = state.withLock({ $0.next(stepLimit, now: &thread.pointee.elapsed) }) {
                 thread.pointee.jobs += 1
-                if thread.pointee.jobs == thread.pointee.fatalJob { return .fatal }
+                if thread.pointee.jobs == thread.pointee.fatalJob {
+                    state.withLock { $0.running = nil }
+                    return .fatal
+                }
                 if mayCancel { state.withLock { $0.cancelled.take() }?.cancel() }
                 perform(next)
             }
@@ -305,8 +308,11 @@ extension ScheduleRun.State {
             return nil
         }
         idleSteps += 1
-        if chooser.causesChanges || delayed.count > 0 || idleSteps >= 1_000 { makeChanges(at: step) }
-        if comparesOrder { record.states.append(number) }
+        if chooser.causesChanges || delayed.count > 0 || idleSteps >= 1_000 {
+            makeChanges(at: step)
+        } else {
+            noteState()
+        }
         let place = ready.count > 1 ? chooser.choose(at: step, among: &ready) : ready.first
         let position = ready.position(of: place)
         if position != 0 { record.positions.append((step, position)) }
@@ -340,14 +346,14 @@ extension ScheduleRun.State {
         if arrivals[actor]!.isEmpty { arrivals[actor] = nil }
     }
 
-    /// The number of what has happened, and of the jobs that can run next.
-    private var number: UInt64 {
+    /// Notes what has happened, and the jobs that can run next, as a number. A further delay begins here.
+    private mutating func noteState() {
+        guard comparesOrder else { return }
         var jobs: [ReadyJob] = []
         ready.forEach { jobs.append($0) }
         let waiting = arrivals.values.reduce(0) { $0 &+ order.number(of: $1.jobs) }
-        return [jobs, delayed.jobs.map(\.job), timers.jobs].reduce(order.number &+ waiting) {
-            $0 &* 31 &+ order.number(of: $1)
-        }
+        let lists = [jobs, ready.mainJobs, delayed.jobs.map(\.job), timers.jobs]
+        record.states.append(lists.reduce(order.number &+ waiting) { $0 &* 31 &+ order.number(of: $1) })
     }
 
     /// The number of ready jobs, with the delayed ones.
@@ -367,6 +373,7 @@ extension ScheduleRun.State {
             case .cancellation(let number): cancel(number, at: step)
             }
         }
+        noteState()
         if !timers.isEmpty, chooser.movesTime(at: step) { moveTime(at: step) }
         if step == chooser.cancellationStep, let number = chooser.chooseTask(among: candidates.keys.sorted()) {
             cancel(number, at: step)

@@ -40,7 +40,9 @@ public struct ScheduleStrategy: Sendable {
     /// A delayed job waits until no other job is ready. Use it for small programs.
     ///
     /// A schedule is left out if another one has the same order of the steps of each task and each actor. Steps outside
-    /// of actors count as steps of one more actor, because they may use a lock of the others.
+    /// of actors count as steps of one more actor, because they may use a lock of the others. A step in an actor that
+    /// also uses a lock, a stream, a continuation or a global variable, or cancels a task, is not seen to depend on other
+    /// actors. Use another strategy for such actors.
     ///
     /// This is delay-bounded scheduling (M. Emmi, S. Qadeer and Z. Rakamarić, "Delay-Bounded Scheduling", POPL 2011).
     /// A program of k steps has at most k^d schedules with d delays.

@@ -45,9 +45,10 @@ public struct Schedules: Sendable {
     /// Whether each schedule first runs in a copy of the process, so that a crash is reduced and reported like another
     /// failure. A copy takes one to two milliseconds. Effects outside of the process, for example on files, occur in both.
     ///
-    /// The copy has one thread. A schedule runs only in the process itself where it uses Dispatch or begins a thread, and
-    /// on other systems than Linux with glibc. If a copy does not end within a second, perhaps because it waits for a
-    /// thread that began earlier, the other schedules are not copied.
+    /// The copy has one thread, and ends where the code uses Dispatch, begins a thread or resumes a task from outside. The
+    /// rest of the schedule runs only in the process itself, as on other systems than Linux with glibc. If two copies do
+    /// not end within a second, perhaps because they wait for a thread that began earlier, the other schedules are not
+    /// copied. A body that waits forever is not cancelled, because its cancellation could end the process.
     public var forks = false
 
     /// Schedules of earlier failures, which run before those of the strategy. A failure names its schedule, for example
@@ -141,7 +142,7 @@ public struct ScheduleSummary: Sendable, Hashable {
     public let count: Int
 
     /// The number of different orders of the steps of each task, each actor, and the code outside of actors; nil if they
-    /// were not counted.
+    /// were not counted. It can be too large: an actor that has the address of an earlier one counts as the same.
     public let orderCount: Int?
 
     /// Whether the strategy has no other schedule.
@@ -168,7 +169,8 @@ public struct ScheduleFailure: Error, Sendable, CustomStringConvertible {
         case stuck
         /// More steps than the limit have run.
         case endless
-        /// A signal ends the process, with this name and message. The last step causes it.
+        /// A signal ends the process, with this name and message. The last step causes it, or the release of what the
+        /// step leaves.
         case crashed(String)
         /// A job has blocked its thread for longer than the limit.
         case blocked(task: String)

@@ -139,7 +139,7 @@
             schedules.forks = true
             let summary = try schedules.run { block(request, reply) }
             #expect(summary.count == 50)
-            #expect(summary.notes.contains { $0.contains("a copy did not end") })
+            #expect(summary.notes.contains { $0.contains("copies did not end") })
         }
 
         @Test("A body that waits forever, and ends the process when it is cancelled, is reported as waiting")
@@ -152,6 +152,29 @@
                 }
             }
             guard case .stuck? = found?.cause else { throw Fault() }
+        }
+
+        @Test("A body that waits for a cancelled task of its own passes, also in copies of the process")
+        func ownCancellation() throws {
+            var schedules = Schedules(200)
+            (schedules.forks, schedules.faults, schedules.patience) = (true, .cancellation, .zero)
+            try schedules.run {
+                let (stream, continuation) = AsyncStream<Void>.makeStream()
+                Task {
+                    try await Task.sleep(for: .seconds(1))
+                    continuation.yield()
+                }
+                for await _ in stream { break }
+            }
+        }
+
+        @Test("Code that ends a copy without a signal runs in the process itself")
+        func silentEnd() async throws {
+            await #expect(processExitsWith: .exitCode(3)) {
+                var schedules = Schedules(10)
+                schedules.forks = true
+                try schedules.run { exit(3) }
+            }
         }
 
         @Test("A crash in a repeated schedule names this schedule again")

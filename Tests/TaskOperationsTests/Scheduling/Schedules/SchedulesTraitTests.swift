@@ -71,7 +71,8 @@ struct SchedulesTraitTests {
             arrivals.0.signal()
             #expect(wait(for: arrivals.1))
         }
-        async let other: Void = SchedulesTrait.schedules(1, parallel: true).provideScope(for: test, testCase: testCase) {
+        async let other: Void = SchedulesTrait.schedules(1, parallel: true).provideScope(for: test, testCase: testCase)
+        {
             arrivals.1.signal()
             #expect(wait(for: arrivals.0))
         }
