@@ -184,7 +184,7 @@ extension Explorer {
         // forever, or ends with this text of `Mutex`.
         for number in 0..<8 {
             let (crash, output) = copy(chooser, seed)
-            if output.contains("Unknown error occurred while attempting to acquire a Mutex") {
+            if output.includes("Unknown error occurred while attempting to acquire a Mutex") {
                 schedulesSleep(100_000 << Int64(number))
                 continue
             }
@@ -319,11 +319,12 @@ private struct Crash {
     let job: Int64
 
     init(_ signal: String, _ output: String, job: Int64) {
-        let lines = output.split(whereSeparator: \.isNewline)
+        let lines = output.split(whereSeparator: \.isNewline).map(String.init)
+        let fatalError = lines.last { $0.includes("Fatal error: ") }
         // A function of the C library prints its reason last.
-        let reason = lines.last { $0.contains("Fatal error: ") } ?? (signal == "SIGABRT" ? lines.last : nil)
+        let reason = fatalError ?? (signal == "SIGABRT" ? lines.last : nil)
         text = signal + (reason.map { ": \($0)" } ?? "")
-        let place = reason?.firstRange(of: "Fatal error: ").map { reason![..<$0.lowerBound] }
+        let place = fatalError?.split(separator: " ").prefix { $0 != "Fatal" }.joined(separator: " ")
         identity = "crashed \(place ?? "")"
         self.job = job
     }
