@@ -97,7 +97,7 @@ typedef struct {
 ///
 /// The copy has only the calling thread. It ends without a signal where it needs another one.
 ///
-/// - `limit` is the real time, in nanoseconds, after which the copy is ended.
+/// - `limit` is the real time, in nanoseconds, after which the copy is ended. A copy that waits is ended after a second.
 /// - `output` receives the last bytes that the copy has printed, and a null.
 int schedulesFork(
     SchedulesThread *_Nonnull thread, int64_t limit, char *_Nonnull output, size_t size, SchedulesCrash *_Nonnull crash);

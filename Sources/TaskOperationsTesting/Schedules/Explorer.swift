@@ -198,7 +198,7 @@ extension Explorer {
     /// Runs a schedule in a copy of the process. Returns the end of the copy, and the last lines that it has printed.
     private func copy(_ chooser: Chooser, _ seed: UInt64) -> (SchedulesCrash, output: String) {
         var crash = SchedulesCrash()
-        let limit = Int64(min(settings.blockLimit, .seconds(1)) / .nanoseconds(1))
+        let limit = Int64(min(settings.blockLimit, .seconds(3_600)) / .nanoseconds(1))
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4_096) { output in
             if schedulesFork(thread, limit, output.baseAddress!, output.count, &crash) == 1 {
                 var explorer = self

@@ -46,9 +46,8 @@ public struct Schedules: Sendable {
     /// failure. A copy takes one to two milliseconds. Effects outside of the process, for example on files, occur in both.
     ///
     /// The copy has one thread, and ends where the code uses Dispatch, begins a thread or resumes a task from outside. The
-    /// rest of the schedule runs only in the process itself, as on other systems than Linux with glibc. If two copies do
-    /// not end within a second, perhaps because they wait for a thread that began earlier, the other schedules are not
-    /// copied. A body that waits forever is not cancelled, because its cancellation could end the process.
+    /// rest of the schedule runs only in the process itself, as on other systems than Linux with glibc. If two copies wait
+    /// for a second, perhaps for a thread that began earlier, the other schedules are not copied. A body that waits forever is not cancelled, because its cancellation could end the process.
     public var forks = false
 
     /// Schedules of earlier failures, which run before those of the strategy. A failure names its schedule, for example

@@ -189,7 +189,7 @@
         @Test("A schedule that needs another thread runs in the process itself, and the others pass twice")
         func copiesWithThreads() throws {
             var schedules = Schedules(20)
-            schedules.forks = true
+            (schedules.forks, schedules.patience) = (true, .seconds(300))
             let lines = Recorder<Int>()
             let summary = try schedules.run {
                 lines.record(1)
