@@ -239,7 +239,6 @@ extension AnyTaskOperation {
     ///   - hasLeft: Called once, after the wait is registered. Returns true if the wait must end, because `leaveWait`
     ///     was called before its registration.
     /// - Returns: Whether the operation is finished.
-    @inline(__always)
     func suspendUntilFinished(
         number: Int = Rank.next(), endsEarly: Bool, hasLeft: () -> Bool = { false }
     ) async -> Bool {

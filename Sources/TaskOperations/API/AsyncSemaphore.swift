@@ -538,7 +538,6 @@ extension AsyncSemaphore {
     func serveAtOwnTime() -> SemaphoreEffects { SemaphoreEffects(serving: serving { _ in }.served) }
 
     /// Applies a change, and assigns free permits to the first waiters in the line.
-    @inline(__always)
     private func serving<Result: Sendable>(
         after event: (inout Storage) -> Result
     ) -> (result: Result, served: TinyArray<SemaphoreWaiter>) {
@@ -551,7 +550,6 @@ extension AsyncSemaphore {
     }
 
     /// Applies a change at the time of the clock, and plans the next wake.
-    @inline(__always)
     private func withStorage<Result: Sendable>(_ event: (inout Storage) -> Result) -> Result {
         guard let clock = clock.value else { return storage.withLock { event(&$0) } }
         // Read before locking, because the clock may be user code.

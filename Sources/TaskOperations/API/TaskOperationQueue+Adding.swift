@@ -89,7 +89,6 @@ extension TaskOperationQueue: TaskOperationAdding {
         }
     }
 
-    @inline(__always)
     private func failIfRefused(
         _ operation: AnyTaskOperation, add: () throws(TaskOperationError) -> Void
     ) {

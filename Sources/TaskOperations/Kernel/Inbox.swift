@@ -46,7 +46,6 @@ final class Inbox: Sendable {
     /// whose addition happened before the event.
     private let hasOperations = Atomic(false)
 
-    @inline(__always)
     var isEmpty: Bool { !hasOperations.load(ordering: .relaxed) }
 
     /// Adds an operation. If the scheduler must learn of the operation at once, if the operation has ended or must not
@@ -83,13 +82,11 @@ final class Inbox: Sendable {
 
 extension Scheduler {
     /// Inserts the operations of the inbox into the queue.
-    @inline(__always)
     nonisolated func drainInbox(_ core: inout SchedulerCore) {
         if !inbox.isEmpty { emptyInbox(&core, openFor: core.openInboxLevel) }
     }
 
     /// Opens or closes the inbox at the end of an event. Returns whether this has inserted operations.
-    @inline(__always)
     nonisolated func updateInbox(_ core: inout SchedulerCore) -> Bool {
         let level = isAwaited ? nil : core.state.levelForInbox
         return level == core.openInboxLevel ? false : emptyInbox(&core, openFor: level)

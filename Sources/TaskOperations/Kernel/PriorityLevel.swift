@@ -48,7 +48,6 @@ struct PerLevel<Value> {
     }
 
     subscript(level: PriorityLevel) -> Value {
-        @inline(__always)
         get {
             switch level {
             case .background: background
@@ -58,7 +57,6 @@ struct PerLevel<Value> {
             case .userInteractive: userInteractive
             }
         }
-        @inline(__always)
         _modify {
             switch level {
             case .background: yield &background

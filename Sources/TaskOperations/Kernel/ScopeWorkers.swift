@@ -202,7 +202,6 @@ extension ScopeWorkers {
     }
 
     /// Waits for requests and returns them; nil if the caller has no more work.
-    @inline(__always)
     private func next(isScope: Bool) async -> [Worker]? {
         while true {
             let (step, workers) = state.withLock { state in
@@ -219,7 +218,6 @@ extension ScopeWorkers {
         }
     }
 
-    @inline(__always)
     private func wait(isScope: Bool) async {
         await withWaitContinuation { continuation in
             let isWaiting = state.withLock { state in

@@ -17,10 +17,8 @@ struct Selection: Sendable {
         if configuration.needsPolicies { optionalPolicies = Boxed(SelectionPolicies(configuration)) }
     }
 
-    @inline(__always)
     var hasBarriers: Bool { optionalBarriers != nil }
 
-    @inline(__always)
     var hasPolicies: Bool { optionalPolicies != nil }
 
     // A coroutine would copy less than the getters of the next two properties. However, in a debug build of Swift 6.3, a
@@ -28,17 +26,16 @@ struct Selection: Sendable {
 
     /// The barriers of a queue that has barriers.
     var barriers: QueueBarriers {
-        @inline(__always) get { optionalBarriers!.value }
-        @inline(__always) _modify { yield &optionalBarriers!.value }
+        get { optionalBarriers!.value }
+        _modify { yield &optionalBarriers!.value }
     }
 
     /// The policies of a queue that has policies.
     var policies: SelectionPolicies {
-        @inline(__always) get { optionalPolicies!.value }
-        @inline(__always) _modify { yield &optionalPolicies!.value }
+        get { optionalPolicies!.value }
+        _modify { yield &optionalPolicies!.value }
     }
 
-    @inline(__always)
     mutating func insert(_ entry: Entry, at level: PriorityLevel, isBarrier: Bool) {
         if hasBarriers, !admits(entry, isBarrier) { return }
         if hasPolicies, park(entry, at: level) { return }
@@ -169,7 +166,6 @@ extension Selection {
         highestLevel { $0.highestLevel(below: level) }
     }
 
-    @inline(__always)
     private func highestLevel(_ level: (borrowing ReadyQueue) -> PriorityLevel?) -> PriorityLevel? {
         guard let held = optionalPolicies.flatMap({ level($0.value.limited.held) }) else { return level(ready) }
         return level(ready).map { max($0, held) } ?? held

@@ -50,7 +50,6 @@ struct BarrierInheritance: Sendable {
 
 extension BarrierInheritance {
     /// Includes the level of an operation in `lowestLevel`.
-    @inline(__always)
     mutating func note(_ level: PriorityLevel) {
         if level < lowestLevel { lowestLevel = level }
     }
@@ -58,7 +57,6 @@ extension BarrierInheritance {
     /// Records that a floor was reported.
     mutating func notePropagation() { hasHandedOn = true }
 
-    @inline(__always)
     mutating func noteEmpty() {
         lowestLevel = .userInteractive
         hasHandedOn = false

@@ -41,7 +41,6 @@ final class EventLog: Sendable {
 
     /// Appends events. Call it under the lock of the scheduler. Returns whether the caller must call `deliver` after
     /// unlocking. Otherwise, the thread that delivers other events delivers these events.
-    @inline(__always)
     func append(_ append: (inout [TaskOperationEvent]) -> Void) -> Bool {
         state.withLock { state in
             append(&state.events)

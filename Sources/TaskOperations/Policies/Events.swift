@@ -23,7 +23,6 @@ struct ChangeList<Element: Sendable>: Sendable {
     }
 
     /// Calls a function with each change and its operations.
-    @inline(__always)
     func forEach(_ body: (OperationChange, Element, _ other: Element?) -> Void) {
         var position = 0
         for change in changes {
@@ -232,7 +231,6 @@ extension SchedulerCore {
         return observation!.value.log
     }
 
-    @inline(__always)
     fileprivate mutating func noteTime(of kind: ChangeKind, _ arrival: UInt64, _ now: Moment) {
         if !state.changes.isObserved { return }
         switch kind {

@@ -127,7 +127,6 @@ struct QueuePace: Sendable {
     }
 
     /// The number of operations that the rate lets start now, but at most `count`.
-    @inline(__always)
     func startableCount(atMost count: Int) -> Int { rate.map { $0.count(at: time.now, atMost: count) } ?? count }
 
     mutating func noteStart() { rate?.take(at: time.now) }

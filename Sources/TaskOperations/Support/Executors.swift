@@ -85,7 +85,6 @@ package enum InlineJobs {
     }
 
     /// Performs a step. At the maximum depth, defers the step instead.
-    @inline(__always)
     private static func take(_ step: Step) {
         withCalls { calls in
             if calls.pointee.depth < depthLimit {
@@ -96,7 +95,6 @@ package enum InlineJobs {
         }
     }
 
-    @inline(__always)
     private static func take(_ step: Step, _ calls: UnsafeMutablePointer<Calls>) {
         switch step {
         case .resume(let continuation): continuation.resume()
@@ -115,7 +113,6 @@ package enum InlineJobs {
         current.pointer?.pointee.starting == worker
     }
 
-    @inline(__always)
     private static func withCalls(_ body: (UnsafeMutablePointer<Calls>) -> Void) {
         if let calls = current.pointer { return body(calls) }
         var calls = Calls()
@@ -126,7 +123,6 @@ package enum InlineJobs {
         }
     }
 
-    @inline(__always)
     private static func call(_ calls: UnsafeMutablePointer<Calls>, _ step: () -> Void) {
         calls.pointee.depth += 1
         step()
