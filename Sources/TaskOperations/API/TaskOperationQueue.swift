@@ -121,7 +121,7 @@ extension TaskOperationQueue {
     /// `TaskOperationEvent.isReplayed`. The queue keeps the observer. Adding the observer again has no effect.
     ///
     /// Linear in the number of unfinished operations. In an observed queue, an empty operation, which has four events,
-    /// costs three to four times as much.
+    /// takes 2.7 times the instructions.
     public func addObserver(_ observer: any TaskOperationObserver) {
         scheduler.addObserver(observer)
     }
