@@ -96,10 +96,9 @@ extension AnyTaskOperation {
 }
 
 extension OperationRecord {
-    /// Adds options to the operation's options.
+    /// Adds options to the operation's options. Reads only the options that the record keeps.
     ///
     /// - Parameter replaced: Receives the replaced values.
-    /// Reads only the options that the record keeps. Reading all of them took 250 instructions more.
     mutating func add(_ added: OperationOptions, _ replaced: inout [OptionSetting]) {
         var (isLasting, addsLimits) = (false, false)
         // By index: an iterator would copy each option.

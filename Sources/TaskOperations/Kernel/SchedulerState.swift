@@ -4,8 +4,9 @@
 /// resume. A worker takes its next operation from `nextStart`.
 ///
 /// This file implements a plain queue with a width, an order, priorities, suspension and cancellation, and the effects
-/// of an event. `Selection` decides which ready operation starts next, `Admission` whether the queue takes an operation,
-/// and `QueuePermits` counts the width. Barriers, other policies and events are extensions in the folder `Policies`.
+/// of an event. `nextStart` takes the next ready operation from `Selection`, which keeps their order in a `ReadyQueue`;
+/// `Admission` decides whether the queue takes an operation, and `QueuePermits` counts the width. Barriers, other
+/// policies and events are extensions in the folder `Policies`.
 struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     typealias Slot = Int
     typealias Status = OperationStatus
