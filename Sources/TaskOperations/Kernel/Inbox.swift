@@ -4,11 +4,7 @@ import Synchronization
 ///
 /// While a queue has no permit left, or has requested all workers that it can use, an added operation starts no worker.
 /// The inbox is then open: a thread that adds an operation appends it to the inbox, and does not compete with the
-/// workers for the lock of the queue.
-///
-/// The main thread takes 320 ns to add an operation to a queue that executes empty operations; without the inbox, it
-/// takes 440 ns (`benchmark --case adding`, 2-core machine of the README). While the processors of that machine share no
-/// cache, it takes 640 ns, and 1,300 ns without the inbox.
+/// workers for the lock of the queue: Cost, "Measured reasons".
 ///
 /// Invariants:
 ///
