@@ -469,7 +469,12 @@ static int findTesting(struct dl_phdr_info *library, size_t size, void *unused) 
 /// Lists tasks from the start of a process of tests, if the environment asks for dumps of tests.
 __attribute__((constructor)) static void beginForTests(void) {
     const char *seconds = getenv("TASK_DUMP_AFTER");
-    if (!seconds || !taskDumpTestCreatesTask) return;
+    if (!seconds) return;
+    if (!taskDumpTestCreatesTask) {
+        if (dl_iterate_phdr(findTesting, 0))
+            dprintf(2, "TASK_DUMP_AFTER has no effect: the test target needs the product TaskOperationsTesting.\n");
+        return;
+    }
     char *end = 0;
     testSeconds = strtod(seconds, &end);
     if (end == seconds || *end || !(testSeconds > 0)) {
