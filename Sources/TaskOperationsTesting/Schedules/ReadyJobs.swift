@@ -15,7 +15,7 @@ struct ReadyJob: Sendable {
     let number: Int
 
     /// Whether the job is a new task that is about to enter its actor.
-    var begins: Bool { entry.map { $0.resume == nil } ?? false }
+    var begins: Bool { if let entry { entry.resume == nil } else { false } }
 }
 
 /// The jobs that can run now, in the usual order.

@@ -92,13 +92,14 @@ extension ScheduleRun.State {
     fileprivate mutating func add(_ new: NewJob) {
         if firstTask == 0 { firstTask = new.number }
         let task = task(of: new)
-        if new.isYield { chooser.noteYield(of: task) }
+        let isYield = new.isYield
+        if isYield { chooser.noteYield(of: task) }
         if task != running?.task { idleSteps = 0 }
         if chooser.mayCancel, new.number == task { noteCreation(of: task) }
         trace?.note(new, task)
         let job = ReadyJob(
             job: new.job, task: task, isMain: new.isMain, entry: new.entry,
-            rank: chooser.rank(of: task, isYield: new.isYield),
+            rank: chooser.rank(of: task, isYield: isYield),
             number: jobCount)
         jobCount += 1
         if comparesOrder { order.noteJob() }
