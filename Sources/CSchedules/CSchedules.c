@@ -19,11 +19,6 @@ void schedulesAllowEscape(void) {}
 void schedulesCancel(const void *object) {}
 void schedulesEnqueue(const void *job, SchedulesExecutor executor) {}
 void schedulesSleep(int64_t nanoseconds) {}
-int schedulesFork(SchedulesThread *thread, int64_t limit, char *output, size_t size, SchedulesCrash *crash) {
-    *output = 0;
-    *crash = (SchedulesCrash){0, 0};
-    return 0;
-}
 void schedulesEndCopy(void) {}
 #else
 #include <dlfcn.h>
@@ -215,7 +210,7 @@ static void needThread(void) {
 }
 
 #if defined(__GLIBC__)
-/// Whether a process waits: proc(5). On a busy machine, a process that does not wait can need long, too.
+/// Whether a process waits: proc(5). On a busy machine, a process can also need a long time without waiting.
 static int isWaiting(pid_t process) {
     char text[256];
     snprintf(text, sizeof text, "/proc/%d/stat", (int)process);
@@ -269,12 +264,6 @@ int schedulesFork(SchedulesThread *thread, int64_t limit, char *output, size_t s
     output[count < 0 ? 0 : count] = 0;
     close(ends[0]);
     close(text);
-    return 0;
-}
-#else
-int schedulesFork(SchedulesThread *thread, int64_t limit, char *output, size_t size, SchedulesCrash *crash) {
-    *output = 0;
-    *crash = (SchedulesCrash){0, 0};
     return 0;
 }
 #endif
@@ -540,4 +529,12 @@ int schedulesTakesClocks(void) { return dlsym(RTLD_DEFAULT, "clock_gettime") == 
 #else
 int schedulesTakesClocks(void) { return 0; }
 #endif
+#endif
+
+#if !defined(__GLIBC__)
+int schedulesFork(SchedulesThread *thread, int64_t limit, char *output, size_t size, SchedulesCrash *crash) {
+    *output = 0;
+    *crash = (SchedulesCrash){0, 0};
+    return 0;
+}
 #endif

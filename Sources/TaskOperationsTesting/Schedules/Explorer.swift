@@ -32,11 +32,11 @@ struct Explorer {
     private let exploration: Exploration
     private let settings: Schedules
     private let body: @Sendable () async throws -> Void
-    /// Whether the orders of the schedules are compared.
-    private let comparesOrder: Bool
     private let thread: UnsafeMutablePointer<SchedulesThread>
     private var notes: [String] = []
+    /// The orders of the schedules, if they are compared.
     private var orders: Set<UInt64> = []
+    private var comparesOrder: Bool { settings.countsOrders || settings.strategy.isExhaustive }
     /// Whether another thread has resumed a task in any run.
     private var hasArrivals = false
     private var wasStuck = false
@@ -60,7 +60,6 @@ struct Explorer {
     ) {
         self.exploration = exploration
         settings = exploration.settings
-        comparesOrder = settings.countsOrders || settings.strategy.isExhaustive
         self.body = body
         self.thread = thread
     }
@@ -198,6 +197,7 @@ extension Explorer {
     /// Runs a schedule in a copy of the process. Returns the end of the copy, and the last lines that it has printed.
     private func copy(_ chooser: Chooser, _ seed: UInt64) -> (SchedulesCrash, output: String) {
         var crash = SchedulesCrash()
+        // A longer time would not fit into the number.
         let limit = Int64(min(settings.blockLimit, .seconds(3_600)) / .nanoseconds(1))
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4_096) { output in
             if schedulesFork(thread, limit, output.baseAddress!, output.count, &crash) == 1 {
@@ -258,8 +258,9 @@ extension Explorer {
             cause = ending == .stuck ? .stuck : .endless
             identity = "\(ending)"
             if ending == .stuck { dump = self.dump(of: run, explaining: .operations) }
-            // A cancelled loop that ignores errors would not suspend any more. It would then keep this thread forever. A
-            // handler of the cancellation can end the process, although nobody else cancels the task.
+            // A cancelled loop that ignores errors would not suspend any more. It would then keep this thread forever.
+            // With copies, most bodies are not cancelled: a handler that ends the process would be reported as a crash,
+            // which only this cancellation causes.
             if ending == .stuck, !settings.forks || record.cancelsTest == false { end(task, of: run, isFinished) }
             if !isFinished() { exploration.noteLeftTask() }
             // Only another task was cancelled. The test may wait for its work, and needs to end only when it is cancelled

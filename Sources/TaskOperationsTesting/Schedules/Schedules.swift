@@ -47,7 +47,7 @@ public struct Schedules: Sendable {
     ///
     /// The copy has one thread, and ends where the code uses Dispatch, begins a thread or resumes a task from outside. The
     /// rest of the schedule runs only in the process itself, as on other systems than Linux with glibc. If two copies wait
-    /// for a second, perhaps for a thread that began earlier, the other schedules are not copied. A body that waits forever is not cancelled, because its cancellation could end the process.
+    /// for a second, perhaps for a thread that began earlier, the other schedules are not copied.
     public var forks = false
 
     /// Schedules of earlier failures, which run before those of the strategy. A failure names its schedule, for example
@@ -168,8 +168,8 @@ public struct ScheduleFailure: Error, Sendable, CustomStringConvertible {
         case stuck
         /// More steps than the limit have run.
         case endless
-        /// A signal ends the process, with this name and message. The last step causes it, or the release of what the
-        /// step leaves.
+        /// A signal ends the process, with this name and message. The cause is the last step, or an object that is
+        /// released after it.
         case crashed(String)
         /// A job has blocked its thread for longer than the limit.
         case blocked(task: String)

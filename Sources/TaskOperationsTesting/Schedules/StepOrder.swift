@@ -36,12 +36,10 @@ struct StepOrder: Sendable {
 
     private func number(of job: ReadyJob) -> UInt64 { Self.mix(latest[job.task, default: 2], causes[job.number]) }
 
-    /// The finalizer of SplitMix64 (G. Steele, D. Lea and C. Flood, OOPSLA 2014).
+    /// A number that depends on two numbers and on which of them is the first one.
     private static func mix(_ one: UInt64, _ other: UInt64) -> UInt64 {
-        var number = one &* 0x9E37_79B9_7F4A_7C15 &+ other
-        number = (number ^ number >> 30) &* 0xBF58_476D_1CE4_E5B9
-        number = (number ^ number >> 27) &* 0x94D0_49BB_1331_11EB
-        return number ^ number >> 31
+        var generator = SeededGenerator(seed: one &* 31 &+ other)
+        return generator.next()
     }
 }
 

@@ -93,7 +93,7 @@ struct StepOrderTests {
         #expect(summary.orderCount == 10)
         // Without the reduction, 4 delays have 70 schedules.
         #expect(summary.count < 70)
-        // 196 schedules without the reduction. A state without its delayed jobs would lose an order.
+        // 196 schedules without the reduction. States after the removal of the next job would lose an order.
         let group = try Schedules(10_000, .exhaustive(delays: 4)).run {
             let counter = Counter()
             await withTaskGroup(of: Void.self) { group in
