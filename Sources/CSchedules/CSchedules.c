@@ -26,6 +26,7 @@ void schedulesEndCopy(void) {}
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,8 +36,11 @@ void schedulesEndCopy(void) {}
 #include <time.h>
 #include <unistd.h>
 #if defined(__GLIBC__)
+#include <linux/futex.h>
+#include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #endif
 
 static _Thread_local SchedulesThread *current;
@@ -65,6 +69,19 @@ RUNTIME void swift_task_enqueue(void *job, const void *identity, uintptr_t imple
 extern void *swift_retain(void *object);
 extern void swift_release(void *object);
 
+struct SchedulesWorker {
+    SchedulesThread *thread;
+    SchedulesWorker *next;
+    const void *job;
+    /// Whether the worker is creating a task.
+    int isCreating;
+    SchedulesPause pause;
+    /// The turns of the worker, and of the exploring thread.
+    sem_t turn, back;
+};
+
+static _Thread_local SchedulesWorker *worker;
+
 // MARK: - New tasks
 
 // A task that prefers an executor is enqueued there at each change of its actor. Other tasks call an idle actor without
@@ -90,7 +107,7 @@ enum { enqueuesFlag = 1 << 12 };
 /// Whether an executor is an actor without an executor of its own.
 static int isActor(SchedulesExecutor executor) { return executor.identity && !executor.implementation; }
 
-static TaskDumpNewTask create(
+static TaskDumpNewTask schedulesCreate(
     size_t flags, void *list, const void *type, void *function, void *captured, void **frame) {
     SchedulesThread *thread = current;
     Option *options = list;
@@ -118,10 +135,12 @@ static TaskDumpNewTask create(
     ExecutorOption ours = {{ownedExecutor, options}, thread->taskExecutor};
     // The new task owns its executor, and releases it at the end.
     swift_retain((void *)thread->taskExecutor.identity);
+    if (worker) worker->isCreating = 1;
     TaskDumpNewTask new = taskDumpCreate(flags, &ours.option, type, function, captured, frame);
+    if (worker) worker->isCreating = 0;
     if (thread->created) {
         const void *callers[taskDumpCallerCount];
-        taskDumpReadCallers(frame, callers);
+        taskDumpReadCallers(frame, 0, callers);
         thread->created(swift_task_getJobTaskId(new.task), isChild ? 0 : new.task, name, callers);
     }
     return new;
@@ -133,7 +152,7 @@ void schedulesEnqueue(const void *job, SchedulesExecutor executor) {
     swift_task_enqueue((void *)job, executor.identity, executor.implementation);
 }
 
-static TaskDumpCreation *creation(void) { return current ? create : 0; }
+static TaskDumpCreation *creation(void) { return current ? schedulesCreate : 0; }
 
 // MARK: - Changes of executors
 
@@ -270,6 +289,152 @@ int schedulesFork(SchedulesThread *thread, int64_t limit, char *output, size_t s
 
 void schedulesEndCopy(void) { endCopy(0); }
 
+// MARK: - Jobs that can be interrupted
+
+static void await(sem_t *turn) {
+    while (sem_wait(turn)) continue;
+}
+
+static void *schedulesWork(void *argument) {
+    worker = argument;
+    while (1) {
+        await(&worker->turn);
+        if (!worker->job) break;
+        current = worker->thread;
+        current->perform(worker->job);
+        current = 0;
+        worker->pause = SchedulesPauseEnded;
+        sem_post(&worker->back);
+    }
+    free(worker);
+    return 0;
+}
+
+/// Lets the exploring thread run other jobs.
+static void schedulesGiveBack(SchedulesPause pause) {
+    SchedulesThread *thread = current;
+    SchedulesSwitch pausing = thread->pausing, resuming = thread->resuming;
+    uint64_t switching = thread->switchingTask;
+    worker->pause = pause;
+    sem_post(&worker->back);
+    await(&worker->turn);
+    thread->pausing = pausing;
+    thread->resuming = resuming;
+    thread->switchingTask = switching;
+}
+
+static void point(void **frame, int skipped) {
+    if (!worker || !current || ++current->points != current->interruption) return;
+    taskDumpReadCallers(frame, skipped, current->callers);
+    schedulesGiveBack(SchedulesPauseInterrupted);
+}
+
+// The callers of the intake in Swift are functions of the product and of the runtime.
+void schedulesPoint(void) { point(__builtin_frame_address(0), 5); }
+
+SchedulesWorker *schedulesContinue(
+    SchedulesThread *thread, SchedulesWorker *used, const void *job, SchedulesPause *pause) {
+    if (!used) {
+        used = thread->idleWorkers;
+        if (used) thread->idleWorkers = used->next;
+        else {
+            pthread_t system;
+            used = calloc(1, sizeof *used);
+            used->thread = thread;
+            current = 0;
+            int error = pthread_create(&system, 0, schedulesWork, used);
+            if (error) abort();
+            pthread_detach(system);
+            current = thread;
+        }
+        used->job = job;
+    } else {
+        thread->startedJobs--;
+    }
+    sem_post(&used->turn);
+    await(&used->back);
+    *pause = used->pause;
+    if (*pause == SchedulesPauseEnded) {
+        used->next = thread->idleWorkers;
+        thread->idleWorkers = used;
+    } else thread->startedJobs++;
+    return used;
+}
+
+/// Whether a worker shall let a job run that has begun instead of waiting for its lock.
+static int mayHaveLock(void) { return worker && current && current->startedJobs > 0; }
+
+static void schedulesWaitForLock(const void *lock) {
+    current->wantedLock = lock;
+    schedulesGiveBack(SchedulesPauseBlocked);
+}
+
+static void schedulesNoteUnlock(const void *lock) {
+    if (!worker || !current || current->wantedLock != lock) return;
+    current->wantedLock = 0;
+    schedulesGiveBack(SchedulesPauseUnlocked);
+}
+
+#if defined(__GLIBC__) && !__has_feature(thread_sanitizer)
+/// A point before or after the use of a lock. The runtime locks its caches at the first use of a type, and this package
+/// has locks of its own for traced runs. These are no points, because their numbers differ when a schedule is repeated.
+static void lockPoint(const void *caller, void **frame) {
+    Dl_info library;
+    if (worker->isCreating || !dladdr(caller, &library) || !library.dli_fname) return;
+    if (!strstr(library.dli_fname, "/libswift")) point(frame, 0);
+}
+
+__attribute__((weak)) int pthread_mutex_lock(pthread_mutex_t *mutex) {
+    ORIGINAL(pthread_mutex_lock)
+    if (!worker || !current) return original(mutex);
+    lockPoint(__builtin_return_address(0), __builtin_frame_address(0));
+    while (mayHaveLock()) {
+        int error = pthread_mutex_trylock(mutex);
+        if (error != EBUSY) return error;
+        schedulesWaitForLock(mutex);
+    }
+    return original(mutex);
+}
+
+__attribute__((weak)) int pthread_mutex_unlock(pthread_mutex_t *mutex) {
+    ORIGINAL(pthread_mutex_unlock)
+    int error = original(mutex);
+    if (!worker || !current) return error;
+    lockPoint(__builtin_return_address(0), __builtin_frame_address(0));
+    schedulesNoteUnlock(mutex);
+    return error;
+}
+
+// A `Mutex` of Synchronization calls it to wait: stdlib/public/Synchronization/Mutex/LinuxImpl.swift.
+__attribute__((weak)) long syscall(long number, ...) {
+    ORIGINAL(syscall)
+    long arguments[6];
+    va_list list;
+    va_start(list, number);
+    for (int index = 0; index < 6; index++) arguments[index] = va_arg(list, long);
+    va_end(list);
+    if (number == SYS_futex && mayHaveLock()) {
+        long command = arguments[1] & FUTEX_CMD_MASK;
+        if (command == FUTEX_LOCK_PI) {
+            long attempt = (arguments[1] & ~FUTEX_CMD_MASK) | FUTEX_TRYLOCK_PI;
+            while (mayHaveLock()) {
+                if (original(number, arguments[0], attempt, 0, 0, 0, 0) == 0) return 0;
+                if (errno != EAGAIN && errno != EBUSY) break;
+                schedulesWaitForLock((const void *)arguments[0]);
+            }
+        } else if (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET) {
+            schedulesWaitForLock((const void *)arguments[0]);
+            errno = EAGAIN;
+            return -1;
+        }
+    }
+    long result = original(
+        number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
+    if (number == SYS_futex && (arguments[1] & FUTEX_CMD_MASK) == FUTEX_UNLOCK_PI) schedulesNoteUnlock((const void *)arguments[0]);
+    return result;
+}
+#endif
+
 // MARK: - Hooks
 
 #define HOOK __attribute__((swiftcall))
@@ -293,7 +458,7 @@ static EnqueueAfterHook *previousEnqueueAfter;
 static EnqueueAtHook *previousEnqueueAt;
 static MainHook *previousMain;
 
-static HOOK void enqueue(void *job, Enqueue *original) {
+static HOOK void schedulesTake(void *job, Enqueue *original) {
     if (current && current->enqueue(job, 0)) return;
     needThread();
     if (previousEnqueue) previousEnqueue(job, original);
@@ -422,6 +587,11 @@ static void nameCrashes(SchedulesThread *thread) {
 
 void schedulesEnd(SchedulesThread *thread) {
     free(thread->only);
+    for (SchedulesWorker *next, *idle = thread->idleWorkers; idle; idle = next) {
+        next = idle->next;
+        idle->job = 0;
+        sem_post(&idle->turn);
+    }
     if (!thread->signalStack) return;
     stack_t none = {.ss_flags = SS_DISABLE};
     sigaltstack(&none, 0);
@@ -434,7 +604,7 @@ void schedulesPrepare(SchedulesThread *thread, const char *test, const char *onl
     nameCrashes(thread);
     // The hook of a watch must be the earlier one, or each would precede the other.
     taskDumpBeginProgress();
-    INSTALL(swift_task_enqueueGlobal_hook, enqueue, previousEnqueue)
+    INSTALL(swift_task_enqueueGlobal_hook, schedulesTake, previousEnqueue)
     INSTALL(swift_task_enqueueGlobalWithDelay_hook, enqueueAfter, previousEnqueueAfter)
     INSTALL(swift_task_enqueueGlobalWithDeadline_hook, enqueueAt, previousEnqueueAt)
     INSTALL(swift_task_getMainExecutor_hook, mainExecutor, previousMain)

@@ -150,7 +150,7 @@ const void *taskDumpCurrentActor(void) { return 0; }
 int taskDumpProcess(void) { return 0; }
 int taskDumpProcessorCount(void) { return 1; }
 uint64_t taskDumpCurrentTask(void) { return 0; }
-void taskDumpReadCallers(void **frame, const void *callers[taskDumpCallerCount]) { callers[0] = 0; }
+void taskDumpReadCallers(void **frame, int skipped, const void *callers[taskDumpCallerCount]) { callers[0] = 0; }
 #if !(defined(_WIN32) || defined(__wasi__))
 static int isListing;
 static char *copyName(const void *options) { return 0; }
@@ -414,17 +414,18 @@ static uintptr_t stackEnd(void) {
     return end;
 }
 
-void taskDumpReadCallers(void **frame, const void *callers[taskDumpCallerCount]) {
+void taskDumpReadCallers(void **frame, int skipped, const void *callers[taskDumpCallerCount]) {
     uintptr_t end = stackEnd(), next = (uintptr_t)frame;
-    int count = 0;
+    int count = -skipped;
     // A frame pointer can be any number, because not all code has frame pointers.
     while (count < taskDumpCallerCount && next <= end - 2 * sizeof(void *) && next % sizeof(void *) == 0) {
         uintptr_t present = next;
-        callers[count++] = ((void **)present)[1];
+        if (count >= 0) callers[count] = ((void **)present)[1];
+        count++;
         next = (uintptr_t)((void **)present)[0] & ~asyncFrame;
         if (next <= present || next - present >= 1 << 20) break;
     }
-    while (count < taskDumpCallerCount) callers[count++] = 0;
+    for (count = count < 0 ? 0 : count; count < taskDumpCallerCount; count++) callers[count] = 0;
 }
 
 // TaskOperationsTesting defines it. A program without that product has none.
@@ -449,7 +450,7 @@ static char *copyName(const void *options) {
 static void list(const void *task, char *name, void **frame) {
     // The task may already have ended. The caller has a reference to it.
     TaskDumpBirth birth = {.task = task, .number = swift_task_getJobTaskId(task), .name = name};
-    taskDumpReadCallers(frame, birth.callers);
+    taskDumpReadCallers(frame, 0, birth.callers);
     add(&birth);
     uintptr_t caller = (uintptr_t)birth.callers[0];
     if (caller >= testingStart && caller < testingEnd) taskDumpTestCreatesTask(birth.number, testSeconds);
@@ -1240,7 +1241,13 @@ size_t taskDumpThreads(
     for (size_t index = 0; folder && index < count; index++) {
         TaskDumpThread *thread = &threads[index];
         Call call;
-        if (!thread->isBlocked || readCall(thread->thread, &call) <= 0) continue;
+        int isBlocked = 0;
+        // A thread that has answered returns to its call.
+        for (int looks = 0; thread->isBlocked && isBlocked == 0 && looks < 50; looks++) {
+            if (looks > 0) usleep(50);
+            isBlocked = readCall(thread->thread, &call);
+        }
+        if (isBlocked <= 0) continue;
         thread->call = call.number;
         thread->holder = readHolder(thread->thread, &call);
         readStack(stack, call.stack);

@@ -107,7 +107,9 @@ package struct Symbols: Sendable {
         private static func owner(of symbol: String, in image: String) -> TaskDump.Frame.Owner {
             let isLibrary = image.hasPrefix("lib") && image.contains(".so")
             guard symbol.hasPrefix("$s") || symbol.hasPrefix("$S") else {
-                return isLibrary || symbol.hasPrefix("swift_") ? .system : .program
+                // Functions of this package, those of the system that it replaces, and those of the runtime.
+                let prefixes = ["schedules", "taskDump", "pthread_mutex_", "swift_"]
+                return isLibrary || prefixes.contains { symbol.hasPrefix($0) } ? .system : .program
             }
             // Other libraries of Swift code can be products of the program.
             let toolchain = ["libswift", "libFoundation", "lib_Foundation", "libTesting", "lib_Testing", "libXCTest"]

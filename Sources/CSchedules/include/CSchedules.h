@@ -77,7 +77,45 @@ typedef struct SchedulesThread {
     char test[200];
     /// The memory for signals of the thread; null if the thread had such memory.
     void *_Nullable signalStack;
+    /// Performs a job on a worker.
+    void (*_Nullable perform)(const void *_Nonnull job);
+    /// The number of points that the running job has passed at which it can be interrupted, and the one at which it is; 0
+    /// if it is not.
+    int64_t points, interruption;
+    /// The return addresses of the functions at the last interruption, innermost first, up to a null.
+    const void *_Nullable callers[8];
+    /// The workers without a job.
+    struct SchedulesWorker *_Nullable idleWorkers;
+    /// The number of jobs that have begun and wait.
+    int64_t startedJobs;
+    /// The address of the lock that the last blocked job waits for; null if none does.
+    const void *_Nullable wantedLock;
 } SchedulesThread;
+
+/// A thread that runs a job which can be interrupted. While it runs, the exploring thread waits.
+typedef struct SchedulesWorker SchedulesWorker;
+
+/// The reason why a worker gives back its turn.
+typedef enum __attribute__((enum_extensibility(closed))) {
+    SchedulesPauseEnded,
+    SchedulesPauseInterrupted,
+    /// The job waits for a lock that an interrupted job may have.
+    SchedulesPauseBlocked,
+    /// The job has unlocked what the last blocked job waits for.
+    SchedulesPauseUnlocked
+} SchedulesPause;
+
+/// Lets a worker run until it gives back its turn.
+///
+/// - `worker` is null for a job that begins.
+/// - `job` is passed to `perform`; it is not used for a job that continues.
+/// - `pause` receives the reason. If it is another one than the end, the job continues with the returned worker.
+SchedulesWorker *_Nonnull schedulesContinue(
+    SchedulesThread *_Nonnull thread, SchedulesWorker *_Nullable worker, const void *_Nullable job,
+    SchedulesPause *_Nonnull pause);
+
+/// A point at which a job can be interrupted.
+void schedulesPoint(void);
 
 /// Prepares an exploration on the calling thread: installs the hooks of the runtime, and sets the origins of the clocks.
 ///

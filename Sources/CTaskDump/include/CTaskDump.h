@@ -224,9 +224,9 @@ TaskDumpNewTask taskDumpCreate(
     size_t flags, void *_Nullable options, const void *_Nullable type, void *_Nullable function, void *_Nullable captured,
     void *_Nullable *_Nonnull frame);
 
-/// Stores the return addresses of a chain of frame pointers, innermost first, up to a null.
+/// Stores the return addresses of a chain of frame pointers, innermost first, up to a null, without the first ones.
 void taskDumpReadCallers(
-    void *_Nullable *_Nullable frame, const void *_Nullable callers[_Nonnull taskDumpCallerCount]);
+    void *_Nullable *_Nullable frame, int skipped, const void *_Nullable callers[_Nonnull taskDumpCallerCount]);
 
 /// Whether new tasks lead to this module. False if the runtime is linked statically.
 int taskDumpTakesTasks(void);

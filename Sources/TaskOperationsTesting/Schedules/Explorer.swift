@@ -172,7 +172,7 @@ struct Explorer {
 
 extension Explorer {
     private mutating func attempt(_ chooser: Chooser, _ seed: UInt64, isTraced: Bool = false) -> Attempt {
-        let crash = settings.forks && !copiesHang ? crash(of: chooser, seed) : nil
+        let crash = settings.forks && settings.threads == .one && !copiesHang ? crash(of: chooser, seed) : nil
         thread.pointee.fatalJob = crash.map { max($0.job, 1) } ?? 0
         return attempt(chooser, seed, isTraced: isTraced, crash)
     }
@@ -212,13 +212,14 @@ extension Explorer {
 
     /// - Parameter crash: The crash that the schedule causes; nil if it causes none.
     private mutating func attempt(_ chooser: Chooser, _ seed: UInt64, isTraced: Bool, _ crash: Crash?) -> Attempt {
-        let run = ScheduleRun(chooser, on: thread, isTraced: isTraced, comparesOrder: comparesOrder)
+        let number = Self.lastRun.add(1, ordering: .relaxed).newValue
+        let run = ScheduleRun(chooser, number, on: thread, isTraced: isTraced, comparesOrder: comparesOrder)
         let result = BodyResult()
         // The objects that a run leaves behind are released outside the run, because a `deinit` may create a task.
         defer { extendLifetime(result) }
         (thread.pointee.seed, thread.pointee.usesSeed) = (seed, 0)
         if isTraced { TaskDump.begin() }
-        taskOperationsSetRunNumber(Self.lastRun.add(1, ordering: .relaxed).newValue)
+        taskOperationsSetRunNumber(number)
         schedulesEnter(thread)
         defer {
             schedulesEnter(nil)
@@ -366,7 +367,11 @@ extension Explorer {
             var start = 0
             while start < best.record.changes.count, best.record.changes.count > 1, budget > 0 {
                 var shorter = best.record.changes
-                shorter.removeSubrange(start..<min(start + size, shorter.count))
+                let removed = start..<min(start + size, shorter.count)
+                for change in shorter[removed].reversed() where change.isInterruption {
+                    shorter = shorter.map { $0.withoutInterruption(at: change.step) }
+                }
+                shorter.removeSubrange(removed)
                 if !reduce(&best, to: shorter, &budget) { start += size }
             }
             size /= 2

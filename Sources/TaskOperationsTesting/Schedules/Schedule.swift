@@ -7,6 +7,8 @@ struct Change: Hashable, Sendable, LosslessStringConvertible {
         case timePasses
         /// A task is cancelled. The tasks have numbers in the order of their creation, from 1, which is the test's.
         case cancellation(task: Int)
+        /// The next job is interrupted at a point, and becomes the next job again. Points have numbers from 1.
+        case interruption(point: Int)
     }
 
     /// The number of earlier steps.
@@ -28,6 +30,9 @@ struct Change: Hashable, Sendable, LosslessStringConvertible {
         case ("c", let task):
             guard let task = Self.number(task), task > 0 else { return nil }
             kind = .cancellation(task: task)
+        case ("p", let point):
+            guard let point = Self.number(point), point > 0 else { return nil }
+            kind = .interruption(point: point)
         case ("-", ""): kind = .delay(until: .max)
         case ("-", let end):
             guard let end = Self.number(end), end > step else { return nil }
@@ -42,10 +47,19 @@ struct Change: Hashable, Sendable, LosslessStringConvertible {
         case .delay(let end): "\(step)-\(end)"
         case .timePasses: "\(step)t"
         case .cancellation(let task): "\(step)c\(task)"
+        case .interruption(let point): "\(step)p\(point)"
         }
     }
 
     var isCancellation: Bool { if case .cancellation = kind { true } else { false } }
+    var isInterruption: Bool { if case .interruption = kind { true } else { false } }
+
+    /// The change in a schedule without an interruption, which adds a step.
+    func withoutInterruption(at step: Int) -> Self {
+        func earlier(_ other: Int) -> Int { other > step && other != .max ? other - 1 : other }
+        if case .delay(let end) = kind { return Self(step: earlier(self.step), .delay(until: earlier(end))) }
+        return Self(step: earlier(self.step), kind)
+    }
 
     private static func number(_ text: some StringProtocol) -> Int? {
         text.allSatisfy { $0.isASCII && $0.isNumber } ? Int(text) : nil

@@ -13,6 +13,7 @@ struct SchedulePlan: Sendable {
     /// The largest number of schedules.
     private let count: Int
     private let faults: ScheduleFaults
+    private let interruptsJobs: Bool
     /// The number of schedules of earlier failures that were returned.
     private var earlier = 0
     /// The number of other schedules that were returned.
@@ -29,6 +30,7 @@ struct SchedulePlan: Sendable {
     init(_ settings: Schedules) {
         count = settings.count
         faults = settings.faults
+        interruptsJobs = settings.threads == .controlled
         also = settings.only == nil ? settings.also.map { Schedule($0)! } : []
         if let only = settings.only {
             kind = .only(only)
@@ -57,7 +59,11 @@ struct SchedulePlan: Sendable {
         case .random(let strategy):
             let (seed, length) = (UInt64(number), lengths.isEmpty ? 0 : lengths[number % lengths.count])
             if number == 0 { return (Chooser(Schedule()), seed) }
-            return (Chooser(strategy, seed: seed, length: length, steps: stepCounts, faults), seed)
+            return (
+                Chooser(
+                    strategy, seed: seed, length: length, steps: stepCounts, faults, interruptsJobs: interruptsJobs),
+                seed
+            )
         }
     }
 

@@ -48,7 +48,13 @@ struct ScheduleReport {
         self.trace = trace
         var addresses: Set<UInt> = []
         for birth in trace.births.values { addresses.formUnion(birth.callers) }
-        for case .switches(_, let address, _) in trace.steps.lazy.flatMap(\.events) { addresses.insert(address) }
+        for event in trace.steps.lazy.flatMap(\.events) {
+            switch event {
+            case .switches(_, let address, _): addresses.insert(address)
+            case .isInterrupted(let callers): addresses.formUnion(callers)
+            default: break
+            }
+        }
         symbols = Symbols(addresses)
         var places: [UInt64: Place] = [:]
         parts = trace.steps.map { Self.parts(of: $0, &places) }
@@ -65,7 +71,7 @@ struct ScheduleReport {
                 if task != parts[parts.count - 1].task { parts.append(Part(task, at: places[task] ?? Place())) }
                 parts[parts.count - 1].end = Place(actor: actor, address: address)
             case .yields, .sleeps: parts[parts.count - 1].end = Place()
-            case .creates, .resumes: break
+            case .creates, .resumes, .isInterrupted: break
             }
             parts[parts.count - 1].events.append(event)
         }
@@ -178,6 +184,7 @@ extension ScheduleReport {
         case .creates(let task): task == step.task ? nil : "creates \(title(of: task))"
         case .resumes(let task): "resumes \(title(of: task))"
         case .yields: "yields"
+        case .isInterrupted: "is interrupted"
         case .sleeps(let nanoseconds): "a sleep of \(Duration.nanoseconds(nanoseconds)) begins"
         case .switches(_, _, let actor): actor.map { "enters \($0.type)" } ?? "leaves its actor"
         }
@@ -189,6 +196,9 @@ extension ScheduleReport {
         case .creates(let task), .resumes(let task): return summary + details(of: task)
         case .switches(_, let address, _):
             return summary + (symbols[address].map { " in " + $0.description } ?? "")
+        case .isInterrupted(let callers):
+            let place = callers.lazy.compactMap { symbols[$0] }.first { $0.owner == .program && $0.place != nil }
+            return summary + (place.map { " in " + $0.description } ?? "")
         default: return summary
         }
     }

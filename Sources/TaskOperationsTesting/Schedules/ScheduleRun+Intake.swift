@@ -52,6 +52,8 @@ extension ScheduleRun {
         }
         if !isTaken { return pass(on: job, isMain: isMain) }
         if isOwn { thread.pointee.switchingTask = 0 }
+        // A task that suspends has nothing left that could be interrupted.
+        if isOwn, new.delay == 0, new.switching == 0, !new.isYield { schedulesPoint() }
     }
 
     /// Passes on a job of a task that outlives the run, for example the task of a queue in a static variable: to the

@@ -1,4 +1,5 @@
 internal import CSchedules
+internal import CTaskOperations
 internal import Synchronization
 internal import TaskDump
 internal import TaskOperations
@@ -32,6 +33,8 @@ final class ScheduleRun: TaskExecutor {
         var entered: ReadyJob?
         var timers = Timers()
         var running: ReadyJob?
+        /// The jobs that wait for a lock that an interrupted job may have.
+        var blocked: [ReadyJob] = []
         /// The address of the function with which the running job began; 0 if it is unknown.
         var runningFunction: UInt = 0
         /// The number of the first task of the run. Tasks with lower numbers are foreign.
@@ -64,9 +67,20 @@ final class ScheduleRun: TaskExecutor {
     nonisolated(unsafe) let thread: UnsafeMutablePointer<SchedulesThread>
     private let main = MainActorExecutor()
     private let paused = PausedExecutor()
+    private let number: UInt64
+    /// Whether jobs can be interrupted.
+    private let interruptsJobs: Bool
+    /// The threads of the jobs that have begun and wait, by the numbers of the jobs.
+    // Only the exploring thread accesses the dictionary.
+    nonisolated(unsafe) private var workers: [Int: OpaquePointer] = [:]
 
     /// - Parameter thread: The exploration of the calling thread.
-    init(_ chooser: Chooser, on thread: UnsafeMutablePointer<SchedulesThread>, isTraced: Bool, comparesOrder: Bool) {
+    init(
+        _ chooser: Chooser, _ number: UInt64, on thread: UnsafeMutablePointer<SchedulesThread>, isTraced: Bool,
+        comparesOrder: Bool
+    ) {
+        self.number = number
+        interruptsJobs = chooser.interruptsJobs
         state = Lock(State(chooser: chooser, comparesOrder: comparesOrder, trace: isTraced ? ScheduleTrace() : nil))
         self.thread = thread
         main.run = self
@@ -78,6 +92,10 @@ final class ScheduleRun: TaskExecutor {
         thread.pointee.pausedExecutor = unsafeBitCast(paused.asUnownedSerialExecutor(), to: SchedulesExecutor.self)
         (thread.pointee.elapsed, thread.pointee.foreignWork, thread.pointee.jobs) = (0, 0, 0)
         thread.pointee.created = { ScheduleRun.current.noteBirth(of: $0, $1, TaskBirth($1, name: $2, callers: $3)) }
+        thread.pointee.perform = { job in
+            taskOperationsSetRunNumber(ScheduleRun.current.number)
+            ScheduleRun.current.perform(job.load(as: ReadyJob.self))
+        }
         thread.pointee.switching = isTraced ? { ScheduleRun.current.traceSwitch($0, $1, $2) } : nil
         thread.pointee.enqueue = { ScheduleRun.current.takeGlobal(unsafeBitCast($0, to: UnownedJob.self), $1) }
     }
@@ -133,6 +151,7 @@ final class ScheduleRun: TaskExecutor {
 
     /// Ends the run. Its tasks belong to later runs, or never continue if the body has not finished.
     func close(isFinished: Bool) {
+        endJobs()
         state.withLock { state in
             state.ready = ReadyJobs()
             (state.delayed, state.arrivals) = (DelayedJobs(), [:])
@@ -212,14 +231,14 @@ extension ScheduleRun {
         var remainingTimers = 100
         let mayCancel = state.withLock { $0.chooser.mayCancel }
         while true {
-            while let next = state.withLock({ $0.next(stepLimit, now: &thread.pointee.elapsed) }) {
+            while let next = state.withLock({ $0.next(stepLimit, on: thread) }) {
                 thread.pointee.jobs += 1
                 if thread.pointee.jobs == thread.pointee.fatalJob {
                     state.withLock { $0.running = nil }
                     return .fatal
                 }
                 if mayCancel { state.withLock { $0.cancelled.take() }?.cancel() }
-                perform(next)
+                if interruptsJobs { performOnWorker(next) } else { perform(next) }
             }
             while state.withLock({ $0.isAbandoned }) { schedulesSleep(3_600_000_000_000) }
             let (isReady, isOver) = state.withLock {
@@ -230,6 +249,7 @@ extension ScheduleRun {
                 // Another thread has added a job meanwhile.
                 continue
             }
+            if interruptsJobs, resumeBlocked(patience) { continue }
             if isFinished() {
                 remainingTimers -= 1
                 if remainingTimers < 0 { return .finished }
@@ -259,6 +279,45 @@ extension ScheduleRun {
         return false
     }
 
+    /// Performs a job until it ends or is interrupted.
+    private func performOnWorker(_ next: ReadyJob) {
+        let worker = workers.removeValue(forKey: next.number)
+        if thread.pointee.interruption == 0, thread.pointee.startedJobs == 0 { return perform(next) }
+        var pause = SchedulesPause.ended
+        let used = withUnsafePointer(to: next) { schedulesContinue(thread, worker, $0, &pause) }
+        if pause != .ended { workers[next.number] = used }
+        state.withLock { state in
+            if pause == .blocked { return state.blocked.append(next) }
+            state.releaseBlocked()
+            if pause == .interrupted { state.noteInterruption(on: thread) }
+            if pause != .ended { state.resume(next) }
+        }
+    }
+
+    /// Resumes the jobs that wait for locks which other threads have. Returns false if none gets its lock in time.
+    private func resumeBlocked(_ patience: Duration) -> Bool {
+        let isBlocked = { self.state.withLock { !$0.blocked.isEmpty } }
+        return isBlocked()
+            && wait(patience) {
+                for job in state.withLock({ exchange(&$0.blocked, with: []) }) { performOnWorker(job) }
+                return !isBlocked()
+            }
+    }
+
+    /// Lets the jobs end that were interrupted, because they may have locks.
+    private func endJobs() {
+        thread.pointee.interruption = 0
+        var count = Int.max
+        while workers.count < count {
+            count = workers.count
+            for (number, worker) in workers {
+                var pause = SchedulesPause.ended
+                schedulesContinue(thread, worker, nil, &pause)
+                if pause == .ended { workers[number] = nil }
+            }
+        }
+    }
+
     private func perform(_ next: ReadyJob) {
         thread.pointee.switchingTask = 0
         if next.isMain {
@@ -280,11 +339,16 @@ extension ScheduleRun {
 
     /// Waits until another thread adds a job. Returns false if none does in time.
     private func waitForArrival(_ patience: Duration) -> Bool {
+        wait(patience) { state.withLock { $0.readyCount > 0 } }
+    }
+
+    /// Waits until a condition holds. Returns false if it does not hold in time.
+    private func wait(_ patience: Duration, until condition: () -> Bool) -> Bool {
         var pause = Duration.microseconds(20)
         var waited = Duration.zero
         while waited < patience {
             schedulesSleep(Int64(pause / .nanoseconds(1)))
-            if state.withLock({ $0.readyCount > 0 }) { return true }
+            if condition() { return true }
             waited += pause
             pause = min(pause * 2, .milliseconds(5))
         }
@@ -295,8 +359,8 @@ extension ScheduleRun {
 extension ScheduleRun.State {
     /// Removes and returns the next job; nil if none is ready or the limit is reached.
     ///
-    /// - Parameter now: Receives the virtual time, in nanoseconds.
-    fileprivate mutating func next(_ stepLimit: Int, now: inout Int64) -> ReadyJob? {
+    /// - Parameter thread: Receives the virtual time, and the point at which the job is interrupted.
+    fileprivate mutating func next(_ stepLimit: Int, on thread: UnsafeMutablePointer<SchedulesThread>) -> ReadyJob? {
         // A task that enters an idle actor continues at once, in the same step.
         if let actor = entered {
             entered = nil
@@ -307,9 +371,10 @@ extension ScheduleRun.State {
             running = nil
             return nil
         }
+        (thread.pointee.points, thread.pointee.interruption) = (0, 0)
         idleSteps += 1
         if chooser.causesChanges || delayed.count > 0 || idleSteps >= 1_000 {
-            makeChanges(at: step)
+            thread.pointee.interruption = Int64(makeChanges(at: step))
         } else {
             noteState()
         }
@@ -318,7 +383,7 @@ extension ScheduleRun.State {
         if position != 0 { record.positions.append((step, position)) }
         if chooser.isRepeating { noteDelays(before: place, at: step) }
         let next = ready.remove(at: place)
-        now = timers.now
+        thread.pointee.elapsed = timers.now
         if chooser.isRepeating { endDelay(of: next, at: step) }
         if next.begins { releaseArrivals(at: UInt(bitPattern: next.entry!.target.identity)) }
         if comparesOrder { order.noteStep(of: next, at: timers.now) }
@@ -359,8 +424,10 @@ extension ScheduleRun.State {
     /// The number of ready jobs, with the delayed ones.
     fileprivate var readyCount: Int { ready.count + delayed.count }
 
-    /// Makes the changes that precede a step. At least one job is ready afterwards.
-    private mutating func makeChanges(at step: Int) {
+    /// Makes the changes that precede a step. At least one job is ready afterwards. Returns the point at which the job
+    /// is interrupted; 0 if it is not.
+    private mutating func makeChanges(at step: Int) -> Int {
+        var interruption = chooser.interruption(at: step)
         while let change = chooser.change(at: step) {
             switch change.kind {
             case .delay(let end):
@@ -371,6 +438,7 @@ extension ScheduleRun.State {
                 record.changes.append(change)
             case .timePasses: moveTime(at: step)
             case .cancellation(let number): cancel(number, at: step)
+            case .interruption(let point): interruption = point
             }
         }
         noteState()
@@ -379,13 +447,32 @@ extension ScheduleRun.State {
             cancel(number, at: step)
         }
         if idleSteps >= 1_000 { endPolling() }
-        if delayed.isEmpty { return }
+        if delayed.isEmpty { return interruption }
         // Jobs of the main actor keep their order.
         if let end = delayed.mainEnd {
             while ready.count > 0, ready.isFirstMain { delayed.add(ready.remove(at: ready.first), until: end) }
         }
         for job in delayed.remove(until: step).reversed() { ready.putBack(job) }
         if ready.count == 0 { ready.putBack(delayed.removeFirst()) }
+        return interruption
+    }
+
+    fileprivate mutating func noteInterruption(on thread: UnsafeMutablePointer<SchedulesThread>) {
+        record.changes.append(Change(step: record.widths.count - 1, .interruption(point: Int(thread.pointee.points))))
+        trace?.noteInterruption(&thread.pointee.callers.0)
+    }
+
+    /// Lets the jobs try again that wait for locks.
+    fileprivate mutating func releaseBlocked() {
+        for job in blocked.reversed() { resume(job) }
+        blocked = []
+    }
+
+    /// Makes a job ready that has begun.
+    fileprivate mutating func resume(_ job: ReadyJob) {
+        var job = job
+        job.rank = chooser.rank(of: job.task, isYield: false)
+        ready.putBack(job)
     }
 
     /// Moves the time to the next deadline, and makes its jobs the next ones.

@@ -65,6 +65,15 @@ public struct ScheduleFaults: OptionSet, Sendable {
     public static let cancellation = Self(rawValue: 2)
 }
 
+/// The threads that run the jobs of a schedule. At any moment, one of them runs.
+public enum ScheduleThreads: Sendable {
+    /// One thread runs all jobs. A job runs until its task waits, yields or ends.
+    case one
+
+    /// A job can be interrupted.
+    case controlled
+}
+
 /// The result of a schedule whose body passes, and leaves tasks that never end: no task is left that will resume them, or
 /// they sleep again and again. Children are not looked at, because a task waits for its children.
 public enum ScheduleLeaks: Sendable {
@@ -114,6 +123,9 @@ struct Chooser: Sendable {
     private(set) var cancellationStep: Int?
     /// Whether changes can precede steps. Stored, because a build without optimization would copy the rule to look.
     private(set) var causesChanges = false
+    /// Whether jobs may be interrupted, and how many times the chooser may still do so.
+    private(set) var interruptsJobs = false
+    private var interruptions = 0
     /// The expected number of steps; at least 1.
     private var length = 1
     /// Whether the chosen positions shall be described as delays.
@@ -122,6 +134,7 @@ struct Chooser: Sendable {
     init(_ schedule: Schedule) {
         rule = .changed(schedule.changes)
         mayCancel = schedule.changes.contains(where: \.isCancellation)
+        interruptsJobs = schedule.changes.contains(where: \.isInterruption)
         causesChanges = !schedule.changes.isEmpty
         generator = SeededGenerator(seed: 0)
     }
@@ -132,6 +145,7 @@ struct Chooser: Sendable {
         rule = .repeated(Dictionary(uniqueKeysWithValues: positions), faults: record.changes)
         mayCancel = record.cancelsTest != nil
         isRepeating = true
+        interruptsJobs = record.changes.contains(where: \.isInterruption)
         causesChanges = !record.changes.isEmpty
         generator = SeededGenerator(seed: 0)
     }
@@ -139,8 +153,13 @@ struct Chooser: Sendable {
     /// - Parameters:
     ///   - length: The expected number of steps.
     ///   - steps: The expected number of steps of each task, in the order of the first jobs.
-    init(_ strategy: ScheduleStrategy, seed: UInt64, length: Int, steps: [Int], _ faults: ScheduleFaults) {
+    init(
+        _ strategy: ScheduleStrategy, seed: UInt64, length: Int, steps: [Int], _ faults: ScheduleFaults,
+        interruptsJobs: Bool
+    ) {
         self.length = max(length, 1)
+        self.interruptsJobs = interruptsJobs
+        interruptions = interruptsJobs ? 4 : 0
         var random = SeededGenerator(seed: seed)
         // Half of the schedules have faults, for each strategy of `mixed`.
         if seed % 4 > 1 {
@@ -149,6 +168,7 @@ struct Chooser: Sendable {
             mayCancel = faults.contains(.cancellation)
             causesChanges = !faults.isEmpty
         }
+        causesChanges = causesChanges || interruptsJobs
         switch strategy.kind {
         case .mixed: rule = seed.isMultiple(of: 2) ? .jobPriorities : .uniform(steps: steps)
         case .priorities(let depth):
@@ -198,6 +218,13 @@ struct Chooser: Sendable {
         guard timeMoves > 0, generator.number(below: length) < 2 else { return false }
         timeMoves -= 1
         return true
+    }
+
+    /// The point at which the job of a step is interrupted; 0 if it is not.
+    mutating func interruption(at step: Int) -> Int {
+        guard interruptions > 0, generator.number(below: length) < 3 else { return 0 }
+        interruptions -= 1
+        return 1 + generator.number(below: 1 << generator.number(below: 5))
     }
 
     /// The number of the task that is cancelled; nil if none can be.

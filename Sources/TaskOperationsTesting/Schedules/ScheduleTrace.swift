@@ -41,6 +41,8 @@ struct ScheduleTrace: Sendable {
         case yields
         /// A task was made ready, by number.
         case resumes(UInt64)
+        /// The job was interrupted. The addresses of the calls are innermost first.
+        case isInterrupted(at: [UInt])
     }
 
     struct Step: Sendable {
@@ -101,6 +103,11 @@ struct ScheduleTrace: Sendable {
         } else {
             noteCreation(of: task)
         }
+    }
+
+    /// - Parameter callers: Return addresses, up to a null.
+    mutating func noteInterruption(_ callers: UnsafePointer<UnsafeRawPointer?>) {
+        append(.isInterrupted(at: TaskBirth(nil, name: nil, callers: callers).callers))
     }
 
     /// Notes a new task, unless it was noted before.

@@ -26,6 +26,9 @@ public struct Schedules: Sendable {
     /// The events that the environment of a program may cause at any step.
     public var faults: ScheduleFaults = []
 
+    /// Whether the running task can be interrupted between two statements.
+    public var threads = ScheduleThreads.one
+
     /// The result of a schedule whose body passes, and leaves tasks that never end.
     public var leaks = ScheduleLeaks.note
 
