@@ -69,19 +69,6 @@ RUNTIME void swift_task_enqueue(void *job, const void *identity, uintptr_t imple
 extern void *swift_retain(void *object);
 extern void swift_release(void *object);
 
-struct SchedulesWorker {
-    SchedulesThread *thread;
-    SchedulesWorker *next;
-    const void *job;
-    /// Whether the worker is creating a task.
-    int isCreating;
-    SchedulesPause pause;
-    /// The turns of the worker, and of the exploring thread.
-    sem_t turn, back;
-};
-
-static _Thread_local SchedulesWorker *worker;
-
 // MARK: - New tasks
 
 // A task that prefers an executor is enqueued there at each change of its actor. Other tasks call an idle actor without
@@ -106,6 +93,9 @@ enum { enqueuesFlag = 1 << 12 };
 
 /// Whether an executor is an actor without an executor of its own.
 static int isActor(SchedulesExecutor executor) { return executor.identity && !executor.implementation; }
+
+/// Whether the thread is creating a task.
+static _Thread_local int isCreating;
 
 static TaskDumpNewTask schedulesCreate(
     size_t flags, void *list, const void *type, void *function, void *captured, void **frame) {
@@ -135,9 +125,9 @@ static TaskDumpNewTask schedulesCreate(
     ExecutorOption ours = {{ownedExecutor, options}, thread->taskExecutor};
     // The new task owns its executor, and releases it at the end.
     swift_retain((void *)thread->taskExecutor.identity);
-    if (worker) worker->isCreating = 1;
+    isCreating = 1;
     TaskDumpNewTask new = taskDumpCreate(flags, &ours.option, type, function, captured, frame);
-    if (worker) worker->isCreating = 0;
+    isCreating = 0;
     if (thread->created) {
         const void *callers[taskDumpCallerCount];
         taskDumpReadCallers(frame, 0, callers);
@@ -289,7 +279,44 @@ int schedulesFork(SchedulesThread *thread, int64_t limit, char *output, size_t s
 
 void schedulesEndCopy(void) { endCopy(0); }
 
+// MARK: - Memory for signals
+
+// An overflow of the stack leaves no room for a handler.
+
+/// Returns null if the thread has such memory.
+static void *addSignalStack(void) {
+    enum { size = 1 << 16 };
+    stack_t present, stack = {.ss_sp = malloc(size), .ss_size = size};
+    if (stack.ss_sp && !sigaltstack(0, &present) && present.ss_flags & SS_DISABLE && !sigaltstack(&stack, 0))
+        return stack.ss_sp;
+    free(stack.ss_sp);
+    return 0;
+}
+
+static void removeSignalStack(void *memory) {
+    stack_t none = {.ss_flags = SS_DISABLE};
+    if (memory) sigaltstack(&none, 0);
+    free(memory);
+}
+
 // MARK: - Jobs that can be interrupted
+
+#if defined(__GLIBC__) && !__has_feature(thread_sanitizer)
+#define CONTROLS_THREADS
+
+struct SchedulesWorker {
+    SchedulesThread *thread;
+    SchedulesWorker *next;
+    const void *job;
+    SchedulesPause pause;
+    /// The turns of the worker, and of the exploring thread.
+    sem_t turn, back;
+    void *signalStack;
+};
+
+static _Thread_local SchedulesWorker *worker;
+/// The number of initializers of static variables that the thread runs. Other threads wait for them in the C library.
+static _Thread_local int initializers;
 
 static void await(sem_t *turn) {
     while (sem_wait(turn)) continue;
@@ -297,15 +324,15 @@ static void await(sem_t *turn) {
 
 static void *schedulesWork(void *argument) {
     worker = argument;
-    while (1) {
-        await(&worker->turn);
-        if (!worker->job) break;
+    worker->signalStack = addSignalStack();
+    while (await(&worker->turn), worker->job) {
         current = worker->thread;
         current->perform(worker->job);
         current = 0;
         worker->pause = SchedulesPauseEnded;
         sem_post(&worker->back);
     }
+    removeSignalStack(worker->signalStack);
     free(worker);
     return 0;
 }
@@ -313,43 +340,54 @@ static void *schedulesWork(void *argument) {
 /// Lets the exploring thread run other jobs.
 static void schedulesGiveBack(SchedulesPause pause) {
     SchedulesThread *thread = current;
-    SchedulesSwitch pausing = thread->pausing, resuming = thread->resuming;
+    SchedulesSwitch pausing = thread->pausing;
     uint64_t switching = thread->switchingTask;
+    int error = errno;
     worker->pause = pause;
     sem_post(&worker->back);
     await(&worker->turn);
     thread->pausing = pausing;
-    thread->resuming = resuming;
     thread->switchingTask = switching;
+    errno = error;
 }
 
 static void point(void **frame, int skipped) {
-    if (!worker || !current || ++current->points != current->interruption) return;
+    if (!worker || !current || initializers > 0 || ++current->points != current->interruption) return;
     taskDumpReadCallers(frame, skipped, current->callers);
     schedulesGiveBack(SchedulesPauseInterrupted);
 }
 
-// The callers of the intake in Swift are functions of the product and of the runtime.
+// The first callers are functions of this product and of the runtime.
 void schedulesPoint(void) { point(__builtin_frame_address(0), 5); }
+
+/// Begins a thread for jobs. Returns null if the system cannot begin one.
+static SchedulesWorker *newWorker(SchedulesThread *thread) {
+    pthread_t system;
+    SchedulesWorker *new = calloc(1, sizeof *new);
+    new->thread = thread;
+    sem_init(&new->turn, 0, 0);
+    sem_init(&new->back, 0, 0);
+    // The thread is none of the code under test.
+    current = 0;
+    int error = pthread_create(&system, 0, schedulesWork, new);
+    current = thread;
+    if (error) {
+        free(new);
+        return 0;
+    }
+    pthread_detach(system);
+    return new;
+}
 
 SchedulesWorker *schedulesContinue(
     SchedulesThread *thread, SchedulesWorker *used, const void *job, SchedulesPause *pause) {
-    if (!used) {
+    if (used) {
+        thread->startedJobs--;
+    } else {
         used = thread->idleWorkers;
         if (used) thread->idleWorkers = used->next;
-        else {
-            pthread_t system;
-            used = calloc(1, sizeof *used);
-            used->thread = thread;
-            current = 0;
-            int error = pthread_create(&system, 0, schedulesWork, used);
-            if (error) abort();
-            pthread_detach(system);
-            current = thread;
-        }
+        else if (!(used = newWorker(thread))) return 0;
         used->job = job;
-    } else {
-        thread->startedJobs--;
     }
     sem_post(&used->turn);
     await(&used->back);
@@ -357,14 +395,25 @@ SchedulesWorker *schedulesContinue(
     if (*pause == SchedulesPauseEnded) {
         used->next = thread->idleWorkers;
         thread->idleWorkers = used;
-    } else thread->startedJobs++;
+    } else {
+        thread->startedJobs++;
+    }
     return used;
 }
 
-/// Whether a worker shall let a job run that has begun instead of waiting for its lock.
-static int mayHaveLock(void) { return worker && current && current->startedJobs > 0; }
+static void endWorkers(SchedulesThread *thread) {
+    for (SchedulesWorker *next, *idle = thread->idleWorkers; idle; idle = next) {
+        next = idle->next;
+        idle->job = 0;
+        sem_post(&idle->turn);
+    }
+}
 
-static void schedulesWaitForLock(const void *lock) {
+// A job that waits gives back its turn if another job that has begun may have the lock.
+
+static int givesBack(void) { return worker && current && current->startedJobs > 0; }
+
+static void schedulesAwaitLock(const void *lock) {
     current->wantedLock = lock;
     schedulesGiveBack(SchedulesPauseBlocked);
 }
@@ -375,23 +424,23 @@ static void schedulesNoteUnlock(const void *lock) {
     schedulesGiveBack(SchedulesPauseUnlocked);
 }
 
-#if defined(__GLIBC__) && !__has_feature(thread_sanitizer)
-/// A point before or after the use of a lock. The runtime locks its caches at the first use of a type, and this package
-/// has locks of its own for traced runs. These are no points, because their numbers differ when a schedule is repeated.
+/// A point before or after the use of a lock. The runtime locks its caches at the first use of a type, the test library
+/// locks its own state, and this package locks a list of tasks if the run is traced. These are no points, because their
+/// numbers differ when a schedule is repeated.
 static void lockPoint(const void *caller, void **frame) {
     Dl_info library;
-    if (worker->isCreating || !dladdr(caller, &library) || !library.dli_fname) return;
-    if (!strstr(library.dli_fname, "/libswift")) point(frame, 0);
+    if (isCreating || !dladdr(caller, &library) || !library.dli_fname) return;
+    if (!strstr(library.dli_fname, "/libswift") && !strstr(library.dli_fname, "/libTesting")) point(frame, 0);
 }
 
 __attribute__((weak)) int pthread_mutex_lock(pthread_mutex_t *mutex) {
     ORIGINAL(pthread_mutex_lock)
     if (!worker || !current) return original(mutex);
     lockPoint(__builtin_return_address(0), __builtin_frame_address(0));
-    while (mayHaveLock()) {
+    while (givesBack()) {
         int error = pthread_mutex_trylock(mutex);
         if (error != EBUSY) return error;
-        schedulesWaitForLock(mutex);
+        schedulesAwaitLock(mutex);
     }
     return original(mutex);
 }
@@ -405,33 +454,38 @@ __attribute__((weak)) int pthread_mutex_unlock(pthread_mutex_t *mutex) {
     return error;
 }
 
-// A `Mutex` of Synchronization calls it to wait: stdlib/public/Synchronization/Mutex/LinuxImpl.swift.
+// A thread calls it to wait for a `Mutex`, or to wake one that waits: futex(2). stdlib/public/SwiftShims/swift/shims/
+// _SynchronizationShims.h of the Swift repository. A semaphore of Dispatch calls it, too.
 __attribute__((weak)) long syscall(long number, ...) {
     ORIGINAL(syscall)
-    long arguments[6];
+    long values[6];
     va_list list;
     va_start(list, number);
-    for (int index = 0; index < 6; index++) arguments[index] = va_arg(list, long);
+    for (int index = 0; index < 6; index++) values[index] = va_arg(list, long);
     va_end(list);
-    if (number == SYS_futex && mayHaveLock()) {
-        long command = arguments[1] & FUTEX_CMD_MASK;
-        if (command == FUTEX_LOCK_PI) {
-            long attempt = (arguments[1] & ~FUTEX_CMD_MASK) | FUTEX_TRYLOCK_PI;
-            while (mayHaveLock()) {
-                if (original(number, arguments[0], attempt, 0, 0, 0, 0) == 0) return 0;
-                if (errno != EAGAIN && errno != EBUSY) break;
-                schedulesWaitForLock((const void *)arguments[0]);
-            }
-        } else if (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET) {
-            schedulesWaitForLock((const void *)arguments[0]);
-            errno = EAGAIN;
-            return -1;
-        }
+    const void *lock = (const void *)values[0];
+    long command = number == SYS_futex ? values[1] & FUTEX_CMD_MASK : -1;
+    while (command == FUTEX_LOCK_PI && givesBack()) {
+        long attempt = (values[1] & ~FUTEX_CMD_MASK) | FUTEX_TRYLOCK_PI;
+        if (original(number, lock, attempt, 0L, 0L, 0L, 0L) == 0) return 0;
+        if (errno != EAGAIN) return -1;
+        schedulesAwaitLock(lock);
     }
-    long result = original(
-        number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
-    if (number == SYS_futex && (arguments[1] & FUTEX_CMD_MASK) == FUTEX_UNLOCK_PI) schedulesNoteUnlock((const void *)arguments[0]);
+    if (command == FUTEX_WAIT && givesBack()) {
+        schedulesAwaitLock(lock);
+        errno = EAGAIN;
+        return -1;
+    }
+    long result = original(number, values[0], values[1], values[2], values[3], values[4], values[5]);
+    if (command == FUTEX_UNLOCK_PI || command == FUTEX_WAKE) schedulesNoteUnlock(lock);
     return result;
+}
+
+__attribute__((weak)) void swift_once(void *predicate, void (*initializer)(void *), void *context) {
+    ORIGINAL(swift_once)
+    initializers++;
+    original(predicate, initializer, context);
+    initializers--;
 }
 #endif
 
@@ -519,7 +573,7 @@ static const struct {
     const char *name;
 } crashes[] = {{SIGILL, "SIGILL"}, {SIGTRAP, "SIGTRAP"}, {SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"}, {SIGABRT, "SIGABRT"},
     {SIGFPE, "SIGFPE"}, {SIGSYS, "SIGSYS"}};
-enum { crashCount = sizeof crashes / sizeof *crashes, signalStackSize = 1 << 16 };
+enum { crashCount = sizeof crashes / sizeof *crashes };
 static struct sigaction formerActions[crashCount];
 
 static void append(char *line, size_t size, const char *text) { strncat(line, text, size - strlen(line) - 1); }
@@ -576,26 +630,15 @@ static void nameCrashes(SchedulesThread *thread) {
         formerActions[index] = present;
         sigaction(crashes[index].number, &action, 0);
     }
-    // An overflow of the stack leaves no room for a handler.
-    stack_t present;
-    if (sigaltstack(0, &present) || !(present.ss_flags & SS_DISABLE)) return;
-    thread->signalStack = malloc(signalStackSize);
-    if (!thread->signalStack) return;
-    stack_t stack = {.ss_sp = thread->signalStack, .ss_size = signalStackSize};
-    sigaltstack(&stack, 0);
+    thread->signalStack = addSignalStack();
 }
 
 void schedulesEnd(SchedulesThread *thread) {
     free(thread->only);
-    for (SchedulesWorker *next, *idle = thread->idleWorkers; idle; idle = next) {
-        next = idle->next;
-        idle->job = 0;
-        sem_post(&idle->turn);
-    }
-    if (!thread->signalStack) return;
-    stack_t none = {.ss_flags = SS_DISABLE};
-    sigaltstack(&none, 0);
-    free(thread->signalStack);
+#if defined(CONTROLS_THREADS)
+    endWorkers(thread);
+#endif
+    removeSignalStack(thread->signalStack);
 }
 
 void schedulesPrepare(SchedulesThread *thread, const char *test, const char *only) {
@@ -705,6 +748,16 @@ int schedulesTakesClocks(void) { return 0; }
 int schedulesFork(SchedulesThread *thread, int64_t limit, char *output, size_t size, SchedulesCrash *crash) {
     *output = 0;
     *crash = (SchedulesCrash){0, 0};
+    return 0;
+}
+#endif
+
+#if !defined(CONTROLS_THREADS)
+// No job is interrupted.
+void schedulesPoint(void) {}
+
+SchedulesWorker *schedulesContinue(
+    SchedulesThread *thread, SchedulesWorker *worker, const void *job, SchedulesPause *pause) {
     return 0;
 }
 #endif

@@ -110,7 +110,8 @@ typedef enum __attribute__((enum_extensibility(closed))) {
 /// - `worker` is null for a job that begins.
 /// - `job` is passed to `perform`; it is not used for a job that continues.
 /// - `pause` receives the reason. If it is another one than the end, the job continues with the returned worker.
-SchedulesWorker *_Nonnull schedulesContinue(
+///   Null is returned if the system cannot begin a thread. The job has not begun then.
+SchedulesWorker *_Nullable schedulesContinue(
     SchedulesThread *_Nonnull thread, SchedulesWorker *_Nullable worker, const void *_Nullable job,
     SchedulesPause *_Nonnull pause);
 

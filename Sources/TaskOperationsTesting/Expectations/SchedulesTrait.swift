@@ -99,15 +99,17 @@
         ///   - also: Schedules of earlier failures, which run first. A failure names its schedule, for example `1-,4-17`.
         ///   - faults: The events that happen at any step of half of the schedules.
         ///   - leaks: The result of a schedule that passes, and leaves tasks that never end.
+        ///   - threads: Whether a job can be interrupted between two statements.
         ///   - parallel: Whether another such test may explore at the same time. Neither may use static variables that
         ///     change, also not those of the main actor.
         public static func schedules(
             _ count: Int = 1_000, _ strategy: ScheduleStrategy = .mixed, also: [String] = [],
-            faults: ScheduleFaults = [], leaks: ScheduleLeaks = .note, parallel: Bool = false
+            faults: ScheduleFaults = [], leaks: ScheduleLeaks = .note, threads: ScheduleThreads = .one,
+            parallel: Bool = false
         ) -> Self {
             var schedules = Schedules(count, strategy)
             (schedules.also, schedules.runsInParallel) = (also, parallel)
-            (schedules.faults, schedules.leaks) = (faults, leaks)
+            (schedules.faults, schedules.leaks, schedules.threads) = (faults, leaks, threads)
             return Self(schedules)
         }
 
@@ -118,13 +120,14 @@
         ///   - strategy: The choice of the jobs.
         ///   - faults: The events that happen at any step of half of the schedules.
         ///   - leaks: The result of a schedule that passes, and leaves tasks that never end.
+        ///   - threads: Whether a job can be interrupted between two statements.
         public static func schedules(
             within duration: Duration, _ strategy: ScheduleStrategy = .mixed, faults: ScheduleFaults = [],
-            leaks: ScheduleLeaks = .note
+            leaks: ScheduleLeaks = .note, threads: ScheduleThreads = .one
         ) -> Self {
             var schedules = Schedules(.max, strategy)
             (schedules.faults, schedules.leaks) = (faults, leaks)
-            schedules.duration = duration
+            (schedules.duration, schedules.threads) = (duration, threads)
             return Self(schedules)
         }
 

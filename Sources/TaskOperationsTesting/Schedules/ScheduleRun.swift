@@ -68,6 +68,7 @@ final class ScheduleRun: TaskExecutor {
     private let main = MainActorExecutor()
     private let paused = PausedExecutor()
     private let number: UInt64
+    private let mayCancel: Bool
     /// Whether jobs can be interrupted.
     private let interruptsJobs: Bool
     /// The threads of the jobs that have begun and wait, by the numbers of the jobs.
@@ -80,7 +81,7 @@ final class ScheduleRun: TaskExecutor {
         comparesOrder: Bool
     ) {
         self.number = number
-        interruptsJobs = chooser.interruptsJobs
+        (mayCancel, interruptsJobs) = (chooser.mayCancel, chooser.interruptsJobs)
         state = Lock(State(chooser: chooser, comparesOrder: comparesOrder, trace: isTraced ? ScheduleTrace() : nil))
         self.thread = thread
         main.run = self
@@ -229,7 +230,6 @@ extension ScheduleRun {
     func run(stepLimit: Int, patience: Duration, answerPatience: Duration, isFinished: () -> Bool) -> Ending {
         // Tasks that the body has left behind may sleep repeatedly, without an end.
         var remainingTimers = 100
-        let mayCancel = state.withLock { $0.chooser.mayCancel }
         while true {
             while let next = state.withLock({ $0.next(stepLimit, on: thread) }) {
                 thread.pointee.jobs += 1
@@ -237,7 +237,6 @@ extension ScheduleRun {
                     state.withLock { $0.running = nil }
                     return .fatal
                 }
-                if mayCancel { state.withLock { $0.cancelled.take() }?.cancel() }
                 if interruptsJobs { performOnWorker(next) } else { perform(next) }
             }
             while state.withLock({ $0.isAbandoned }) { schedulesSleep(3_600_000_000_000) }
@@ -285,6 +284,7 @@ extension ScheduleRun {
         if thread.pointee.interruption == 0, thread.pointee.startedJobs == 0 { return perform(next) }
         var pause = SchedulesPause.ended
         let used = withUnsafePointer(to: next) { schedulesContinue(thread, worker, $0, &pause) }
+        if used == nil { return perform(next) }
         if pause != .ended { workers[next.number] = used }
         state.withLock { state in
             if pause == .blocked { return state.blocked.append(next) }
@@ -319,6 +319,7 @@ extension ScheduleRun {
     }
 
     private func perform(_ next: ReadyJob) {
+        if mayCancel { state.withLock { $0.cancelled.take() }?.cancel() }
         thread.pointee.switchingTask = 0
         if next.isMain {
             next.job.runSynchronously(on: main.asUnownedSerialExecutor())
