@@ -324,6 +324,7 @@ static void await(sem_t *turn) {
 
 static void *schedulesWork(void *argument) {
     worker = argument;
+    pthread_setname_np(pthread_self(), "schedules job");
     worker->signalStack = addSignalStack();
     while (await(&worker->turn), worker->job) {
         current = worker->thread;
