@@ -75,7 +75,7 @@
                 Issue.record(found)
                 return
             }
-            #expect(found.text.components(separatedBy: "blocks its thread").count == 3, "\(found)")
+            #expect(found.description.components(separatedBy: "blocks its thread").count == 3, "\(found)")
         }
 
         @Test("A cancellation is no deadlock if a task is interrupted in the middle of another one")
@@ -95,7 +95,7 @@
             let lock = NSLock()
             let isEnded = Atomic(false)
             let thread = Thread {
-                while !isEnded.load(ordering: .relaxed) { lock.withLock { usleep(200) } }
+                while !isEnded.load(ordering: .relaxed) { _ = lock.withLock { usleep(200) } }
             }
             thread.start()
             defer { isEnded.store(true, ordering: .relaxed) }
@@ -259,7 +259,7 @@
                 for (number, operation) in operations.enumerated() where number != 1 {
                     try await check(operation.value == number)
                 }
-                await queue.waitUntilAllOperationsAreFinished()
+                try await queue.waitUntilAllOperationsAreFinished()
             },
             Self("200 tasks that share a lock") {
                 let lock = NSLock()
