@@ -26,7 +26,7 @@ public struct Schedules: Sendable {
     /// The events that the environment of a program may cause at any step.
     public var faults: ScheduleFaults = []
 
-    /// Whether the running task can be interrupted between two statements.
+    /// Whether a job can be interrupted between two statements.
     public var threads = ScheduleThreads.one
 
     /// The result of a schedule whose body passes, and leaves tasks that never end.
