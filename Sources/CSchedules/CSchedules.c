@@ -2,6 +2,17 @@
 #include "CSchedules.h"
 #include "CTaskDump.h"
 
+int schedulesFindHighest(const void *first, size_t stride, uint64_t places) {
+    int found = -1;
+    uint64_t highest = 0;
+    for (; places; places &= places - 1) {
+        int place = __builtin_ctzll(places);
+        uint64_t number = *(const uint64_t *)((const char *)first + (size_t)place * stride);
+        if (found < 0 || number > highest) found = place, highest = number;
+    }
+    return found;
+}
+
 #if defined(_WIN32) || defined(__wasi__)
 // No thread of these platforms explores.
 void schedulesPrepare(SchedulesThread *thread, const char *test, const char *only) {}
@@ -319,7 +330,8 @@ static _Thread_local SchedulesWorker *worker;
 static _Thread_local int initializers;
 
 static void await(sem_t *turn) {
-    while (sem_wait(turn)) continue;
+    ORIGINAL(sem_wait)
+    while (original(turn)) continue;
 }
 
 static void *schedulesWork(void *argument) {
@@ -425,38 +437,63 @@ static void schedulesNoteUnlock(const void *lock) {
     schedulesGiveBack(SchedulesPauseUnlocked);
 }
 
-/// A point before or after the use of a lock. The runtime locks its caches at the first use of a type, the test library
-/// locks its own state, and this package locks a list of tasks if the run is traced. These are no points, because their
-/// numbers differ when a schedule is repeated.
+/// A point after a thread has taken or released a lock. The runtime locks its caches at the first use of a type, the test
+/// library locks its own state, and this package locks a list of tasks if the run is traced. These are no points, because
+/// their numbers differ when a schedule is repeated. Tries that fail are none, because other threads can cause them.
 static void lockPoint(const void *caller, void **frame) {
     Dl_info library;
     if (isCreating || !dladdr(caller, &library) || !library.dli_fname) return;
     if (!strstr(library.dli_fname, "/libswift") && !strstr(library.dli_fname, "/libTesting")) point(frame, 0);
 }
 
+static int tryLock(pthread_mutex_t *mutex) {
+    ORIGINAL(pthread_mutex_trylock)
+    return original(mutex);
+}
+
 __attribute__((weak)) int pthread_mutex_lock(pthread_mutex_t *mutex) {
     ORIGINAL(pthread_mutex_lock)
-    if (!worker || !current) return original(mutex);
-    lockPoint(__builtin_return_address(0), __builtin_frame_address(0));
-    while (givesBack()) {
-        int error = pthread_mutex_trylock(mutex);
-        if (error != EBUSY) return error;
-        schedulesAwaitLock(mutex);
-    }
-    return original(mutex);
+    int error = EBUSY;
+    while (givesBack() && (error = tryLock(mutex)) == EBUSY) schedulesAwaitLock(mutex);
+    if (error == EBUSY) error = original(mutex);
+    if (worker && error == 0) lockPoint(__builtin_return_address(0), __builtin_frame_address(0));
+    return error;
+}
+
+__attribute__((weak)) int pthread_mutex_trylock(pthread_mutex_t *mutex) {
+    int error = tryLock(mutex);
+    if (worker && error == 0) lockPoint(__builtin_return_address(0), __builtin_frame_address(0));
+    return error;
 }
 
 __attribute__((weak)) int pthread_mutex_unlock(pthread_mutex_t *mutex) {
     ORIGINAL(pthread_mutex_unlock)
     int error = original(mutex);
-    if (!worker || !current) return error;
-    lockPoint(__builtin_return_address(0), __builtin_frame_address(0));
+    if (worker) lockPoint(__builtin_return_address(0), __builtin_frame_address(0));
     schedulesNoteUnlock(mutex);
     return error;
 }
 
+// A semaphore of Dispatch calls them.
+
+__attribute__((weak)) int sem_wait(sem_t *semaphore) {
+    ORIGINAL(sem_wait)
+    while (givesBack()) {
+        if (sem_trywait(semaphore) == 0) return 0;
+        schedulesAwaitLock(semaphore);
+    }
+    return original(semaphore);
+}
+
+__attribute__((weak)) int sem_post(sem_t *semaphore) {
+    ORIGINAL(sem_post)
+    int result = original(semaphore);
+    schedulesNoteUnlock(semaphore);
+    return result;
+}
+
 // A thread calls it to wait for a `Mutex`, or to wake one that waits: futex(2). stdlib/public/SwiftShims/swift/shims/
-// _SynchronizationShims.h of the Swift repository. A semaphore of Dispatch calls it, too.
+// _SynchronizationShims.h of the Swift repository.
 __attribute__((weak)) long syscall(long number, ...) {
     ORIGINAL(syscall)
     long values[6];

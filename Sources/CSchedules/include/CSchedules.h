@@ -184,5 +184,12 @@ const char *_Nullable schedulesEnvironment(const char *_Nonnull name);
 /// again.
 void schedulesAllowEscape(void);
 
+/// Finds the highest of the numbers at up to 64 places, and the first one of equal numbers. Returns -1 if no place counts.
+///
+/// - `first` is the address of the first place.
+/// - `stride` is the number of bytes from a place to the next one.
+/// - `places` are the places that count, as bits.
+int schedulesFindHighest(const void *_Nonnull first, size_t stride, uint64_t places);
+
 /// Blocks the calling thread.
 void schedulesSleep(int64_t nanoseconds);

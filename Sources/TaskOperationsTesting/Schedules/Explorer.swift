@@ -23,7 +23,7 @@ struct Explorer {
         var schedule: Schedule { Schedule(seed: seed, record.changes) }
 
         /// Makes the same choices once more, and describes them as changes of the usual order.
-        var repetition: Chooser { record.positions.isEmpty ? Chooser(schedule) : Chooser(repeating: record) }
+        var repetition: Chooser { record.places.isEmpty ? Chooser(schedule) : Chooser(repeating: record) }
     }
 
     /// The number of runs of all explorations of the process.

@@ -100,9 +100,8 @@ extension ScheduleRun.State {
         if chooser.mayCancel, new.number == task { noteCreation(of: task) }
         trace?.note(new, task)
         let job = ReadyJob(
-            job: new.job, task: task, isMain: new.isMain, entry: new.entry,
-            rank: chooser.rank(of: task, isYield: isYield),
-            number: jobCount)
+            rank: chooser.rank(of: task, isYield: isYield), job: new.job, task: task, isMain: new.isMain,
+            entry: new.entry, number: jobCount)
         jobCount += 1
         if comparesOrder { order.noteJob() }
         // The end of a yield or a sleep, and changes in code of the runtime.

@@ -202,8 +202,8 @@ struct ScheduleRecord: Sendable {
     var order: UInt64 = 0
     /// The numbers of the states before the steps.
     var states: [UInt64] = []
-    /// The positions that a strategy chose, without those of the usual order.
-    var positions: [(step: Int, position: Int)] = []
+    /// The places of the jobs that a strategy chose, without those of the usual order.
+    var places: [(step: Int, place: Int)] = []
     /// The changes that had an effect.
     var changes: [Change] = []
     /// The number of jobs that other threads caused.
@@ -380,8 +380,7 @@ extension ScheduleRun.State {
             noteState()
         }
         let place = ready.count > 1 ? chooser.choose(at: step, among: &ready) : ready.first
-        let position = ready.position(of: place)
-        if position != 0 { record.positions.append((step, position)) }
+        if width > 1, place != ready.first { record.places.append((step, place)) }
         if chooser.isRepeating { noteDelays(before: place, at: step) }
         let next = ready.remove(at: place)
         thread.pointee.elapsed = timers.now

@@ -70,8 +70,8 @@ public enum ScheduleThreads: Sendable {
     /// One thread runs all jobs. A job runs until its task suspends.
     case one
 
-    /// A job can be interrupted after it has made another task ready, before and after it uses a lock of the C library,
-    /// and after it unlocks what another job waits for. A schedule takes two to four times as long.
+    /// A job can be interrupted after it has made another task ready, and after it has taken or released a lock of the C
+    /// library. A schedule takes two to four times as long.
     ///
     /// Possible on Linux with glibc, without the thread sanitizer; elsewhere, it has no effect. The strategy `exhaustive`
     /// interrupts no job, and schedules are not copied.
@@ -95,7 +95,7 @@ struct Chooser: Sendable {
     private enum Rule: Sendable {
         /// The usual order with changes.
         case changed([Change])
-        /// The positions that another rule chose, by step, and the faults that precede steps.
+        /// The places that another rule chose, by step, and the faults that precede steps.
         case repeated([Int: Int], faults: [Change])
         /// A job for each task in proportion to the steps that it had in an earlier schedule.
         case uniform(steps: [Int])
@@ -132,7 +132,7 @@ struct Chooser: Sendable {
     private var interruptions = 0
     /// The expected number of steps; at least 1.
     private var length = 1
-    /// Whether the chosen positions shall be described as delays.
+    /// Whether the chosen places shall be described as delays.
     private(set) var isRepeating = false
 
     init(_ schedule: Schedule) {
@@ -145,8 +145,8 @@ struct Chooser: Sendable {
 
     /// Repeats the choices that another chooser has made.
     init(repeating record: ScheduleRecord) {
-        let positions = record.positions.map { ($0.step, $0.position) }
-        rule = .repeated(Dictionary(uniqueKeysWithValues: positions), faults: record.changes)
+        let places = record.places.map { ($0.step, $0.place) }
+        rule = .repeated(Dictionary(uniqueKeysWithValues: places), faults: record.changes)
         mayCancel = record.cancelsTest != nil
         isRepeating = true
         interruptsJobs = record.changes.contains(where: \.isInterruption)
@@ -199,7 +199,7 @@ struct Chooser: Sendable {
         case .priorities(let changes):
             if changes.contains(step) { jobs.setRank(at: jobs.highest) { lower($0) } }
             return jobs.highest
-        case .repeated(let positions, _): return jobs.place(at: min(positions[step, default: 0], jobs.count - 1))
+        case .repeated(let places, _): return places[step].flatMap { jobs.holds($0) ? $0 : nil } ?? jobs.first
         case .changed: return jobs.first
         }
     }

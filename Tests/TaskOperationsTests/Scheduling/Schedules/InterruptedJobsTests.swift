@@ -75,7 +75,8 @@
                 Issue.record(found)
                 return
             }
-            #expect(found.description.components(separatedBy: "blocks its thread").count == 3, "\(found)")
+            #expect(found.description.contains("deadlock() blocks its thread in NSLocking.withLock"), "\(found)")
+            #expect(!found.description.contains("computes"), "\(found)")
         }
 
         @Test("A cancellation is no deadlock if a task is interrupted in the middle of another one")

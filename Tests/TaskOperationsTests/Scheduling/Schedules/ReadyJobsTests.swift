@@ -8,7 +8,7 @@ struct ReadyJobsTests {
     private func job(_ task: UInt64, isMain: Bool = false, rank: UInt64 = 0) -> ReadyJob {
         // The list does not use the reference.
         let job = unsafeBitCast(UInt(task), to: UnownedJob.self)
-        return ReadyJob(job: job, task: task, isMain: isMain, entry: nil, rank: rank, number: 0)
+        return ReadyJob(rank: rank, job: job, task: task, isMain: isMain, entry: nil, number: 0)
     }
 
     /// The jobs that can be chosen, from all jobs in the usual order.
@@ -38,17 +38,18 @@ struct ReadyJobsTests {
                     plain.insert(new, at: precedes ? 0 : plain.count)
                 }
             } else {
-                let position = random.number(below: able(plain).count)
-                let expected = able(plain)[position]
-                let place = ready.place(at: position)
-                #expect(ready.position(of: place) == position)
+                let able = able(plain)
+                let isFirst = random.happens(percent: 50)
+                let place = isFirst ? ready.first : ready.highest
+                let expected = isFirst ? able[0] : able.max { $0.rank < $1.rank }!
+                #expect(ready.holds(place))
                 #expect(ready.remove(at: place).task == expected.task)
+                #expect(!ready.holds(place))
                 plain.removeAll { $0.task == expected.task }
             }
             let able = able(plain)
             #expect(ready.count == able.count)
             guard let highest = able.indices.max(by: { able[$0].rank < able[$1].rank }) else { continue }
-            #expect(ready.position(of: ready.highest) == highest)
             if random.happens(percent: 20) {
                 let rank = random.next() | 1
                 ready.setRank(at: ready.highest) { task in
@@ -66,8 +67,11 @@ struct ReadyJobsTests {
             var random = SeededGenerator(seed: 1)
             var ready = ReadyJobs()
             return processorTime {
-                for task in 0..<(isLarge ? 10_000 : 1_000) { ready.add(job(UInt64(task))) }
-                while ready.count > 0 { _ = ready.remove(at: ready.place(at: random.number(below: ready.count))) }
+                for task in 0..<(isLarge ? 10_000 : 1_000) { ready.add(job(UInt64(task), rank: random.next())) }
+                while ready.count > 0 {
+                    if random.happens(percent: 50) { ready.setRank(at: ready.first) { _ in random.next() } }
+                    _ = ready.remove(at: ready.highest)
+                }
             }
         }
         #expect(ratio < 30, "a search through all jobs for each would make it 100")
