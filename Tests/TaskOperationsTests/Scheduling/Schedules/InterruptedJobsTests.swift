@@ -96,7 +96,10 @@
             let lock = NSLock()
             let isEnded = Atomic(false)
             let thread = Thread {
-                while !isEnded.load(ordering: .relaxed) { _ = lock.withLock { usleep(200) } }
+                while !isEnded.load(ordering: .relaxed) {
+                    lock.withLock { _ = usleep(100) }
+                    usleep(100)
+                }
             }
             thread.start()
             defer { isEnded.store(true, ordering: .relaxed) }
