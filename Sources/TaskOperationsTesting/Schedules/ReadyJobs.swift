@@ -21,58 +21,50 @@ struct ReadyJob: Sendable {
 
 /// The jobs that can run now, in the usual order.
 ///
-/// Jobs of the main actor keep their order, so only the first of them can be chosen. Each call takes O(log *n*) time.
+/// Jobs of the main actor keep their order, so only the first of them can be chosen. A call looks at one block of 64
+/// places, and at one number of each other block.
 ///
 /// Without optimization, pointers and bits are several times faster than arrays.
 // Sendable: no other value has the pointers.
 struct ReadyJobs: ~Copyable, @unchecked Sendable {
-    /// The number of jobs in a part of the places that can be chosen, their highest rank, and the first place that has it.
-    private struct Part {
-        var count = 0
+    /// 64 places.
+    private struct Block {
+        /// The highest rank of the jobs that can be chosen; 0 if there is none. The first member, because a function of C
+        /// reads it.
         var rank: UInt64 = 0
-        var place = 0
+        /// The first place that has the highest rank; -1 if there is none.
+        var place = -1
+        /// The places of the jobs that can be chosen.
+        var places: UInt64 = 0
     }
 
-    /// The jobs, with gaps. The number of places is a power of two, and at least 64.
+    /// The jobs, with gaps. The number of places is a multiple of 64.
     private var places: UnsafeMutablePointer<ReadyJob>
+    private var blocks: UnsafeMutablePointer<Block>
     private var size = 64
-    /// The jobs that can be chosen, as bits of blocks of 64 places.
-    private var blocks: UnsafeMutablePointer<UInt64>
-    /// A binary tree. Part 1 is the whole, and part `n` consists of the parts `2n` and `2n + 1`. Each block is one of the
-    /// last parts.
-    private var parts: UnsafeMutablePointer<Part>
     /// The places from `start` to `end - 1` are in use.
     private var start = 16
     private var end = 16
+    /// The number of jobs that can be chosen.
+    private(set) var count = 0
     /// The places of the jobs of the main actor.
     private var mainPlaces: ArraySlice<Int> = []
 
-    init() { (places, blocks, parts) = Self.allocate(size) }
+    init() { (places, blocks) = Self.allocate(size) }
 
-    deinit { Self.deallocate(places, blocks, parts) }
+    deinit { Self.deallocate(places, blocks) }
 
-    private static func allocate(
-        _ size: Int
-    ) -> (UnsafeMutablePointer<ReadyJob>, UnsafeMutablePointer<UInt64>, UnsafeMutablePointer<Part>) {
-        let blocks = UnsafeMutablePointer<UInt64>.allocate(capacity: size / 64)
-        blocks.initialize(repeating: 0, count: size / 64)
-        let parts = UnsafeMutablePointer<Part>.allocate(capacity: size / 32)
-        parts.initialize(repeating: Part(), count: size / 32)
+    private static func allocate(_ size: Int) -> (UnsafeMutablePointer<ReadyJob>, UnsafeMutablePointer<Block>) {
+        let blocks = UnsafeMutablePointer<Block>.allocate(capacity: size / 64)
+        blocks.initialize(repeating: Block(), count: size / 64)
         // Jobs are plain numbers and addresses. Gaps are never read.
-        return (.allocate(capacity: size), blocks, parts)
+        return (.allocate(capacity: size), blocks)
     }
 
-    private static func deallocate(
-        _ places: UnsafeMutablePointer<ReadyJob>, _ blocks: UnsafeMutablePointer<UInt64>,
-        _ parts: UnsafeMutablePointer<Part>
-    ) {
+    private static func deallocate(_ places: UnsafeMutablePointer<ReadyJob>, _ blocks: UnsafeMutablePointer<Block>) {
         places.deallocate()
         blocks.deallocate()
-        parts.deallocate()
     }
-
-    /// The number of jobs that can be chosen.
-    var count: Int { parts[1].count }
 
     /// Adds a job after the others, or before them. A job of the main actor is never added before another one.
     mutating func add(_ job: ReadyJob, isNext: Bool = false) {
@@ -127,26 +119,31 @@ struct ReadyJobs: ~Copyable, @unchecked Sendable {
             if let next = mainPlaces.first { include(next, places[next].rank) }
         }
         if place == start { start += 1 }
-        if parts[1].count == 0 { (start, end) = (size / 4, size / 4) }
+        if count == 0 { (start, end) = (size / 4, size / 4) }
         return places[place]
     }
 
     /// The place of the first job. There must be a job. Equal calls in the same order lead to equal places.
     var first: Int {
-        var part = 1
-        while part < size / 64 {
-            part *= 2
-            if parts[part].count == 0 { part += 1 }
-        }
-        let block = part - size / 64
-        return block * 64 + blocks[block].trailingZeroBitCount
+        var block = start / 64
+        while blocks[block].places == 0 { block += 1 }
+        return block * 64 + blocks[block].places.trailingZeroBitCount
     }
 
     /// The place of the first job of the highest rank. There must be a job.
-    var highest: Int { parts[1].place }
+    var highest: Int { blocks[highestBlock].place }
 
     /// The highest rank of a job that can be chosen.
-    var highestRank: UInt64 { parts[1].rank }
+    var highestRank: UInt64 { blocks[highestBlock].rank }
+
+    private var highestBlock: Int {
+        var (highest, block) = (0, 1)
+        while block < size / 64 {
+            if blocks[block].rank > blocks[highest].rank || blocks[highest].place < 0 { highest = block }
+            block += 1
+        }
+        return highest
+    }
 
     /// Gives a job that can be chosen another rank.
     mutating func setRank(at place: Int, _ rank: (_ task: UInt64) -> UInt64) {
@@ -156,66 +153,46 @@ struct ReadyJobs: ~Copyable, @unchecked Sendable {
     }
 
     /// Whether a job at a place can be chosen.
-    func holds(_ place: Int) -> Bool { place < size && blocks[place / 64] >> (place % 64) & 1 == 1 }
+    func holds(_ place: Int) -> Bool { place < size && blocks[place / 64].places & 1 << UInt64(place % 64) != 0 }
 
     /// Lets a job be chosen.
-    private func include(_ place: Int, _ rank: UInt64) {
-        let block = place / 64
-        blocks[block] |= 1 << UInt64(place % 64)
-        let part = size / 64 + block
-        parts[part].count += 1
-        let former = parts[part]
-        if former.count == 1 || former.rank < rank || former.rank == rank && place < former.place {
-            (parts[part].rank, parts[part].place) = (rank, place)
+    private mutating func include(_ place: Int, _ rank: UInt64) {
+        count += 1
+        let block = blocks + place / 64
+        block.pointee.places |= 1 << UInt64(place % 64)
+        let (highest, former) = (block.pointee.rank, block.pointee.place)
+        if former < 0 || highest < rank || highest == rank && place < former {
+            (block.pointee.rank, block.pointee.place) = (rank, place)
         }
-        if part > 1 { updateParts(above: part) }
     }
 
     /// Lets a job be chosen no longer.
-    private func exclude(_ place: Int) {
-        let block = place / 64
-        blocks[block] &= ~(1 << UInt64(place % 64))
-        let part = size / 64 + block
-        parts[part].count -= 1
-        if parts[part].place == place { findHighest(of: block, part) }
-        if part > 1 { updateParts(above: part) }
-    }
-
-    private func findHighest(of block: Int, _ part: Int) {
-        let first = places + block * 64
+    private mutating func exclude(_ place: Int) {
+        count -= 1
+        let block = blocks + place / 64
+        block.pointee.places &= ~(1 << UInt64(place % 64))
+        if block.pointee.place != place { return }
+        let first = place - place % 64
         // Without optimization, C is several times faster. Most of the time of a removal is spent here.
-        let place = Int(schedulesFindHighest(first, MemoryLayout<ReadyJob>.stride, blocks[block]))
-        (parts[part].rank, parts[part].place) = place < 0 ? (0, -1) : (first[place].rank, block * 64 + place)
-    }
-
-    private func updateParts(above part: Int) {
-        var part = part / 2
-        while part > 0 {
-            let (one, other) = (parts[2 * part], parts[2 * part + 1])
-            let isOther = one.rank < other.rank || one.count == 0
-            parts[part] = isOther ? other : one
-            parts[part].count = one.count + other.count
-            part /= 2
-        }
+        let found = Int(schedulesFindHighest(places + first, MemoryLayout<ReadyJob>.stride, block.pointee.places))
+        (block.pointee.rank, block.pointee.place) = found < 0 ? (0, -1) : (places[first + found].rank, first + found)
     }
 
     /// Distributes the jobs so that at least half of the places are free. A quarter of these precedes the jobs.
     private mutating func makeRoom() {
-        let (oldPlaces, oldBlocks, oldParts, oldStart, oldEnd) = (places, blocks, parts, start, end)
+        let (oldPlaces, oldBlocks, oldEnd) = (places, blocks, end)
+        var place = start
         var oldMainPlaces = mainPlaces
-        let count = count + mainPlaces.count
-        size = 64
-        while size < 2 * count { size *= 2 }
-        (places, blocks, parts) = Self.allocate(size)
-        mainPlaces = []
+        size = (2 * (count + mainPlaces.count) / 64 + 1) * 64
+        (places, blocks) = Self.allocate(size)
+        (mainPlaces, count) = ([], 0)
         (start, end) = (size / 8, size / 8)
-        var place = oldStart
         while place < oldEnd {
             let isMain = oldMainPlaces.count > 0 && oldMainPlaces.first == place
             if isMain { oldMainPlaces.removeFirst() }
-            if isMain || oldBlocks[place / 64] & 1 << UInt64(place % 64) != 0 { add(oldPlaces[place]) }
+            if isMain || oldBlocks[place / 64].places & 1 << UInt64(place % 64) != 0 { add(oldPlaces[place]) }
             place += 1
         }
-        Self.deallocate(oldPlaces, oldBlocks, oldParts)
+        Self.deallocate(oldPlaces, oldBlocks)
     }
 }

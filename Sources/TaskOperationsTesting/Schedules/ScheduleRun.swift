@@ -376,7 +376,7 @@ extension ScheduleRun.State {
         idleSteps += 1
         if chooser.causesChanges || delayed.count > 0 || idleSteps >= 1_000 {
             thread.pointee.interruption = Int64(makeChanges(at: step))
-        } else {
+        } else if comparesOrder {
             noteState()
         }
         let place = ready.count > 1 ? chooser.choose(at: step, among: &ready) : ready.first
