@@ -248,22 +248,20 @@ extension OperationOptions {
     /// operation that has failed in this way never starts. The time includes delays, waits for dependencies, and waits
     /// for room.
     ///
-    /// - Parameter limit: The time; not negative. If it is zero, the operation fails when it is added.
+    /// - Parameter limit: The time. If it is zero or negative, the operation fails when it is added.
     public static func timeout(untilStart limit: Duration) -> OperationOptions {
-        check(limit, "timeout(untilStart:)")
-        return OperationOptions(.startLimit(.duration(limit)))
+        OperationOptions(.startLimit(.duration(limit)))
     }
 
     /// Limits the time from the addition to the end of the body.
     ///
     /// When the time is over, an operation that has not started ends at once. It ends even on a suspended queue or with
     /// unfinished dependencies. If the operation has started, its body is cancelled. The outcome is
-    /// `TaskOperationError.timedOut`.
+    /// `TaskOperationError.timedOut`, or the value that the body returns after its cancellation.
     ///
-    /// - Parameter limit: The time; not negative. If it is zero, the operation fails when it is added.
+    /// - Parameter limit: The time. If it is zero or negative, the operation fails when it is added.
     public static func timeout(untilEnd limit: Duration) -> OperationOptions {
-        check(limit, "timeout(untilEnd:)")
-        return OperationOptions(.endLimit(.duration(limit)))
+        OperationOptions(.endLimit(.duration(limit)))
     }
 
     /// Sets the instant by which the operation must have ended. Like `timeout(untilEnd:)`, but for an instant. If the
@@ -279,24 +277,22 @@ extension OperationOptions {
     ///
     /// When the time is over, the body is cancelled. The outcome is `TaskOperationError.timedOut`, which names the
     /// operation. The time begins immediately before the body. If several limits apply, the limit that ends first is
-    /// effective.
+    /// effective. A value that the body returns after its cancellation is the outcome.
     ///
-    /// - Parameter limit: The time; not negative.
+    /// - Parameter limit: The time. If it is zero or negative, the body is cancelled from its beginning.
     public static func timeout(_ limit: Duration) -> OperationOptions {
-        check(limit, "timeout(_:)")
-        return OperationOptions(.timeout(limit))
+        OperationOptions(.timeout(limit))
     }
 
     /// Limits the time of each attempt.
     ///
-    /// When the time is over, the call of the body is cancelled. After the call has ended, the attempt fails with
-    /// `TaskOperationError.timedOut`, and `retry(_:)` decides whether another attempt follows. With this option, the
-    /// body runs in a child task.
+    /// When the time is over, the call of the body is cancelled. If it then throws an error, the attempt fails with
+    /// `TaskOperationError.timedOut`, and `retry(_:)` decides whether another attempt follows. If it returns a value, the
+    /// attempt has succeeded. With this option, the body runs in a child task.
     ///
-    /// - Parameter limit: The time; not negative.
+    /// - Parameter limit: The time. If it is zero or negative, the body is cancelled from its beginning.
     public static func timeout(perAttempt limit: Duration) -> OperationOptions {
-        check(limit, "timeout(perAttempt:)")
-        return OperationOptions(.attemptTimeout(limit))
+        OperationOptions(.attemptTimeout(limit))
     }
 
     /// Sets the rule for a body that ignores its cancellation after `timeout(_:)` or `timeout(untilEnd:)`. The default
@@ -316,18 +312,15 @@ extension OperationOptions {
     public static func clock(_ clock: any Clock<Duration>) -> OperationOptions { OperationOptions(.clock(clock)) }
 
     private static var highestWeight: Int { Int(Int16.max) }
-
-    private static func check(_ limit: Duration, _ name: String) {
-        require(
-            limit >= .zero, "The limit of \(name) is \(limit); it must not be negative. Leave the option out instead.")
-    }
 }
 
 /// The rule for an operation whose body ignores its cancellation after a timeout has passed.
 public enum TimeoutOverrun: Sendable {
-    /// The operation fails after its body has ended. Dependents, and tasks that await the operation, wait until then.
+    /// The operation ends when its body ends. Dependents, and tasks that await the operation, wait until then.
     ///
-    /// If the operation was cancelled before its timeout passed, its outcome is the result of its body.
+    /// A value that the body returns is the outcome: its effects have happened. If the body throws an error, the operation
+    /// fails with `TaskOperationError.timedOut`, or with the error if the operation was cancelled before its timeout
+    /// passed.
     case wait
 
     /// The operation fails at once, even if it was cancelled before, and its dependents can start. The result of the

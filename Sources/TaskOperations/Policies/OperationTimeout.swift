@@ -47,10 +47,11 @@ final class EndLimit: TimeLimit, @unchecked Sendable {
         super.init(length, of: operation)
     }
 
-    /// Records that the body has ended. Throws `TaskOperationError.timedOut` if a limit has passed before.
-    func endBody() throws {
-        guard let passed = time.withLock({ $0.end() }) else { return }
-        throw TaskOperationError.timedOut(.operation(OperationLabel(operation)), after: passed)
+    /// Records that the body has ended. Returns `TaskOperationError.timedOut` if a limit has passed before.
+    @discardableResult
+    func endBody() -> TaskOperationError? {
+        guard let passed = time.withLock({ $0.end() }) else { return nil }
+        return TaskOperationError.timedOut(.operation(OperationLabel(operation)), after: passed)
     }
 
     override func deadlinePassed() { pass(length) }

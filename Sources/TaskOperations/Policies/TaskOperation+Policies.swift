@@ -22,13 +22,12 @@ extension TaskOperation {
         do {
             let value = try await attempts(body, options)
             timer?.end()
-            try limit.endBody()
+            // A value is kept if the limit has passed: its effects have happened.
+            limit.endBody()
             return value
         } catch {
             timer?.end()
-            // Throws the same error again if the limit has passed.
-            try limit.endBody()
-            throw error
+            throw limit.endBody() ?? error
         }
     }
 
@@ -47,7 +46,7 @@ extension TaskOperation {
     private static func attempt(_ body: @escaping Body, _ options: BodyOptions) async throws -> Success {
         guard let limit = options.attemptTimeout else { return try await body() }
         let label = OperationLabel(AnyTaskOperation.current!)
-        return try await withCancelledBody(after: limit, clock: options.clock, body) {
+        return try await withCancelledBody(after: limit, clock: options.clock, keepsValue: true, body) {
             TaskOperationError.timedOut(.operation(label), after: limit)
         }
     }

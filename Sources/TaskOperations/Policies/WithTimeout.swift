@@ -11,7 +11,8 @@ import Synchronization
 /// priority, and is cancelled together with the caller.
 ///
 /// If the body ignores its cancellation, the call waits until the body ends. The call then throws
-/// `TaskOperationError.timedOut`, even if the body returns a value. If the caller is cancelled before the time is over,
+/// `TaskOperationError.timedOut`, even if the body returns a value: a loop over a stream, for example, returns when it is
+/// cancelled. If the caller is cancelled before the time is over,
 /// the call returns or throws the result of the body.
 ///
 /// - Parameters:
@@ -26,17 +27,19 @@ public func withTimeout<Value>(
     _ limit: Duration, clock: any Clock<Duration> = ContinuousClock(), isolation: isolated (any Actor)? = #isolation,
     _ body: () async throws -> Value
 ) async throws -> Value {
-    try await withCancelledBody(after: limit, clock: clock, body) {
+    try await withCancelledBody(after: limit, clock: clock, keepsValue: false, body) {
         TaskOperationError.timedOut(.wait(for: "the body of withTimeout to end"), after: limit)
     }
 }
 
 /// Runs a body in a child task, and cancels that task when the time is over.
 ///
-/// - Parameter error: Returns the error to throw if the time is over before the body ends.
+/// - Parameters:
+///   - keepsValue: Whether a value that the body returns after its time is returned.
+///   - error: Returns the error to throw if the time is over before the body ends.
 func withCancelledBody<Value>(
-    after limit: Duration, clock: any Clock<Duration>, isolation: isolated (any Actor)? = #isolation,
-    _ body: () async throws -> Value, error: () -> any Error
+    after limit: Duration, clock: any Clock<Duration>, keepsValue: Bool,
+    isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value, error: () -> any Error
 ) async throws -> Value {
     let time = LimitedTime()
     let result = await withTimeoutHandler(limit, clock: clock) {
@@ -54,6 +57,7 @@ func withCancelledBody<Value>(
     } onTimeout: {
         time.pass(after: limit)
     }
+    if case .success(let value) = result.value, keepsValue { return value }
     if time.hasPassed { throw error() }
     return try result.value.get()
 }

@@ -86,10 +86,12 @@ struct TimeoutTests {
         #expect(await timedOut(operation) == .seconds(earliest))
     }
 
-    @Test("a body that ignores its cancellation is waited for, and its value is no longer the outcome")
-    func ignoringWaitedFor() async throws {
+    @Test(
+        "a body that ignores its cancellation is waited for, and its value is the outcome",
+        arguments: [.timeout(.seconds(1)), .timeout(untilEnd: .seconds(1))] as [OperationOptions])
+    func ignoringWaitedFor(_ limit: OperationOptions) async throws {
         let gate = Gate()
-        let operation = queue.addOperation([.timeout(.seconds(1)), .clock(clock)]) {
+        let operation = queue.addOperation([limit, .clock(clock)]) {
             await gate.pass()
             return 5
         }
@@ -99,7 +101,26 @@ struct TimeoutTests {
         await until { operation.isCancelled }
         #expect(operation.isExecuting)
         gate.open()
-        #expect(await timedOut(operation) == .seconds(1))
+        #expect(try await operation.value == 5)
+    }
+
+    @Test("an attempt that returns a value after its time is not made again")
+    func lateValue() async throws {
+        let (gate, attempts) = (Gate(), Recorder<Int>())
+        let operation = queue.addOperation([
+            .timeout(perAttempt: .seconds(1)), .retry(.immediately(attempts: 3)), .clock(clock),
+        ]) {
+            attempts.record(RetryPolicy.attempt)
+            await gate.pass()
+            return "receipt"
+        }
+        await gate.waitForArrivals(1)
+        await until { clock.sleeperCount == 1 }
+        clock.advance(by: .seconds(1))
+        await until { clock.sleeperCount == 0 }
+        gate.open()
+        #expect(try await operation.value == "receipt")
+        #expect(attempts.events == [1])
     }
 
     @Test("an operation that was cancelled before its time is over is not timed out, as ProcedureKit has it")
@@ -319,18 +340,17 @@ func timedOut<Success>(_ operation: TaskOperation<Success>) async -> Duration? {
     }
 }
 
-@Suite("Bad values of timeouts stop with a message", .inTurns, .prompt, .timeLimit(.minutes(120)))
-struct TimeoutBadValueTests {
-    @Test("negative limits")
-    func negative() async {
-        let limit = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            TaskOperationQueue().addOperation(.timeout(.seconds(-1))) {}
-        }
-        #expect(limit.errorText.contains("timeout(_:) is -1.0 seconds; it must not be negative"))
-        let deadline = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            TaskOperationQueue().addOperation(.timeout(untilEnd: .seconds(-2))) {}
-        }
-        #expect(deadline.errorText.contains("timeout(untilEnd:) is -2.0 seconds; it must not be negative"))
+@Suite("Times that have passed", .inTurns, .prompt, .timeLimit(.minutes(120)))
+struct PassedTimeTests {
+    @Test(
+        "a negative time has passed",
+        arguments: [
+            .timeout(.seconds(-1)), .timeout(untilEnd: .seconds(-1)), .timeout(perAttempt: .seconds(-1)),
+            .timeout(untilStart: .seconds(-1)), .timeout(untilEnd: .nanoseconds(Int64.min)),
+        ] as [OperationOptions])
+    func negative(_ limit: OperationOptions) async {
+        let operation = TaskOperationQueue().addOperation(limit) { try await Task.sleep(for: .seconds(3600)) }
+        await #expect(throws: TaskOperationError.self) { try await operation.value }
     }
 }
 

@@ -42,9 +42,10 @@ struct ReadyJobsTests {
                 let isFirst = random.happens(percent: 50)
                 let place = isFirst ? ready.first : ready.highest
                 let expected = isFirst ? able[0] : able.max { $0.rank < $1.rank }!
-                #expect(ready.holds(place))
+                let wasHeld = ready.holds(place)
                 #expect(ready.remove(at: place).task == expected.task)
-                #expect(!ready.holds(place))
+                let isHeld = ready.holds(place)
+                #expect(wasHeld && !isHeld)
                 plain.removeAll { $0.task == expected.task }
             }
             let able = able(plain)
