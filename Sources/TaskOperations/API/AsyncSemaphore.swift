@@ -69,9 +69,9 @@ public final class AsyncSemaphore: Sendable {
         capacity: Int, perKey: Int? = nil, rate: OperationRate? = nil, ratePerKey: OperationRate? = nil,
         clock: any Clock<Duration> = ContinuousClock(), name: String? = nil
     ) {
-        Self.checkCapacity(capacity)
-        let perKey = Self.checkedCapacityPerKey(perKey)
         self.name = name
+        Self.checkCapacity(capacity, of: name)
+        let perKey = Self.checkedCapacityPerKey(perKey, of: name)
         makeClock = QueueClock.maker(clock)
         storage = Lock(
             Storage(
@@ -88,7 +88,7 @@ public final class AsyncSemaphore: Sendable {
     public var capacity: Int {
         get { storage.withLock { $0.state.permits.capacity } }
         set {
-            Self.checkCapacity(newValue)
+            Self.checkCapacity(newValue, of: name)
             apply { storage in
                 storage.state.setCapacity(newValue)
                 storage.peakCapacity = max(storage.peakCapacity, newValue)
@@ -105,7 +105,7 @@ public final class AsyncSemaphore: Sendable {
             return capacity == .max ? nil : capacity
         }
         set {
-            let capacity = Self.checkedCapacityPerKey(newValue)
+            let capacity = Self.checkedCapacityPerKey(newValue, of: name)
             apply { storage in
                 storage.state.setCapacityPerKey(capacity)
                 storage.peakCapacityPerKey = max(storage.peakCapacityPerKey, capacity)
@@ -220,14 +220,16 @@ public final class AsyncSemaphore: Sendable {
     /// The number of waiting tasks, without the operations that wait.
     public var waitingCount: Int { storage.withLock { $0.state.waitingCount } }
 
-    private static func checkCapacity(_ capacity: Int) {
-        require(capacity >= 0, "capacity is \(capacity); it must not be negative.")
+    private static func checkCapacity(_ capacity: Int, of name: String?) {
+        require(
+            capacity >= 0,
+            "The capacity of \(label(name)) is \(capacity); it must not be negative. With 0, all tasks and operations wait."
+        )
     }
 
-    private static func checkedCapacityPerKey(_ capacity: Int?) -> Int {
-        guard let capacity else { return .max }
-        require(capacity >= 0, "perKey is \(capacity); it must not be negative.")
-        return capacity
+    private static func checkedCapacityPerKey(_ capacity: Int?, of name: String?) -> Int {
+        if let capacity { checkCapacity(capacity, of: name) }
+        return capacity ?? .max
     }
 }
 
@@ -260,7 +262,7 @@ extension AsyncSemaphore {
     ///   - capacity: The number of permits; not negative. Nil for the capacity of every key.
     ///   - key: The key. Keys of different types are different. Nil has no effect.
     public func setCapacity(_ capacity: Int?, for key: (some Hashable & Sendable)?) {
-        if let capacity { Self.checkCapacity(capacity) }
+        if let capacity { Self.checkCapacity(capacity, of: name) }
         guard let key = interned(key) else { return }
         set(key) { storage, number in
             storage.state.setCapacity(capacity, of: number)
@@ -415,6 +417,11 @@ extension AsyncSemaphore {
     private func release(_ weight: Int, for key: LimitKey?) {
         checkWeight(weight)
         apply { storage in
+            let taken = storage.state.permits.taken
+            require(
+                weight <= taken,
+                "\(label) was to take back \(weight) of \(taken) taken permits. Release each permit once, or use withPermit."
+            )
             storage.state.release(weight, for: key?.number)
             if let key { storage.keepForTokens(key) }
         }

@@ -106,7 +106,10 @@ extension TaskOperationError: CustomStringConvertible {
             or raise its `maxQueuedOperationCount`.
             """
         case .dropped(let operation, let queueName):
-            "\(operation) was dropped from \(Self.queue(queueName)), which was full, to make room for a later operation."
+            """
+            \(operation) was dropped from \(Self.queue(queueName)), which was full, to make room for a later operation. \
+            Raise its `maxQueuedOperationCount`, or add operations with `addOperationWaitingForRoom`.
+            """
         case .weightExceedsCapacity(let name, let weight, let capacity):
             """
             The call or operation needs \(weight) permits of \(AsyncSemaphore.label(name)), which has \
@@ -120,9 +123,12 @@ extension TaskOperationError: CustomStringConvertible {
         case .startTimedOut(let operation, let limit):
             "\(operation) did not start within \(limit). Its queue had too much other work, or its dependencies took too long."
         case .timedOut(.operation(let operation), let limit):
-            "\(operation) did not finish within its timeout of \(limit)."
+            """
+            \(operation) did not finish within its timeout of \(limit). Raise the timeout, or add `.retry(_:)` if another \
+            attempt can succeed.
+            """
         case .timedOut(.wait(let awaited), let limit):
-            "Timed out after \(limit) waiting for \(awaited)."
+            "Timed out after \(limit) waiting for \(awaited). Allow more time, or let a TaskDump show what holds it up."
         }
     }
 

@@ -84,13 +84,13 @@ struct BadValueTests {
     @Test("A negative capacity, where a semaphore is made and where it is changed")
     func negativeCapacity() async {
         let made = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = AsyncSemaphore(capacity: -4)
+            _ = AsyncSemaphore(capacity: -4, name: "disk")
         }
-        #expect(made.errorText.contains("capacity is -4; it must not be negative"))
+        #expect(made.errorText.contains("The capacity of semaphore \"disk\" is -4; it must not be negative. With 0, "))
         let changed = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             AsyncSemaphore(capacity: 1).capacity = -5
         }
-        #expect(changed.errorText.contains("capacity is -5; it must not be negative"))
+        #expect(changed.errorText.contains("The capacity of a semaphore is -5; it must not be negative"))
     }
 
     @Test("A weight of zero or less, in each call that takes one")
@@ -116,10 +116,10 @@ struct BadValueTests {
     @Test("Giving back more permits than are taken")
     func releasingTooMuch() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let semaphore = AsyncSemaphore(capacity: 3)
+            let semaphore = AsyncSemaphore(capacity: 3, name: "disk")
             try await semaphore.acquire(weight: 1)
             semaphore.release(weight: 2)
         }
-        #expect(result.errorText.contains("gave back 2 permits, but only 1 are taken"))
+        #expect(result.errorText.contains("semaphore \"disk\" was to take back 2 of 1 taken permits"))
     }
 }
