@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 import TaskOperations
 import TaskOperationsTesting
@@ -52,9 +53,27 @@ struct LinearizabilityTests {
             calls: ["take": { await $0.take() }, "give": { await $0.give() }, "check": { try await $0.check() }])
     }
 
-    @Test("A semaphore's calls have results of calls one after another")
-    func semaphore() throws {
-        try Self.schedules(isDeep ? 10_000 : 1_000).linearizable(
+    @Test(
+        "Two calls that use a lock twice are found if threads are controlled", .enabled(if: isLinux),
+        arguments: [false, true])
+    func locks(isMended: Bool) throws {
+        func explore(_ settings: Schedules) throws {
+            try settings.linearizable({ Stock() }, calls: ["take": { $0.take(isMended: isMended) }])
+        }
+        try explore(Self.schedules())
+        var schedules = Self.schedules()
+        schedules.threads = .controlled
+        if isMended { return try explore(schedules) }
+        #expect(throws: ScheduleFailure.self) { try explore(schedules) }
+    }
+
+    @Test(
+        "A semaphore's calls have results of calls one after another",
+        arguments: [ScheduleThreads.one, .controlled])
+    func semaphore(_ threads: ScheduleThreads) throws {
+        var schedules = Self.schedules(isDeep ? 10_000 : 1_000)
+        schedules.threads = threads
+        try schedules.linearizable(
             { AsyncSemaphore(capacity: 1) },
             calls: [
                 "acquire": { try await $0.acquire() }, "tryAcquire": { $0.tryAcquire() }, "capacity": { $0.capacity },
@@ -76,5 +95,25 @@ private actor Sum {
         await Task.yield()
         value = old + number
         return value
+    }
+}
+
+/// One piece, which several callers take.
+private final class Stock: @unchecked Sendable {
+    private let lock = NSLock()
+    // The lock protects it.
+    private var count = 1
+
+    func take(isMended: Bool) -> Bool {
+        if isMended {
+            return lock.withLock {
+                if count == 0 { return false }
+                count -= 1
+                return true
+            }
+        }
+        guard lock.withLock({ count > 0 }) else { return false }
+        lock.withLock { count -= 1 }
+        return true
     }
 }
