@@ -28,7 +28,8 @@ let library: [Target] = [
             ? ["Support/Lock.swift", "Support/SystemThread.swift", "Support/Platform/POSIXThreads.swift"] : [],
         swiftSettings: settings),
     .target(
-        name: "TaskOperationsExtras", dependencies: explored + ["TaskOperations"], swiftSettings: settings),
+        name: "TaskOperationsExtras", dependencies: explored + ["CTaskOperations", "TaskOperations"],
+        swiftSettings: settings),
     .target(
         name: "TaskOperationsBridge",
         dependencies: explored + ["CTaskOperations", "TaskOperations", "TaskOperationsExtras"],

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "CTaskOperations.h"
 
+#include <stdio.h>
+
 // The runtime exports `swift_task_localValueGet`, but its public interface does not declare the function. If a later
 // runtime lacks it, programs still start.
 #if defined(_WIN32)
@@ -28,6 +30,8 @@ void *taskOperationsTaskLocalValue(const void *key) {
     return swift_task_localValueGet ? swift_task_localValueGet(key) : 0;
 }
 #endif
+
+void taskOperationsWriteToStandardError(const char *text) { fputs(text, stderr); }
 
 static _Thread_local uint64_t runNumber;
 

@@ -61,7 +61,7 @@ extension DeliveryConsumer {
         }
         guard let consumption else { return await pullAndDrain() }
         do {
-            try await consumption.whileRepresentingWork { await pullAndDrain() }
+            try await consumption.whileAwaited(separatesPriorities: true) { await pullAndDrain() }
         } catch {
             preconditionFailure("a new operation without dependencies waits for a body: \(error)")
         }

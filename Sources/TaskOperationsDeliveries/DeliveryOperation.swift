@@ -30,7 +30,7 @@ extension HeldDelivery {
     /// The operation always waits for its body, because the body's end decides the answer to the engine. It also
     /// decides when the next delivery of the key may start.
     func makeOperation() -> TaskOperation<Void> {
-        let abandonsBody = consumer.queue.values(of: options.operation).body.overrun == .abandon
+        let abandonsBody = consumer.queue.abandonsBody(options.operation)
         let operation: OperationOptions = abandonsBody ? [options.operation, .overrun(.wait)] : options.operation
         return TaskOperation(name: options.name, dependencies: options.dependencies, operation) {
             try await self.execute()
@@ -43,7 +43,7 @@ extension AnyTaskOperation {
     ///
     /// - Parameter failure: The outcome of the operation.
     func wasCancelled(withFailure failure: any Error) -> Bool {
-        if case .timedOut(.operation(let label), _) = failure as? TaskOperationError, label.isLabel(of: self) {
+        if case .timedOut(.operation(let label), _) = failure as? TaskOperationError, label == OperationLabel(self) {
             return false
         }
         return isCancelled

@@ -63,16 +63,17 @@ extension QueueCapture {
         switch operation.status {
         case .executing, .lent:
             let waits = detail.bodyWaits.map {
-                WaitingReason.body(BodyWait(target: .init($0), since: $0.since, isPermitLent: detail.isPermitLent))
+                WaitingReason.body(
+                    BodyWait(target: .init($0.target), since: $0.since, isPermitLent: detail.isPermitLent))
             }
             return waits.isEmpty ? [.execution(since: operation.startTime)] : waits
         case .waiting, .ready, .returning:
-            return reasons.flatMap { translate($0, slot, detail, holders) }
+            return reasons.flatMap { translate($0, detail, holders) }
         }
     }
 
     private func translate(
-        _ reason: QueueReason, _ slot: Int, _ detail: OperationDetail, _ holders: [PermitHolder]
+        _ reason: QueueReason, _ detail: OperationDetail, _ holders: [PermitHolder]
     ) -> [WaitingReason] {
         switch reason {
         case .dependencies: dependencyReasons(detail)
@@ -81,10 +82,10 @@ extension QueueCapture {
         case .suspended: [.suspended(suspendedQueue)]
         case .held: [.cancellation]
         case .turn(let count): [.turn(ahead: count)]
-        case .permits(let weight): [.permits(weight: weight, width: width, holders: holders)]
-        case .level: [.priorityLimit(priorityLimit(of: slot))]
+        case .permits(let weight): [.permits(weight: weight, width: width.capacity, holders: holders)]
+        case .level(let limit): [.priorityLimit(limit)]
         case .limits: detail.limitDescriptions.map { .limit($0) }
-        case .rate: [.rate(next: timeToNextStart)]
+        case .rate(let time): [.rate(next: time)]
         case .worker: [.executor]
         }
     }
@@ -100,17 +101,17 @@ extension QueueCapture {
 }
 
 extension BodyWait.Target {
-    fileprivate init(_ wait: CapturedWait) {
-        switch wait.target {
+    fileprivate init(_ target: AwaitedTarget) {
+        switch target {
         case .operation(let operation):
             let detail = OperationDetail(operation)
             let isNameless = operation.name == nil && detail.isOutside
             self = isNameless ? .outside : .operation(OperationLabel(operation), queue: detail.queueLabel)
         case .end(let scheduler): self = .endOfQueue(QueueLabel(scheduler))
         case .room(let scheduler): self = .room(QueueLabel(scheduler))
-        case .opaque(.semaphore, let text): self = .semaphore(text)
-        case .opaque(.completionHandler, let text): self = .completionHandler(text)
-        case .opaque(.group, let text): self = .group(text)
+        case .object(.semaphore, let text): self = .semaphore(text)
+        case .object(.completionHandler, let text): self = .completionHandler(text)
+        case .object(.group, let text): self = .group(text)
         case .pause(let attempt, let length): self = .pause(beforeAttempt: attempt, length: length)
         case .outside: self = .outside
         }

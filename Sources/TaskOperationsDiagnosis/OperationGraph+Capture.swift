@@ -58,14 +58,15 @@ extension OperationGraph {
         private var indices: [ObjectIdentifier: Int] = [:]
         /// Awaited operations that are on none of the captured queues. They are added at the end.
         private var others: [(operation: AnyTaskOperation, detail: OperationDetail)] = []
-        private var captures: [ObjectIdentifier: QueueCapture] = [:]
+        /// The captured queues, by number.
+        private var captures: [Int: QueueCapture] = [:]
         /// The operations that wait for room in the captured queues.
         private var producers: Set<ObjectIdentifier> = []
+        /// The operations of the queues, in the order of their positions.
+        private var members: [AnyTaskOperation] = []
         /// The operations of the queues and the others, with their positions.
         var operations: [(operation: AnyTaskOperation, index: Int)] {
-            (captures.values.flatMap(\.operations) + others.map(\.operation)).compactMap { operation in
-                indices[ObjectIdentifier(operation)].map { (operation, $0) }
-            }
+            (members + others.map(\.operation)).enumerated().map { ($1, $0) }
         }
 
         /// Whether an operation waits for another operation that was added to a queue after the capture of that queue.
@@ -76,7 +77,7 @@ extension OperationGraph {
         }
 
         mutating func build(_ captures: [QueueCapture], includesProducers: Bool) {
-            self.captures = Dictionary(uniqueKeysWithValues: captures.map { (ObjectIdentifier($0.scheduler), $0) })
+            self.captures = Dictionary(uniqueKeysWithValues: captures.map { ($0.label.number, $0) })
             producers = Set(captures.flatMap { $0.operationsWaitingForRoom.map(ObjectIdentifier.init) })
             let reasons = captures.map(\.allReasons)
             for (capture, reasons) in zip(captures, reasons) { addOperations(of: capture, reasons) }
@@ -97,7 +98,8 @@ extension OperationGraph {
             let holders = capture.permitHolders
             for (slot, reasons) in all {
                 let operation = capture.operation(at: slot)
-                indices[ObjectIdentifier(operation.operation)] = graph.operations.count
+                indices[ObjectIdentifier(operation.operation)] = members.count
+                members.append(operation.operation)
                 let first = reasons.contains(where: \.isTurn) ? reasons.filter { !$0.isOfFirstInLine } : reasons
                 graph.operations.append(
                     Operation(
@@ -129,7 +131,7 @@ extension OperationGraph {
             var groups: [ObjectIdentifier: (scheduler: Scheduler, operations: [AnyTaskOperation])] = [:]
             for (operation, detail) in others {
                 guard let scheduler = detail.scheduler else { continue }
-                if let capture = captures[ObjectIdentifier(scheduler)] {
+                if let capture = captures[scheduler.queueNumber] {
                     if producers.contains(ObjectIdentifier(operation)) {
                         reasons[ObjectIdentifier(operation)] = [.room(capture.label)]
                     }
@@ -192,7 +194,7 @@ extension OperationGraph {
             if let index = indices[identity] { return index }
             let detail = OperationDetail(operation)
             if detail.isFinished { return nil }
-            if let scheduler = detail.scheduler, captures[ObjectIdentifier(scheduler)] != nil,
+            if let scheduler = detail.scheduler, captures[scheduler.queueNumber] != nil,
                 !producers.contains(identity)
             {
                 isTorn = true
@@ -226,17 +228,15 @@ extension QueueCapture {
 extension OperationGraph.Queue {
     fileprivate init(_ capture: QueueCapture) {
         label = capture.label
-        maxConcurrentOperationCount = capture.width
-        permitsTaken = capture.permitsTaken
-        isSuspended = capture.isSuspended
-        isShutDown = capture.isShutDown
+        (maxConcurrentOperationCount, permitsTaken) = capture.width
+        (isSuspended, isShutDown) = capture.control
     }
 }
 
 extension [OperationGraph.Limit] {
     /// - Parameter detail: The detail of the operation; nil if the operation has no limits.
     fileprivate init(_ detail: OperationDetail?) {
-        self = detail?.limitTexts.map { .init(name: $0.name, key: $0.key, weight: $0.weight) } ?? []
+        self = detail?.limitTexts.map { .init(name: $0.semaphore.name, key: $0.key, weight: $0.weight) } ?? []
     }
 }
 

@@ -40,7 +40,7 @@ final class StallWatch: TaskOperationObserver {
     func start() -> Task<Void, Never>? {
         guard let scheduler else { return nil }
         // The time of existing operations begins now, even if another thread reports them later.
-        let (now, count) = (clock.now, scheduler.operationCount)
+        let (now, count) = (clock.now, scheduler.counts.unfinished)
         progress.withLock { $0 = Progress(unfinishedCount: count, begin: now, last: now) }
         scheduler.addObserver(self)
         return Task.detached(executorPreference: thread, priority: .high) { await self.run() }

@@ -27,7 +27,7 @@ private struct OperationWaits {
 
     init(_ candidates: [TaskDump.Candidate]) {
         self.candidates = candidates
-        let (graph, operations) = OperationGraph.capture(AllQueues.all, follows: false, includesProducers: true)
+        let (graph, operations) = OperationGraph.capture(Scheduler.all, follows: false, includesProducers: true)
         self.graph = graph
         indices = Dictionary(
             operations.map { (address($0.operation), $0.index) }, uniquingKeysWith: { first, _ in first })
@@ -94,10 +94,12 @@ private struct OperationWaits {
         case .room(let queue):
             return graph.queues.firstIndex { $0.label == queue }.flatMap { executing[$0] } ?? []
         case .limit:
-            let limits = details[index]?.limitIdentities ?? []
-            for limit in limits { found += holders(of: UInt(bitPattern: limit)) }
+            let limits = details[index]?.semaphores ?? []
+            for limit in limits { found += holders(of: address(limit)) }
             return executing.values.joined().filter { other in
-                other != index && details[other]?.limitIdentities.contains { limits.contains($0) } ?? false
+                other != index
+                    && details[other]?.semaphores.contains { semaphore in limits.contains { $0 === semaphore } }
+                        ?? false
                     && shareKeys(index, other)
             }
         default: return []
@@ -130,6 +132,10 @@ private struct OperationWaits {
         }
         return holders
     }
+}
+
+extension OperationDetail {
+    fileprivate var semaphores: [AsyncSemaphore] { limitTexts.map(\.semaphore) }
 }
 
 private func address(_ object: AnyObject) -> UInt { UInt(bitPattern: ObjectIdentifier(object)) }

@@ -806,7 +806,7 @@ extension SmallPrograms {
         schedule.thread("escalator") {
             let second = waiting("second", .low)
             ControlledSystem.yield()
-            second.escalateIfAvailable(to: .high)
+            second.escalatePriority(to: .high)
             ControlledSystem.yield()
             if semaphore.waitingCount == 2 { semaphore.release() }
         }

@@ -20,7 +20,7 @@ struct WeakTypeTests {
     @Test(
         "an ordering that is made weaker is noticed", .enabled(if: Amount.isDeep),
         arguments: [
-            ([WeakTypePrograms.rank, WeakTypePrograms.ranks], "WaitOrder.swift"),
+            ([WeakTypePrograms.rank, WeakTypePrograms.ranks], "WaitGraph.swift"),
             ([WeakTypePrograms.phase], "AnyTaskOperation.swift"),
             ([WeakTypePrograms.latch], "System.swift"),
             ([WeakTypePrograms.clock], "QueueClock.swift"),

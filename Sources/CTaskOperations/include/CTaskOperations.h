@@ -10,6 +10,9 @@
 /// \param key The address of the `TaskLocal` object.
 void *_Nullable taskOperationsTaskLocalValue(const void *_Nonnull key);
 
+/// Writes text to standard error, whose declarations differ from one C library to another.
+void taskOperationsWriteToStandardError(const char *_Nonnull text);
+
 /// The number of the exploration's run that the calling thread executes; 0 on other threads.
 uint64_t taskOperationsRunNumber(void);
 

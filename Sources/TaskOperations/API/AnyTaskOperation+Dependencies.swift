@@ -5,6 +5,11 @@ extension AnyTaskOperation {
     /// after this operation has finished.
     public var dependencies: [AnyTaskOperation] { record.withLock { $0.links?.dependencies.operations ?? [] } }
 
+    /// Whether an operation is a direct dependency of this one. Takes constant time.
+    package func hasDependency(_ operation: AnyTaskOperation) -> Bool {
+        record.withLock { $0.links?.dependencies.contains(operation) ?? false }
+    }
+
     /// Adds a dependency. This operation starts only after the dependency has finished, with any outcome and on any
     /// queue. Adding the same dependency again has no effect.
     ///

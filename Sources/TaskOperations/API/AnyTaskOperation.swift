@@ -140,13 +140,10 @@ extension AnyTaskOperation {
         addHandler { _ in handler() }
     }
 
-    /// Adds a handler that must not depend on the cooperative pool.
+    /// Adds a handler.
     ///
-    /// - Parameter executor: The executor of the handler if the operation has already finished.
-    package func addCompletionHandler(on executor: any TaskExecutor, _ handler: @escaping @Sendable () -> Void) {
-        addHandler(on: executor) { _ in handler() }
-    }
-
+    /// - Parameter executor: The executor of the handler if the operation has already finished; nil for the cooperative
+    ///   pool.
     package func addHandler(
         on executor: (any TaskExecutor)? = nil, _ handler: @escaping @Sendable (AnyTaskOperation) -> Void
     ) {
@@ -165,6 +162,29 @@ extension AnyTaskOperation {
             if isFinished { return false }
             record.madeLinks().addHandler(handler, isOwn: isOwn)
             return true
+        }
+    }
+
+    /// Whether the operation has finished, and the progress that is attached to it.
+    package var attachedProgress: (isFinished: Bool, progress: (any AnyObject & Sendable)?) {
+        record.withLock { (isFinished, $0.links?.extras?.progress) }
+    }
+
+    /// Attaches `progress` if the operation has no progress yet.
+    ///
+    /// - Parameter onEnd: Called when the operation has finished, but only if this call attached `progress`.
+    /// - Returns: The operation's progress, which is `progress` or the progress that was attached earlier. Nil if the
+    ///   operation has finished.
+    package func attach(
+        progress: any AnyObject & Sendable, onEnd: @escaping @Sendable (AnyTaskOperation) -> Void
+    ) -> (any AnyObject & Sendable)? {
+        record.withLock { record in
+            if isFinished { return nil }
+            let links = record.madeLinks()
+            if let present = links.extras?.progress { return present }
+            links.madeExtras().progress = progress
+            links.addHandler(onEnd, isOwn: true)
+            return progress
         }
     }
 }
@@ -226,9 +246,35 @@ extension AnyTaskOperation {
     }
 
     /// Like `waitUntilFinished()`, but cancelling the task does not end the wait.
-    package func waitToTheEnd() async throws(TaskOperationError) {
+    ///
+    /// - Parameter lendsPermit: Whether a waiting body always lends its permit, because the awaited work may need a permit
+    ///   without the library's knowledge.
+    package func waitToTheEnd(lendsPermit: Bool = false) async throws(TaskOperationError) {
         if isFinished { return }
-        try await Self.withWaitEdge(.operation(self)) { _ = await suspendUntilFinished(endsEarly: false) }
+        try await Self.withWaitEdge(.operation(self), permit: lendsPermit ? .lent : .keptIfNotNeeded) {
+            _ = await suspendUntilFinished(endsEarly: false)
+        }
+    }
+
+    /// Returns a unique number for a wait. `leaveWait` ends the wait with this number.
+    package static func nextWaitNumber() -> Int { Rank.next() }
+
+    /// Waits until the operation has finished.
+    ///
+    /// - Parameters:
+    ///   - number: The number of the wait.
+    ///   - endsEarly: Whether the wait ends when the task is cancelled.
+    ///   - hasLeft: Called once, after the wait is registered. Returns true if the wait must end, because `leaveWait`
+    ///     was called before its registration.
+    /// - Returns: Whether the operation is finished.
+    package func wait(
+        number: Int, endsEarly: Bool, hasLeft: () -> Bool
+    ) async throws(TaskOperationError) -> Bool {
+        var isOver = true
+        try await Self.withWaitEdge(.operation(self)) {
+            isOver = await suspendUntilFinished(number: number, endsEarly: endsEarly, hasLeft: hasLeft)
+        }
+        return isOver
     }
 
     /// Suspends the task until the operation is finished.
@@ -318,10 +364,13 @@ extension AnyTaskOperation {
     /// operations alike and do not change their order.
     package var orderPriority: TaskPriority { record.withLock { $0.orderLevel }.taskPriority }
 
-    /// Raises the operation, and all operations for which it waits, to a level. The level remains until the operation
-    /// ends.
-    package func escalate(to level: PriorityLevel) {
-        Inheritance.propagate(.init(target: .operation(self), from: nil, to: level))
+    /// Changes the level that a waiter of another module passes to the operation and to all operations for which it waits.
+    ///
+    /// - Parameters:
+    ///   - former: The previous level; nil for a new waiter.
+    ///   - level: The new level; nil if the waiter no longer waits.
+    package func inherit(from former: PriorityLevel? = nil, to level: PriorityLevel?) {
+        Inheritance.propagate(.init(target: .operation(self), from: former, to: level))
     }
 }
 
@@ -333,15 +382,6 @@ extension AnyTaskOperation {
     ///   operation was already added to a queue or started. If the call throws, nothing changes.
     public func start() throws(TaskOperationError) {
         try Scheduler.withoutQueue.submit(self, mustBeReady: true)
-    }
-
-    /// Starts a new operation that has no dependencies and was not added to a queue.
-    package func startNew() {
-        do {
-            try start()
-        } catch {
-            preconditionFailure("a new operation could not be started: \(error)")
-        }
     }
 }
 

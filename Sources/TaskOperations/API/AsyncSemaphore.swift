@@ -454,13 +454,14 @@ extension AsyncSemaphore {
     }
 }
 
-extension AsyncSemaphore: AwaitedSubject {
+extension AsyncSemaphore {
     /// The name of the semaphore in messages.
     var label: String { Self.label(name) }
 
     static func label(_ name: String?) -> String { name.map { "semaphore \"\($0)\"" } ?? "a semaphore" }
 
-    package var waitDescription: String {
+    /// The name of the semaphore, and the use of its permits.
+    var waitDescription: String {
         let (permits, hasToken) = storage.withLock { ($0.state.permits, $0.state.hasToken(for: nil)) }
         return Self.use(of: label, permits.taken, permits.capacity, hasToken: hasToken)
     }
@@ -502,7 +503,7 @@ private final class SemaphoreWait: Sendable {
 extension AsyncSemaphore {
     /// Waits for permits. Returns false if the wait ended early, without permits.
     private func suspend(_ wait: SemaphoreWait) async -> Bool {
-        await AnyTaskOperation.recordingWait(.semaphore, wait.key ?? self) {
+        await AnyTaskOperation.recordingWait(.semaphore, wait.key?.waitDescription ?? self.waitDescription) {
             await withWaitHandlers(endsWhenCancelled: true) { [self] priority in
                 raise(wait, to: priority)
             } end: {

@@ -39,7 +39,7 @@ extension OperationFailures: CustomStringConvertible {
 }
 
 /// The failures of the operations of a queue, for a scope or a group that throws them.
-package final class FailureLog: Sendable {
+final class FailureLog: Sendable {
     private struct State: Sendable {
         var failures: [OperationFailures.Failure] = []
         var hasCancelled = false
@@ -67,7 +67,7 @@ package final class FailureLog: Sendable {
     }
 
     /// Whether any operation was cancelled.
-    package var hasCancelled: Bool { state.withLock { $0.hasCancelled } }
+    var hasCancelled: Bool { state.withLock { $0.hasCancelled } }
 
     /// The error that the scope or the group throws because of its operations; nil if none has failed.
     var error: (any Error)? {
@@ -78,6 +78,9 @@ package final class FailureLog: Sendable {
 }
 
 extension Scheduler {
+    /// Whether any operation was cancelled. False without a policy for failures.
+    package nonisolated var hasCancelledOperations: Bool { failures?.hasCancelled ?? false }
+
     nonisolated func noteFailure(of operation: AnyTaskOperation) {
         if let failures, failures.note(operation) { cancelAll(andSet: .cancelling) }
     }

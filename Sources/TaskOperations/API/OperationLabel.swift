@@ -1,4 +1,5 @@
-/// The name of an operation in errors and descriptions. A label does not keep the operation in memory.
+/// The name of an operation in errors and descriptions. A label does not keep the operation in memory. If the operation
+/// was freed, another operation with the same name may use its address, and then has an equal label.
 public struct OperationLabel: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The operation's name; nil if the operation has no name.
     public let name: String?
@@ -14,10 +15,6 @@ public struct OperationLabel: Hashable, Sendable, Codable, CustomStringConvertib
     public var description: String {
         name.map { "\"\($0)\"" } ?? "unnamed operation 0x\(String(id, radix: 16))"
     }
-
-    /// Whether this is the label of an operation. If the labelled operation was freed, another operation with the same
-    /// name may use its address. The result is then true for that operation, too.
-    package func isLabel(of operation: AnyTaskOperation) -> Bool { self == OperationLabel(operation) }
 }
 
 /// The name and the number of a queue in events and reports. A label does not keep the queue in memory.
@@ -28,7 +25,7 @@ public struct QueueLabel: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The number of the queue. It is unique among all queues of the process, including freed queues.
     public let number: Int
 
-    package init(_ identity: QueueIdentity) {
+    init(_ identity: QueueIdentity) {
         name = identity.name
         number = identity.number
     }

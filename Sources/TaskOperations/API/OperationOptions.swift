@@ -54,7 +54,14 @@ public struct OperationOptions: Sendable {
     }
 
     /// The value of each option. Takes linear time in the number of options.
-    package var values: OptionValues { OptionValues(self) }
+    var values: OptionValues { OptionValues(self) }
+
+    /// The priority, the time until the end of the delay, and the clock. Nil means that an option is not set. Takes linear
+    /// time in the number of options.
+    package var schedule: (priority: TaskPriority?, delay: Duration?, clock: any Clock<Duration>) {
+        let values = values
+        return (values.level?.taskPriority, values.delay?.remaining, values.body.clock)
+    }
 
     /// The requests of all limits, in the order of the options.
     var limits: [LimitRequest] {

@@ -112,8 +112,8 @@ extension AnyTaskOperation {
     /// Whether an error means that the operation did not run because of its dependencies.
     fileprivate func isRefused(_ error: any Error) -> Bool {
         switch error as? TaskOperationError {
-        case .dependencyFailed(let dependency, _, _): dependencies.contains { dependency.isLabel(of: $0) }
-        case .notReady(let label, _): label.isLabel(of: self)
+        case .dependencyFailed(let dependency, _, _): dependencies.contains { dependency == OperationLabel($0) }
+        case .notReady(let label, _): label == OperationLabel(self)
         default: false
         }
     }
@@ -200,4 +200,60 @@ extension RetryPolicy {
     private static func checkAttempts(_ attempts: Int) {
         require(attempts >= 1, "attempts is \(attempts); it must be at least 1, as the first one counts.")
     }
+}
+
+// MARK: - Attempts
+
+extension RetryPolicy {
+    /// Runs a body until it succeeds, or until the policy allows no further attempt.
+    ///
+    /// - Parameters:
+    ///   - operation: The operation that makes the attempts; nil if there is none.
+    ///   - wait: Waits for a pause before the attempt with the given number.
+    func run<Value>(
+        for operation: AnyTaskOperation?, isolation: isolated (any Actor)?, _ body: () async throws -> Value,
+        wait: (_ pause: Duration, _ next: Int) async -> Void
+    ) async throws -> Value {
+        var attempt = 1
+        while true {
+            let pause: Duration
+            do {
+                return try await RetryPolicy.$attempt.withValue(attempt, operation: body, isolation: isolation)
+            } catch {
+                guard let chosen = self.pause(after: error, attempt: attempt, of: operation) else { throw error }
+                pause = chosen
+            }
+            // All values of the failed attempt have been released here.
+            attempt += 1
+            await wait(pause, attempt)
+            try Task.checkCancellation()
+            operation?.report(.attempt(attempt))
+        }
+    }
+}
+
+/// Runs a body, and runs it again after failures as long as a policy allows.
+///
+/// ```swift
+/// let page = try await retrying(.exponential(initial: .milliseconds(200), attempts: 5)) { try await load(url) }
+/// ```
+///
+/// All attempts run in the calling task, in the isolation of the caller. If the task is cancelled, a pause ends at
+/// once, and no further attempt follows.
+///
+/// An operation whose body calls this function keeps its permit during pauses. By contrast, an operation with a retry
+/// policy lends its permit during pauses.
+///
+/// - Parameters:
+///   - policy: The policy that decides on each further attempt.
+///   - clock: The clock that measures pauses.
+///   - isolation: The actor to which the body is isolated; by default, the caller's actor.
+///   - body: The work. During the call, `RetryPolicy.attempt` is the number of the attempt.
+/// - Returns: The value that the first successful attempt returns.
+/// - Throws: The error of the last attempt, or `CancellationError` if the task is cancelled between two attempts.
+public func retrying<Value>(
+    _ policy: RetryPolicy, clock: any Clock<Duration> = ContinuousClock(),
+    isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
+) async throws -> Value {
+    try await policy.run(for: nil, isolation: isolation, body) { pause, _ in await ClockFace(clock).sleep(for: pause) }
 }

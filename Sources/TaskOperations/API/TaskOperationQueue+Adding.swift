@@ -195,9 +195,15 @@ extension TaskOperationQueue {
     }
 
     /// The values of an operation's options, completed by the defaults of this queue.
-    package func values(of options: OperationOptions) -> OptionValues {
+    private func values(of options: OperationOptions) -> OptionValues {
         OptionValues(options, defaults: scheduler.defaults)
     }
+
+    /// The priority of an operation that is added without one.
+    package var defaultPriority: TaskPriority { (scheduler.defaults?.values.level ?? .default).taskPriority }
+
+    /// Whether an operation with these options abandons its body after a timeout.
+    package func abandonsBody(_ options: OperationOptions) -> Bool { values(of: options).body.overrun == .abandon }
 
     /// Whether one more operation with these options would certainly start at once. Dependencies and delays are
     /// ignored.
@@ -228,7 +234,7 @@ extension TaskOperationQueue {
     package var isShutDown: Bool { scheduler.withCore { !$0.state.admission.state.accepts } }
 
     /// The number of waiting calls of `addOperationWaitingForRoom`.
-    package var waitingProducerCount: Int { scheduler.withCore { $0.state.admission.producers.count } }
+    var waitingProducerCount: Int { scheduler.withCore { $0.state.admission.producers.count } }
 
     static func checkQueuedLimit(_ limit: Int) {
         require(

@@ -75,9 +75,6 @@ public final class TaskOperationQueue: Sendable {
         set { scheduler.identity.name = newValue }
     }
 
-    /// A number that is unique among all queues of the process, including freed queues.
-    package var number: Int { scheduler.queueNumber }
-
     /// The queue of the main actor. Its bodies run on the main actor, one at a time.
     public static let main = TaskOperationQueue(
         Scheduler(

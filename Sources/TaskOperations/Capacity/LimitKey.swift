@@ -3,7 +3,7 @@ import Synchronization
 /// A use of a key of a semaphore, for example by a task, an operation or a claim. All uses of a key have its number.
 ///
 /// The functions of a user's key are user code. They are never called with a lock held.
-package final class LimitKey: AwaitedSubject, Sendable {
+package final class LimitKey: Sendable {
     fileprivate let value: LimitKeyValue
     private let semaphore: AsyncSemaphore
 
@@ -20,7 +20,7 @@ package final class LimitKey: AwaitedSubject, Sendable {
     var userValue: any Hashable & Sendable { value.userValue }
 
     /// The semaphore, the key and the use of the key's permits. If only the permits in total are used up, their use.
-    package var waitDescription: String {
+    var waitDescription: String {
         let (taken, capacity, total, hasToken) = semaphore.storage.withLock { storage in
             let (taken, capacity) = (storage.state.takenCount(of: number), storage.state.capacity(of: number))
             return (taken, capacity, storage.state.permits, storage.state.hasToken(for: number))

@@ -246,43 +246,54 @@ extension OperationRecord {
 
 /// A wait of a body for a semaphore, a completion handler or a group. Explanations name the awaited object. The wait is
 /// an edge of the wait graph only if operations end it. The library cannot predict other events.
-package struct OpaqueWait: Sendable {
-    package enum Kind: Sendable {
-        case semaphore, completionHandler, group
-    }
-
-    let kind: Kind
-    let subject: any AwaitedSubject
+struct OpaqueWait: Sendable {
+    let kind: AwaitedKind
+    /// Returns the name and the state of the awaited object.
+    let description: @Sendable () -> String
     let since = ContinuousClock.now
 }
 
-package protocol AwaitedSubject: AnyObject, Sendable {
-    /// The name and the state of the awaited object.
-    var waitDescription: String { get }
+/// The kind of an object that a body awaits.
+package enum AwaitedKind: Sendable {
+    case semaphore, completionHandler, group
 }
 
 extension AnyTaskOperation {
     /// Performs a wait for an object. If a body waits, explanations can name the awaited object during the wait.
+    ///
+    /// - Parameter description: The name and the state of the object.
     package static func recordingWait<Result, Failure>(
-        _ kind: OpaqueWait.Kind, _ subject: any AwaitedSubject, wait: () async throws(Failure) -> Result
+        _ kind: AwaitedKind, _ description: @autoclosure @escaping @Sendable () -> String,
+        wait: () async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
         guard let body = current else { return try await wait() }
         let slot = body.record.withLock { record in
             body.isOver(record)
-                ? nil : record.madeLinks().madeExtras().notes.insert(OpaqueWait(kind: kind, subject: subject))
+                ? nil : record.madeLinks().madeExtras().notes.insert(OpaqueWait(kind: kind, description: description))
         }
         guard let slot else { return try await wait() }
         defer { extendLifetime(body.record.withLock { $0.links?.extras?.notes.remove(at: slot) }) }
         return try await wait()
     }
 
+    /// Performs a wait until the operation ends. If a body waits, the wait is an edge of the wait graph.
+    ///
+    /// - Parameter separatesPriorities: Whether the operation inherits only levels that the body inherits later. Used if the
+    ///   operation represents work whose operations have priorities of their own.
+    package func whileAwaited(
+        separatesPriorities: Bool = false, wait: () async -> Void
+    ) async throws(TaskOperationError) {
+        try await Self.withWaitEdge(
+            .operation(self), for: separatesPriorities ? .separatePriorities : nil, wait: wait)
+    }
+
     /// Performs a wait for an object that this operation represents. If a body waits, the wait is an edge of the wait
     /// graph, and explanations name the object.
     package func whileAwaited(
-        _ kind: OpaqueWait.Kind, _ subject: any AwaitedSubject, wait: () async -> Void
+        _ kind: AwaitedKind, _ description: @autoclosure @escaping @Sendable () -> String, wait: () async -> Void
     ) async throws(TaskOperationError) {
         try await Self.withWaitEdge(.operation(self), for: .described) {
-            await Self.recordingWait(kind, subject, wait: wait)
+            await Self.recordingWait(kind, description(), wait: wait)
         }
     }
 }

@@ -19,12 +19,13 @@ package enum QueueReason: Hashable, Sendable {
     /// The operation that the queue serves next needs this number of permits, and too few are free. It may be this
     /// operation.
     case permits(Int)
-    /// Operations of this level may take no more permits, or too few for the first operation of the level.
-    case level
+    /// Operations of the same level may take only this number of permits, which is too few for the first operation of the
+    /// level.
+    case level(Int)
     /// A semaphore that limits the operation has no permit for it.
     case limits
-    /// The rate of the queue currently prevents every start.
-    case rate
+    /// The rate of the queue prevents every start for this time.
+    case rate(Duration)
     /// A worker was requested for the operation that starts next. It may be this operation.
     case worker
 }
@@ -84,7 +85,8 @@ extension SchedulerState {
                 permits.isFull(record.level)
                 || ahead == 0 && !(permits.caps?[record.level].fitsBack(record.weight) ?? true)
             let weight = ahead == 0 ? record.weight : line.returningWeight ?? record.weight
-            return [ahead > 0 ? .turn(ahead) : nil, isFull ? .level : nil, .permits(weight)].compactMap(\.self)
+            return [ahead > 0 ? .turn(ahead) : nil, isFull ? levelReason(record.level) : nil, .permits(weight)]
+                .compactMap(\.self)
         case .waiting, .ready: break
         }
         var reasons: [QueueReason] = record.status == .waiting ? [.dependencies] : []
@@ -95,22 +97,30 @@ extension SchedulerState {
         if startBlockers > 0 { reasons.append(.held) }
         if !mayStart { return reasons }
         if ahead > 0 { reasons.append(.turn(ahead)) }
+        var isOpen = true
         if line.closedLevels.contains(record.level) || !permits.isOpen(record.level, for: record.weight) {
-            reasons.append(.level)
+            reasons.append(levelReason(record.level))
+            isOpen = false
         }
-        if isParked(slot) { reasons.append(.limits) }
-        let isOpen = !reasons.contains { $0 == .level || $0 == .limits }
+        if isParked(slot) {
+            reasons.append(.limits)
+            isOpen = false
+        }
         let weight = ahead == 0 ? record.weight : line.firstWeight
         if permits.isAwaitedBack {
             reasons.append(.permits(line.returningWeight ?? weight))
         } else if !width.admits(weight) {
             reasons.append(.permits(weight))
         } else if isRateReached {
-            reasons.append(.rate)
+            reasons.append(.rate(pace.rate.map { max(.zero, $0.nextStart - pace.time.now) } ?? .zero))
         } else if !isHalted, isOpen {
             reasons.append(.worker)
         }
         return reasons
+    }
+
+    private func levelReason(_ level: PriorityLevel) -> QueueReason {
+        .level(permits.caps?[level].capacity ?? width.capacity)
     }
 
     private func isParked(_ slot: Slot) -> Bool {

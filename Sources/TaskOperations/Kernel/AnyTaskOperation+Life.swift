@@ -256,3 +256,39 @@ extension AnyTaskOperation: DeadlineTarget {
         record.withLock { $0.scheduler }?.delayEnded(of: self)
     }
 }
+
+// MARK: - Work outside the library
+
+extension TaskOperation where Success == Void {
+    /// Creates an operation that represents work outside this library. Call `finishExternally` to end the operation.
+    package static func placeholder(name: String?) -> TaskOperation<Void> {
+        let operation = TaskOperation<Void>(name: name) {}
+        operation.refusesAddition = true
+        return operation
+    }
+}
+
+extension AnyTaskOperation {
+    /// Whether queues refuse the operation with `TaskOperationError.alreadyAdded`. True after the operation was added to a
+    /// queue or started, even if it had already ended at that time. An operation that was added cannot be accepted again.
+    package var refusesAddition: Bool {
+        get { record.withLock { $0.wasSubmitted } }
+        set {
+            record.withLock { record in
+                // An operation that was cancelled meanwhile can be added, too, and stays finished.
+                if newValue || phase == .created || phase == .finished { record.wasSubmitted = newValue }
+            }
+        }
+    }
+
+    /// Runs the body on `executor` if the queue has no executor. If the next operation has the same executor, it runs
+    /// in the same task, without a change of executors.
+    ///
+    /// Call this before the operation is added.
+    package func runBody(on executor: any TaskExecutor) {
+        record.withLock { $0.madeLinks().madeExtras().executor = executor }
+    }
+
+    /// The executor of the body if the queue has no executor.
+    var executor: (any TaskExecutor)? { record.withLock { $0.links?.extras?.executor } }
+}

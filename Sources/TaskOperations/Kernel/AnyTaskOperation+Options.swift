@@ -179,14 +179,14 @@ enum OptionSetting: Sendable {
 }
 
 /// The value of each option. Nil and empty mean that the option is not set.
-package struct OptionValues: Sendable {
+struct OptionValues: Sendable {
     private var priorityRawValue: UInt8?
     private(set) var weight: Int?
     private(set) var limits: [LimitRequest] = []
-    package private(set) var delay: TimeFromNow?
+    private(set) var delay: TimeFromNow?
     private(set) var startLimit: TimeFromNow?
     private(set) var endLimit: TimeFromNow?
-    package private(set) var body = BodyOptions()
+    private(set) var body = BodyOptions()
 
     /// Reads options in their order. A later value replaces an earlier one, except for limits.
     ///
@@ -216,7 +216,7 @@ package struct OptionValues: Sendable {
         }
     }
 
-    package var level: PriorityLevel? { priorityRawValue.map { PriorityLevel(TaskPriority(rawValue: $0)) } }
+    var level: PriorityLevel? { priorityRawValue.map { PriorityLevel(TaskPriority(rawValue: $0)) } }
 
     /// Whether an operation takes one permit of its queue, and no permit of a semaphore.
     var takesOnePermit: Bool { weight ?? 1 == 1 && limits.isEmpty }
@@ -229,16 +229,16 @@ package struct OptionValues: Sendable {
 }
 
 /// The values of the options that the body needs. Delays and limits of time use the clock, too.
-package struct BodyOptions: Sendable {
+struct BodyOptions: Sendable {
     var retry: RetryPolicy?
     var timeout: Duration?
     var attemptTimeout: Duration?
-    package var overrun: TimeoutOverrun?
-    package var clock: any Clock<Duration> = ContinuousClock()
+    var overrun: TimeoutOverrun?
+    var clock: any Clock<Duration> = ContinuousClock()
 }
 
 /// A duration, or the time that remains until an instant.
-package enum TimeFromNow: Sendable {
+enum TimeFromNow: Sendable {
     case duration(Duration)
     case instant(remaining: @Sendable () -> Duration)
 
@@ -249,7 +249,7 @@ package enum TimeFromNow: Sendable {
         }
     }
 
-    package var remaining: Duration {
+    var remaining: Duration {
         switch self {
         case .duration(let duration): duration
         case .instant(let remaining): remaining()

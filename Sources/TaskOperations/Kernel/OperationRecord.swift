@@ -140,10 +140,10 @@ struct OperationRecord: ~Copyable, Sendable {
 /// The outcome is an object, so that an unfinished operation needs space for only one reference. With a typed or an
 /// existential property, an operation would be larger than 120 bytes. Memory of at most this size can be freed by
 /// another thread without a lock (glibc's fast bins).
-package class Outcome: @unchecked Sendable {
+class Outcome: @unchecked Sendable {
     // All properties of this class and its subclasses are constant.
 
-    package let result: Result<any Sendable, any Error>
+    let result: Result<any Sendable, any Error>
 
     init(_ result: Result<any Sendable, any Error>) {
         self.result = result
@@ -203,7 +203,7 @@ final class OperationLinks: @unchecked Sendable {
         @exclusivity(unchecked) var inputs: (any AnyObject & Sendable)?
         /// The operation's progress, which is an object of TaskOperationsExtras. Nil until the progress is reported or
         /// requested.
-        @exclusivity(unchecked) var progress: Attachment?
+        @exclusivity(unchecked) var progress: (any AnyObject & Sendable)?
     }
 
     struct Wait: Sendable {

@@ -4,19 +4,14 @@ import Synchronization
 /// The state of a queue at one moment, with the details of its operations. TaskOperationsDiagnosis turns captures into
 /// explanations.
 package struct QueueCapture: Sendable {
-    package struct Operation: Sendable {
-        package let operation: AnyTaskOperation
-        /// The number of the operation in its queue. The first operation has the number 1.
-        package let number: UInt64
-        package let status: OperationStatus
-        package let priority: TaskPriority
-        package let weight: Int
-        package let isBarrier: Bool
-        /// The time at which the operation started; nil if the queue was not observed at that time.
-        package let startTime: ContinuousClock.Instant?
-    }
+    /// An operation of the queue. Its number is 1 for the first operation of the queue. The start time is nil if the queue
+    /// was not observed at that time.
+    package typealias Operation = (
+        operation: AnyTaskOperation, number: UInt64, status: OperationStatus, priority: TaskPriority, weight: Int,
+        isBarrier: Bool, startTime: ContinuousClock.Instant?
+    )
 
-    package let scheduler: Scheduler
+    private let scheduler: Scheduler
     package let label: QueueLabel
     /// The state is a value, so that the cost of a copy does not depend on the number of operations.
     private let state: Scheduler.State
@@ -89,17 +84,12 @@ package struct QueueCapture: Sendable {
 
     // MARK: The queue
 
-    package var width: Int { state.width.capacity }
-    package var permitsTaken: Int { state.width.taken }
-    package var isSuspended: Bool { state.isSuspended }
-    package var isShutDown: Bool { !state.admission.state.accepts }
+    package var width: (capacity: Int, taken: Int) { (state.width.capacity, state.width.taken) }
+    package var control: (isSuspended: Bool, isShutDown: Bool) {
+        (state.isSuspended, !state.admission.state.accepts)
+    }
     /// The operations that hold permits, in the order of arrival.
     package var holders: [Operation] { state.permitHolders.map(operation) }
-    /// The time until the rate of the queue lets an operation start.
-    package var timeToNextStart: Duration {
-        state.pace.rate.map { max(.zero, $0.nextStart - state.pace.time.now) } ?? .zero
-    }
-
     /// The operations that wait for room in the queue, in the order of their arrival.
     package var operationsWaitingForRoom: [AnyTaskOperation] { state.admission.producers.all.map(\.element) }
 
@@ -113,20 +103,13 @@ package struct QueueCapture: Sendable {
 
     // MARK: Operations
 
-    /// The captured operations, in no order.
-    package var operations: [AnyTaskOperation] { details.keys.map { state.records[$0].element } }
-
     package func operation(at slot: Int) -> Operation {
         let record = state.records[slot]
-        return Operation(
+        return (
             operation: record.element, number: state.number(of: slot), status: record.status,
             priority: record.level.taskPriority, weight: record.weight, isBarrier: record.isBarrier,
-            startTime: startTimes[state.number(of: slot)]?.instant)
-    }
-
-    /// The maximum number of permits that operations of the same priority as this operation may take.
-    package func priorityLimit(of slot: Int) -> Int {
-        state.permits.caps?[state.records[slot].level].capacity ?? state.width.capacity
+            startTime: startTimes[state.number(of: slot)]?.instant
+        )
     }
 
     /// The reasons why one operation does not start or continue. Takes linear time in the number of operations.
@@ -141,6 +124,14 @@ extension Scheduler {
     package nonisolated var isWithoutQueue: Bool { permit == nil }
 
     package nonisolated var width: Int { withCore { $0.state.width.capacity } }
+
+    /// The schedulers of all queues, in the order of creation, and the scheduler of operations that are started without
+    /// a queue. In a run of an exploration, only the queues that it has created, because a look at a queue can start
+    /// operations.
+    package static var all: [Scheduler] {
+        let run = taskOperationsRunNumber()
+        return AllQueues.schedulers { run == 0 || $0.run == run } + [.withoutQueue]
+    }
 }
 
 /// The state of an operation and its waits, at one moment.
@@ -194,13 +185,10 @@ package struct OperationDetail: Sendable {
     /// The unfinished dependencies of the operation.
     package var dependencies: [AnyTaskOperation] { dependencyList?.unfinished ?? [] }
 
-    /// The name, the key and the weight of each limit. Calls the functions of the keys.
-    package var limitTexts: [(name: String?, key: String?, weight: Int)] {
-        limits.map { ($0.limit.name, $0.key.map { "\($0.userValue)" }, $0.weight) }
+    /// The semaphores of the limits, with the text of each key. Calls the functions of the keys.
+    package var limitTexts: [(semaphore: AsyncSemaphore, key: String?, weight: Int)] {
+        limits.map { ($0.limit, $0.key.map { "\($0.userValue)" }, $0.weight) }
     }
-
-    /// The identities of the limits.
-    package var limitIdentities: [ObjectIdentifier] { limits.map { ObjectIdentifier($0.limit) } }
 
     /// The descriptions of the limits that have too few free permits. If every limit has enough free permits, the
     /// descriptions of all limits.
@@ -210,9 +198,23 @@ package struct OperationDetail: Sendable {
     }
 
     /// The waits of the body. An open scope is not included while the body does not yet await its end.
-    package var bodyWaits: [CapturedWait] {
-        let own = waits.filter { $0.isSuspended && !$0.isDescribed }.map(CapturedWait.init)
-        return own.flatMap { awaitsLimits ? $0.afterPause(limitDescriptions) : [$0] } + notes.map(CapturedWait.init)
+    package var bodyWaits: [(target: AwaitedTarget, since: ContinuousClock.Instant)] {
+        let own = waits.filter { $0.isSuspended && !$0.isDescribed }.flatMap { wait in
+            targets(of: wait).map { ($0, wait.since) }
+        }
+        return own + notes.map { (.object($0.kind, $0.description()), $0.since) }
+    }
+
+    private func targets(of wait: OperationLinks.Wait) -> [AwaitedTarget] {
+        switch (wait.purpose, wait.target) {
+        case (.pause, _) where awaitsLimits: limitDescriptions.map { .object(.semaphore, $0) }
+        case (.pause(let attempt, let length), _): [.pause(attempt: attempt, length: length)]
+        case (.room(let scheduler), _): [.room(scheduler)]
+        case (nil, .operation(let operation)), (.separatePriorities, .operation(let operation)):
+            [.operation(operation)]
+        case (nil, .end(let scheduler)): [.end(scheduler)]
+        case (.work, _), (.described, _), (.separatePriorities, _), (nil, .permit): [.outside]
+        }
     }
 }
 
@@ -221,59 +223,26 @@ extension OperationLinks.Wait {
     fileprivate var isDescribed: Bool { if case .described = purpose { true } else { false } }
 }
 
-/// A wait of a body, with a reference to its target.
-package struct CapturedWait: Sendable {
-    package enum Target: Sendable {
-        case operation(AnyTaskOperation)
-        case end(Scheduler)
-        case room(Scheduler)
-        /// A semaphore, a completion handler or a group, with its description.
-        case opaque(OpaqueWait.Kind, String)
-        case pause(attempt: Int, length: Duration)
-        /// Work that the library does not run.
-        case outside
-    }
-
-    package let target: Target
-    package let since: ContinuousClock.Instant
-
-    fileprivate init(_ wait: OperationLinks.Wait) {
-        since = wait.since
-        target =
-            switch (wait.purpose, wait.target) {
-            case (.pause(let attempt, let length), _): .pause(attempt: attempt, length: length)
-            case (.room(let scheduler), _): .room(scheduler)
-            case (nil, .operation(let operation)), (.separatePriorities, .operation(let operation)):
-                .operation(operation)
-            case (nil, .end(let scheduler)): .end(scheduler)
-            case (.work, _), (.described, _), (.separatePriorities, _), (nil, .permit): .outside
-            }
-    }
-
-    /// The waits for limits that follow a pause. Other waits are unchanged.
-    fileprivate func afterPause(_ limits: [String]) -> [CapturedWait] {
-        guard case .pause = target else { return [self] }
-        return limits.map { CapturedWait(target: .opaque(.semaphore, $0), since: since) }
-    }
-
-    private init(target: Target, since: ContinuousClock.Instant) {
-        (self.target, self.since) = (target, since)
-    }
-
-    fileprivate init(_ note: OpaqueWait) {
-        since = note.since
-        target = .opaque(note.kind, note.subject.waitDescription)
-    }
+/// What a body awaits.
+package enum AwaitedTarget: Sendable {
+    case operation(AnyTaskOperation)
+    case end(Scheduler)
+    case room(Scheduler)
+    /// A semaphore, a completion handler or a group, with its description.
+    case object(AwaitedKind, String)
+    case pause(attempt: Int, length: Duration)
+    /// Work that the library does not run.
+    case outside
 }
 
 /// All queues of the process, and the observers that are added to each queue.
-package enum AllQueues {
+enum AllQueues {
     /// A weak reference to a queue. Access it with no lock held, because the result may become the last reference to
     /// the queue.
     ///
     /// The reference is to the owner of the queue, because a weak reference to the scheduler would slow down each use
     /// of the scheduler.
-    private struct WeakQueue: Sendable {
+    fileprivate struct WeakQueue: Sendable {
         weak let queue: TaskOperationQueue?
         /// The run of an exploration that has created the queue.
         let run = taskOperationsRunNumber()
@@ -305,22 +274,14 @@ package enum AllQueues {
         _ = state.withLock { $0.queues.removeValue(forKey: queueNumber) }
     }
 
-    /// The schedulers of all queues, in the order of creation, and the scheduler of operations that are started without
-    /// a queue. In a run of an exploration, only the queues that it has created, because a look at a queue can start
-    /// operations.
-    package static var all: [Scheduler] {
-        let run = taskOperationsRunNumber()
-        return schedulers { run == 0 || $0.run == run } + [.withoutQueue]
-    }
-
-    private static func schedulers(where isIncluded: (WeakQueue) -> Bool) -> [Scheduler] {
+    fileprivate static func schedulers(where isIncluded: (WeakQueue) -> Bool) -> [Scheduler] {
         let queues = state.withLock { Array($0.queues) }
         let ordered = queues.filter { isIncluded($0.value) }.sorted { $0.key < $1.key }
         return ordered.compactMap { $0.value.queue?.scheduler }
     }
 
     /// Adds an observer to each queue, including queues that are created later.
-    package static func addObserver(_ observer: any TaskOperationObserver) {
+    static func addObserver(_ observer: any TaskOperationObserver) {
         let isNew = state.withLock { state in
             if state.contains(observer) { return false }
             state.observers.append(observer)
@@ -329,7 +290,7 @@ package enum AllQueues {
         if isNew { for scheduler in everywhere { add(observer, to: scheduler) } }
     }
 
-    package static func removeObserver(_ observer: any TaskOperationObserver) {
+    static func removeObserver(_ observer: any TaskOperationObserver) {
         state.withLock { state in state.observers.removeAll { $0 === observer } }
         for scheduler in everywhere { scheduler.removeObserver(observer) }
     }

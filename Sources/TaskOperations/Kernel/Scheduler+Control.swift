@@ -9,7 +9,7 @@ extension Scheduler {
     /// All unfinished operations, in the order in which they were added.
     nonisolated var operations: [AnyTaskOperation] { withCore { $0.state.elements } }
 
-    package nonisolated var operationCount: Int { withCore { $0.state.count } }
+    nonisolated var operationCount: Int { withCore { $0.state.count } }
 
     /// Drains a queue whose owner is being freed. The suspension of the queue and a width of 0 no longer apply.
     nonisolated func ownerWasReleased(cancelsOperations: Bool) {
@@ -242,8 +242,10 @@ extension Scheduler {
             operation.withdraw()
             throw CancellationError()
         }
-        if case .limitFull(let label, _, _)? = refusal, label.isLabel(of: operation) { throw refusal! }
-        if case .queueShutDown(let label, _)? = operation.failure as? TaskOperationError, label.isLabel(of: operation) {
+        if case .limitFull(let label, _, _)? = refusal, label == OperationLabel(operation) { throw refusal! }
+        if case .queueShutDown(let label, _)? = operation.failure as? TaskOperationError,
+            label == OperationLabel(operation)
+        {
             throw operation.failure!
         }
         if hasBarriers || isAwaited { try restoreOrder(operation) }
@@ -284,42 +286,29 @@ private struct WaitForRoom: Sendable {
     let isGivenUp = AtomicFlag()
 }
 
-/// An object that is notified when the suspension of a queue changes.
-package protocol SuspensionFollower: AnyObject, Sendable {
-    /// Called after the queue was suspended or resumed, or after it can no longer be suspended.
-    func suspensionChanged()
-}
-
 extension Scheduler {
-    /// Adds an object that is notified when the suspension changes.
+    /// Records that the suspension of another queue also suspends this queue, until `stopFollowingSuspension` is called.
     ///
-    /// - Parameter number: A number that identifies the object in `removeFollower`.
-    package nonisolated func addFollower(_ follower: any SuspensionFollower, number: Int) {
-        withCore { $0.followers.append(follower, number: number) }
-    }
-
-    package nonisolated func removeFollower(number: Int) {
-        let removed = withCore { $0.followers.remove(number) }
-        extendLifetime(removed)
+    /// - Parameter update: Called after the other queue was suspended or resumed, or after it can no longer be suspended.
+    package nonisolated func followSuspension(of source: Scheduler, update: @escaping @Sendable () -> Void) {
+        source.withCore { $0.followers.append(SuspensionFollower(update: update), number: queueNumber) }
+        withCore { $0.suspensionSource = source }
     }
 
     /// The scheduler whose suspension also suspends this queue; nil if there is none.
-    package nonisolated var suspensionSource: Scheduler? {
-        get { withCore { $0.suspensionSource } }
-        set {
-            let old = withCore { core in
-                defer { core.suspensionSource = newValue }
-                return core.suspensionSource
-            }
-            // Released after unlocking.
-            extendLifetime(old)
-        }
+    nonisolated var suspensionSource: Scheduler? { withCore { $0.suspensionSource } }
+
+    package nonisolated func stopFollowingSuspension() {
+        let source = withCore { $0.suspensionSource.take() }
+        let follower = source?.withCore { $0.followers.remove(queueNumber) }
+        // Released after unlocking.
+        extendLifetime(follower)
     }
 
     /// Applies an event that may suspend or resume the queue, and notifies the followers.
     nonisolated func withSuspension<Result: Sendable>(_ event: (inout SchedulerCore) -> Result) -> Result {
         let (result, followers) = withCore { core in (event(&core), core.followers) }
-        followers.forEach { $0.suspensionChanged() }
+        followers.forEach { $0.update() }
         return result
     }
 }

@@ -23,7 +23,7 @@ package actor Scheduler {
     // cache. The misses of this reference took 2 % of the time of an empty operation.
     private nonisolated let lock = ContendedLock()
     nonisolated let inbox = Inbox()
-    package nonisolated let identity: QueueIdentity
+    nonisolated let identity: QueueIdentity
     nonisolated let place: Place
     package nonisolated let taskLocals: [InheritedTaskLocal]
     /// Creates the workers of a scope's queue; nil if the queue does not belong to a scope.
@@ -48,9 +48,9 @@ package actor Scheduler {
     /// The interceptors of bodies, combined into one function.
     nonisolated let interceptor = RareValue<BodyInterceptor>()
     /// Options that complete the options of each operation; nil if the queue has no defaults.
-    package nonisolated let defaults: OperationOptions?
+    nonisolated let defaults: OperationOptions?
     /// The failures of operations, if a scope throws them.
-    package nonisolated let failures: FailureLog?
+    nonisolated let failures: FailureLog?
     // Written once, before another thread can have a reference to the scheduler. Read it with no lock held: the result
     // may become the last reference to the owner, and the owner's release locks the scheduler.
     @exclusivity(unchecked) nonisolated(unsafe) package private(set) weak var owner: TaskOperationQueue?
@@ -104,7 +104,7 @@ package actor Scheduler {
     nonisolated var queueName: String? { identity.name }
 
     /// The name of the queue in messages.
-    package nonisolated var label: String { queueName.map { "queue \"\($0)\"" } ?? "an unnamed queue" }
+    nonisolated var label: String { queueName.map { "queue \"\($0)\"" } ?? "an unnamed queue" }
 
     /// A number that no other queue of the process has or had.
     package nonisolated var queueNumber: Int { identity.number }
@@ -303,7 +303,7 @@ extension Scheduler {
 // MARK: - The name
 
 /// The number and the name of a queue, for objects that must not retain the queue.
-package final class QueueIdentity: Sendable {
+final class QueueIdentity: Sendable {
     /// A number that no other queue of the process has or had.
     let number = Rank.next()
 
@@ -320,6 +320,12 @@ package final class QueueIdentity: Sendable {
     }
 }
 
+/// A queue that follows the suspension of another queue.
+struct SuspensionFollower: Sendable {
+    /// Called after the suspension of the other queue has changed.
+    let update: @Sendable () -> Void
+}
+
 /// The state of a queue that its lock protects.
 struct SchedulerCore: ~Copyable, Sendable {
     var state: Scheduler.State
@@ -327,8 +333,8 @@ struct SchedulerCore: ~Copyable, Sendable {
     var limits: QueueLimits?
     /// The number of bodies that wait for the queue to be empty.
     var awaitingBodyCount = 0
-    /// The objects to notify when the queue is suspended or resumed.
-    var followers = WaitingList<any SuspensionFollower>()
+    /// The queues that follow the suspension of this queue.
+    var followers = WaitingList<SuspensionFollower>()
     /// The scheduler whose suspension also suspends this queue; nil if there is none.
     var suspensionSource: Scheduler?
     /// Nil if the queue never had an observer.
@@ -407,7 +413,7 @@ extension Scheduler {
 
     /// The scheduler of operations that are started without a queue. Each run of an exploration has one of its own,
     /// because a worker of one run must not take an operation of another.
-    package static var withoutQueue: Scheduler {
+    static var withoutQueue: Scheduler {
         let run = taskOperationsRunNumber()
         if run == 0 { return ofProcess }
         if let present = ofRuns.withLock({ $0[run]?.scheduler }) { return present }

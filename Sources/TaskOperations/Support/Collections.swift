@@ -300,7 +300,7 @@ package struct WaitingList<Value: Sendable>: Sendable {
 
     package init() {}
 
-    package var isEmpty: Bool { entries == nil }
+    var isEmpty: Bool { entries == nil }
 
     var count: Int { entries?.value.count ?? 0 }
 
@@ -308,7 +308,7 @@ package struct WaitingList<Value: Sendable>: Sendable {
     var placeCount: Int { entries?.value.all.count ?? 0 }
 
     /// All values in order. Takes linear time.
-    package var all: [Value] { entries?.value.all.compactMap(\.value) ?? [] }
+    var all: [Value] { entries?.value.all.compactMap(\.value) ?? [] }
 
     @inline(__always)
     func forEach(_ body: (Value) -> Void) {

@@ -80,13 +80,13 @@ package struct Moment: Comparable, Sendable {
 
     private init(time: Duration) { self.time = time }
 
-    package init(_ instant: ContinuousClock.Instant) {
+    init(_ instant: ContinuousClock.Instant) {
         time = Self.first.duration(to: instant)
     }
 
     package static var now: Moment { Moment(.now) }
 
-    package var instant: ContinuousClock.Instant { Self.first.advanced(by: time) }
+    var instant: ContinuousClock.Instant { Self.first.advanced(by: time) }
 
     package static func < (left: Moment, right: Moment) -> Bool { left.time < right.time }
 

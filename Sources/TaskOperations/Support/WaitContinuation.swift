@@ -105,12 +105,3 @@ extension UnsafeCurrentTask {
         }
     }
 }
-
-extension Task {
-    /// Raises the task's priority if the runtime supports escalation.
-    package func escalateIfAvailable(to priority: TaskPriority) {
-        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-            escalatePriority(to: priority)
-        }
-    }
-}

@@ -24,6 +24,6 @@ extension DispatchGroup {
     /// group is left before dependents of the operation start, and before tasks that await the operation resume.
     public func enter(for operation: AnyTaskOperation) {
         enter()
-        operation.addCompletionHandler(on: bridgeExecutor) { self.leave() }
+        operation.addHandler(on: bridgeExecutor) { _ in self.leave() }
     }
 }

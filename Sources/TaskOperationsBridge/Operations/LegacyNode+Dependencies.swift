@@ -193,8 +193,8 @@ extension LegacyNode {
             defer { state.hasHandler = true }
             return !state.hasHandler
         }
-        if isFirst { operation.addCompletionHandler(on: bridgeExecutor) { [self] in operationEnded() } }
-        operation.acceptSubmission()
+        if isFirst { operation.addHandler(on: bridgeExecutor) { [self] _ in operationEnded() } }
+        operation.refusesAddition = false
     }
 
     /// Withdraws a claim.
@@ -204,7 +204,7 @@ extension LegacyNode {
             return (state.kept.take(), state.readiness.take())
         }
         if let readiness { try? operation?.removeDependency(readiness) }
-        operation?.rejectSubmission()
+        operation?.refusesAddition = true
         watch()
     }
 

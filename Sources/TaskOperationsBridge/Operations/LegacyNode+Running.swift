@@ -62,7 +62,7 @@ extension LegacyNode {
         observe(byBody: true)
         look()
         do {
-            try await readiness.waitLendingPermit()
+            try await readiness.waitToTheEnd(lendsPermit: true)
         } catch {
             guard apply({ $0.reportsCycles }) else { throw error }
             MisuseReport.report("\(error)")

@@ -53,7 +53,7 @@ final class LegacyNode: Sendable {
     func operation() -> (AnyTaskOperation, isNew: Bool) {
         if let operation = knownOperation { return (operation, false) }
         let made = TaskOperation<Void>(name: legacy.name, priority: TaskPriority(legacy)) { try await self.run() }
-        made.rejectSubmission()
+        made.refusesAddition = true
         let (operation, isFinished) = apply { state -> (AnyTaskOperation, Bool) in
             if let operation = state.operation?.object { return (operation, false) }
             state.operation = WeakReference(made)

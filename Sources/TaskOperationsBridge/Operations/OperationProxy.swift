@@ -87,7 +87,7 @@ final class OperationProxy: OperationStandIn, @unchecked Sendable {  // All muta
     /// Makes the proxy follow the operation. The references are weak, so that the operation does not retain the proxy.
     func attach() {
         _ = operation.addStartHandler { [weak self] in self?.begin() }
-        operation.addCompletionHandler(on: LegacyThreads.shared) { [weak self] in self?.end() }
+        operation.addHandler(on: LegacyThreads.shared) { [weak self] _ in self?.end() }
     }
 
     // MARK: State
@@ -128,7 +128,7 @@ final class OperationProxy: OperationStandIn, @unchecked Sendable {  // All muta
             return state.watched
         }
         if former === dependency { return }
-        dependency.addCompletionHandler(on: LegacyThreads.shared) { [weak self, weak dependency] in
+        dependency.addHandler(on: LegacyThreads.shared) { [weak self, weak dependency] _ in
             let ended = self?.state.withLock { $0.watched === dependency ? $0.watched.take() : nil }
             extendLifetime(ended)
             self?.tellReadiness()

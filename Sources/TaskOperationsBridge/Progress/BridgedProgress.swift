@@ -95,7 +95,7 @@ extension AnyTaskOperation {
                 group.addTask {
                     while !Task.isCancelled {
                         source.report(to: operation)
-                        await face.sleep(until: face.moment(after: interval))
+                        await face.sleep(until: face.now + interval.saturated)
                     }
                 }
                 defer {

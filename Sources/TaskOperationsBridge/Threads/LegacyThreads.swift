@@ -32,7 +32,7 @@ final class LegacyThreads: TaskExecutor {
 
     /// Returns the threads for Foundation operations on a queue.
     static func threads(of queue: TaskOperationQueue) -> LegacyThreads {
-        let key = queue.number
+        let key = queue.scheduler.queueNumber
         if let known = ofQueues.withLock({ $0[key]?.object }) { return known }
         let made = LegacyThreads(for: key)
         return ofQueues.withLock { threads in

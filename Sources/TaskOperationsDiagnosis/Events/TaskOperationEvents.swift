@@ -69,14 +69,14 @@ public struct TaskOperationEvents: AsyncSequence, Sendable {
             case .all:
                 // Queues can be created later.
                 buffer = EventBuffer(newest: limit, endsWithQueue: false)
-                AllQueues.addObserver(buffer)
+                TaskOperationQueue.addObserver(buffer)
             }
         }
 
         deinit {
             switch source {
             case .queue(let queue): queue.scheduler?.removeObserver(buffer)
-            case .all: AllQueues.removeObserver(buffer)
+            case .all: TaskOperationQueue.removeObserver(buffer)
             }
         }
     }

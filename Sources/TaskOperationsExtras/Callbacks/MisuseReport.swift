@@ -1,3 +1,4 @@
+internal import CTaskOperations
 import Synchronization
 import TaskOperations
 
@@ -31,6 +32,6 @@ public enum MisuseReport {
     }
 
     @Sendable private static func printMessage(_ message: String) {
-        TaskOperations.writeToStandardError("TaskOperations: \(message)\n")
+        taskOperationsWriteToStandardError("TaskOperations: \(message)\n")
     }
 }

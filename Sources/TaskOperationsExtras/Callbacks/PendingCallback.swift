@@ -45,7 +45,7 @@ final class PendingCallback<Success: Sendable>: Sendable {
     /// Waits until the completion is called. If the task is cancelled meanwhile, calls the cancellation handler.
     var value: Success {
         get async throws {
-            try await AnyTaskOperation.recordingWait(.completionHandler, self) {
+            try await AnyTaskOperation.recordingWait(.completionHandler, "the completion of \(self.label)") {
                 try await withTaskCancellationHandler {
                     try await outcome.value.get()
                 } onCancel: {
@@ -108,8 +108,4 @@ final class PendingCallback<Success: Sendable>: Sendable {
         // If `completion` is nil, the completion was released, and its `deinit` ends the work.
         if let completion { handler?(completion) }
     }
-}
-
-extension PendingCallback: AwaitedSubject {
-    package var waitDescription: String { "the completion of \(label)" }
 }

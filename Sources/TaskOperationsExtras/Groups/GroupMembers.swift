@@ -48,6 +48,6 @@ final class GroupMembers: Sendable {
     func waitForAll() async throws {
         try await queue.waitUntilAllOperationsAreFinished()
         await uncounted.wait()
-        if operation.isCancelled, queue.scheduler.failures?.hasCancelled == true { throw CancellationError() }
+        if operation.isCancelled, queue.scheduler.hasCancelledOperations { throw CancellationError() }
     }
 }

@@ -34,18 +34,12 @@ final class GroupSuspension: Sendable {
 
 // MARK: - Following the outer queue
 
-extension GroupSuspension: SuspensionFollower {
+extension GroupSuspension {
     /// Makes the inner queue follow the suspension of the outer queue until `end` is called.
     func begin() {
-        outer.addFollower(self, number: inner.queueNumber)
-        inner.suspensionSource = outer
+        inner.followSuspension(of: outer) { self.update() }
         update()
     }
 
-    func end() {
-        inner.suspensionSource = nil
-        outer.removeFollower(number: inner.queueNumber)
-    }
-
-    func suspensionChanged() { update() }
+    func end() { inner.stopFollowingSuspension() }
 }

@@ -100,14 +100,15 @@ extension TaskOperation {
         _ body: @Sendable (TaskOperationGroup) async throws -> Success
     ) async throws -> Success {
         let operation = AnyTaskOperation.current!
-        let outer = operation.scheduler
+        // An operation has a scheduler until its body has ended.
+        let outer = operation.scheduler!
         var configuration = configuration
         configuration.name = configuration.name ?? operation.name
-        configuration.executor = configuration.executor ?? outer?.bodyExecutor
-        configuration.taskLocals += outer?.taskLocals ?? []
+        configuration.executor = configuration.executor ?? outer.bodyExecutor
+        configuration.taskLocals += outer.taskLocals
         return try await withTaskOperationQueue(configuration, failures: failures) { queue in
             let members = GroupMembers(of: operation, on: queue)
-            let suspension = GroupSuspension(of: queue.scheduler, in: outer ?? .withoutQueue)
+            let suspension = GroupSuspension(of: queue.scheduler, in: outer)
             suspension.begin()
             defer { suspension.end() }
             let value = try await body(TaskOperationGroup(queue, members, suspension))

@@ -82,14 +82,15 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
         settling pause: Duration = .zero, body: @escaping TaskOperation<Value>.Body
     ) -> KeyedRequest<Value> {
         let options = options.with(priority)
-        let values = options.values
+        let schedule = options.schedule
         let settling = SettlingPause.make(of: pause)
-        return request(key, at: values.level ?? defaultLevel, existing, settling, body) { box in
+        let level = PriorityLevel(schedule.priority ?? queue.defaultPriority)
+        return request(key, at: level, existing, settling, body) { box in
             TaskOperation(name: name, dependencies: dependencies.and(settling), options) { try await box!.run() }
         } add: { operation in
             queue.addNew(operation)
         } settle: { settling in
-            settling.begin(pause, clock: values.body.clock)
+            settling.begin(pause, clock: schedule.clock)
         }
     }
 
@@ -124,18 +125,16 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
     public func request(
         _ key: Key, priority: TaskPriority? = nil, operation make: () -> TaskOperation<Value>
     ) throws(TaskOperationError) -> KeyedRequest<Value> {
-        let level = priority.map { PriorityLevel($0) } ?? defaultLevel
+        let level = PriorityLevel(priority ?? queue.defaultPriority)
         return try request(key, at: level, .join, nil, nil) { _ throws(TaskOperationError) in
             let operation = make()
             // An operation that was added before must not change: the caller sets a priority and adds a handler.
-            if operation.wasSubmitted { throw .alreadyAdded(OperationLabel(operation)) }
+            if operation.refusesAddition { throw .alreadyAdded(OperationLabel(operation)) }
             return operation
         } add: { operation throws(TaskOperationError) in
             try queue.addOperation(operation)
         }
     }
-
-    private var defaultLevel: PriorityLevel { queue.scheduler.defaults?.values.level ?? .medium }
 
     /// - Parameters:
     ///   - settling: The pause of a new operation.

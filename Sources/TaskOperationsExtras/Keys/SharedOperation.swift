@@ -62,7 +62,7 @@ final class SharedOperation: Sendable {
 
     /// Adds a request. Returns false if the operation is finished or cancelled, or its last request was cancelled.
     func join(at level: PriorityLevel) -> Bool {
-        if operation.isFinishedOrCancelled { return false }
+        if operation.isFinished || operation.isCancelled { return false }
         let (hasJoined, hasRisen) = requesters.withLock { requesters in
             guard let before = requesters.highest else { return (false, false) }
             requesters.add(at: level)

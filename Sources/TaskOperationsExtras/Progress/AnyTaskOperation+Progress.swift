@@ -74,7 +74,7 @@ extension AnyTaskOperation {
     }
 
     /// The cast is safe, because `progressUnit` is the only caller of `attach(progress:)`.
-    private static func progressUnit(_ attachment: Attachment) -> ProgressUnit {
+    private static func progressUnit(_ attachment: any AnyObject & Sendable) -> ProgressUnit {
         unsafeDowncast(attachment, to: ProgressUnit.self)
     }
 

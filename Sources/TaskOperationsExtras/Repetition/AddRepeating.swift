@@ -56,7 +56,7 @@ extension TaskOperationQueue {
             body: body)
         let first = rounds.round()
         addNew(first)
-        let repetition = TaskOperation(name: name, priority: options.values.level?.taskPriority) {
+        let repetition = TaskOperation(name: name, priority: options.schedule.priority) {
             try await rounds.run(first, times: times ?? .max)
         }
         // If the repetition is cancelled before its body begins, the body does not cancel the first round.
@@ -82,11 +82,11 @@ private struct Rounds: Sendable {
         scheduler: Scheduler,
         body: @escaping @Sendable () async throws -> Void
     ) {
-        let values = options.values
+        let (_, delay, clock) = options.schedule
         (self.name, self.dependencies, self.options) = (name, dependencies, options)
         self.schedule = schedule
-        face = ClockFace(values.body.clock)
-        start = max(values.delay?.remaining ?? .zero, .zero).saturated
+        face = ClockFace(clock)
+        start = max(delay ?? .zero, .zero).saturated
         self.scheduler = scheduler
         // The queue may be released while the round waits for its due time.
         self.body = { [weak scheduler] in if scheduler?.owner != nil { try await body() } }
@@ -171,7 +171,7 @@ extension TaskOperationError {
     fileprivate func isRefusal(of operation: AnyTaskOperation) -> Bool {
         switch self {
         case .queueFull(let label, _), .dropped(let label, _), .limitFull(let label, _, _):
-            label.isLabel(of: operation)
+            label == OperationLabel(operation)
         case .dependencyCycle, .waitCycle, .alreadyAdded, .alreadyStarted, .bodyNotCalled, .notReady,
             .dependencyFailed, .queueShutDown, .weightExceedsCapacity, .startTimedOut, .timedOut:
             false

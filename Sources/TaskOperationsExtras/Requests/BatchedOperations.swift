@@ -113,7 +113,7 @@ public final class BatchedOperations<Input: Sendable, Value: Sendable>: Sendable
     private func join(_ input: Input) -> (Entry, ticket: Int) {
         while true {
             let present = open.withLock { $0 }
-            if let present, !present.operation.isFinishedOrCancelled,
+            if let present, !present.operation.isFinished, !present.operation.isCancelled,
                 let (ticket, isFull) = present.batch.add(input, upTo: maxCount)
             {
                 if isFull { close(present.batch) }
@@ -128,7 +128,7 @@ public final class BatchedOperations<Input: Sendable, Value: Sendable>: Sendable
             }
             if isSet {
                 queue.addNew(new.operation)
-                new.pause?.begin(pause, clock: options.values.body.clock)
+                new.pause?.begin(pause, clock: options.schedule.clock)
                 if maxCount == 1 { close(new.batch) }
                 return (new, 0)
             }

@@ -164,7 +164,7 @@ extension AsyncGroup {
         do {
             try await whileAwaitedUnlessRefused(wait)
         } catch {
-            await AnyTaskOperation.recordingWait(.group, self, wait: wait)
+            await AnyTaskOperation.recordingWait(.group, self.waitDescription, wait: wait)
         }
     }
 
@@ -173,7 +173,7 @@ extension AsyncGroup {
         if AnyTaskOperation.current == nil || count == 0 { return await wait() }
         let whole = beginWaitOfBody()
         defer { endWaitOfBody() }
-        try await whole.whileAwaited(.group, self, wait: wait)
+        try await whole.whileAwaited(.group, self.waitDescription, wait: wait)
     }
 
     private func beginWaitOfBody() -> TaskOperation<Void> {
@@ -235,6 +235,6 @@ extension AsyncGroup {
     }
 }
 
-extension AsyncGroup: AwaitedSubject {
-    package var waitDescription: String { "the end of \(state.withLock { $0.count }) in a group" }
+extension AsyncGroup {
+    private var waitDescription: String { "the end of \(state.withLock { $0.count }) in a group" }
 }

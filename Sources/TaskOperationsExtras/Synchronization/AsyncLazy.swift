@@ -135,7 +135,7 @@ extension AsyncLazy {
 
     private func escalate(for number: Int, to priority: TaskPriority) {
         let computation = state.withLock { state in state.waiters[number] == nil ? nil : state.computation }
-        computation?.escalate(to: PriorityLevel(priority))
+        computation?.inherit(to: PriorityLevel(priority))
     }
 
     private func leave(_ number: Int) {

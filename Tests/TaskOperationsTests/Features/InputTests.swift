@@ -154,7 +154,7 @@ struct InputTests {
             Issue.record("it came to \(String(describing: failure))")
             return
         }
-        #expect(label.isLabel(of: operation))
+        #expect(label == OperationLabel(operation))
         #expect(missing.map(\.name) == ["input"])
     }
 }

@@ -26,7 +26,10 @@ struct EventTests {
         #expect(journal.story(of: second) == ["added", "ready", "started", "failed: \(WorkFailed())"])
         #expect(journal.story(of: third) == ["added", "ready", "priority high", "cancelled", "ended as cancelled"])
         #expect(journal.faults() == [])
-        #expect(journal.events.allSatisfy { $0.queue.isLabel(of: queue) && $0.queue.name == "work" && !$0.isReplayed })
+        #expect(
+            journal.events.allSatisfy {
+                $0.queue.number == queue.scheduler.queueNumber && $0.queue.name == "work" && !$0.isReplayed
+            })
         #expect(journal.events.first?.number == 1)
         #expect(Set(journal.events.map(\.operationNumber)) == [1, 2, 3])
         for case .started(let dependencies) in journal.events.filter({ $0.operation === second }).map(\.kind) {

@@ -1,8 +1,9 @@
-import TaskOperations
 import TaskOperationsDiagnosis
 import TaskOperationsTesting
 import TestSupport
 import Testing
+
+@testable import TaskOperations
 
 @Suite("Bounded queues", .inTurns, .timeLimit(.minutes(120)))
 struct BoundedQueueTests {

@@ -68,14 +68,13 @@ struct GrowthTests {
 
     @Test("A follower of a suspension leaves at a cost that does not depend on the number of followers")
     func followersLeave() {
-        final class Follower: SuspensionFollower {
-            func suspensionChanged() {}
-        }
         let ratio = bestRatio(within: limit) { isLarge in
-            let (queue, follower) = (TaskOperationQueue(), Follower())
-            let count = isLarge ? Size.largeCrowd : Size.smallCrowd
-            for number in 0..<count { queue.scheduler.addFollower(follower, number: number) }
-            return processorTime { for number in 0..<50 { queue.scheduler.removeFollower(number: number) } }
+            let queue = TaskOperationQueue()
+            let followers = (0..<(isLarge ? Size.largeCrowd : Size.smallCrowd)).map { _ in TaskOperationQueue() }
+            for follower in followers { follower.scheduler.followSuspension(of: queue.scheduler) {} }
+            return processorTime {
+                for follower in followers.prefix(50) { follower.scheduler.stopFollowingSuspension() }
+            }
         }
         #expect(ratio < limit, "a look at all followers would make it 40")
     }

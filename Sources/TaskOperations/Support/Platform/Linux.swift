@@ -9,6 +9,25 @@
         internal import Android
     #endif
 
+    #if canImport(Glibc)
+        /// The number of active processors.
+        let processorCount = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+
+        func number(of thread: pthread_t) -> UInt { UInt(thread) }
+    #else
+        /// The number of active processors.
+        let processorCount = max(1, Int(sysconf(_SC_NPROCESSORS_ONLN)))
+
+        func number(of thread: pthread_t) -> UInt { UInt(bitPattern: thread) }
+    #endif
+
+    // The initial value of a variable that `pthread_create` sets.
+    #if canImport(Musl)
+        var noThread: pthread_t? { nil }
+    #else
+        var noThread: pthread_t { 0 }
+    #endif
+
     /// Names the calling thread.
     ///
     /// The function writes the name to a file of the kernel instead of calling `pthread_setname_np`. The C library

@@ -16,12 +16,6 @@
     /// Yields the processor to another thread that is ready to run.
     func yieldThread() { sched_yield() }
 
-    /// Writes text to standard error without buffering.
-    package func writeToStandardError(_ text: String) {
-        let bytes = Array(text.utf8)
-        _ = write(STDERR_FILENO, bytes, bytes.count)
-    }
-
     /// A number that identifies the calling thread; never 0.
     var currentThread: UInt { number(of: pthread_self()) }
 

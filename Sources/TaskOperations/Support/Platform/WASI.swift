@@ -8,12 +8,6 @@
 
     func yieldThread() {}
 
-    /// Writes text to standard error without buffering.
-    package func writeToStandardError(_ text: String) {
-        let bytes = Array(text.utf8)
-        _ = write(STDERR_FILENO, bytes, bytes.count)
-    }
-
     /// A number that identifies the calling thread; never 0.
     var currentThread: UInt { 1 }
 

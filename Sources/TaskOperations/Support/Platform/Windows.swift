@@ -7,15 +7,6 @@
     /// Yields the processor to another thread that is ready to run.
     func yieldThread() { _ = SwitchToThread() }
 
-    /// Writes text to standard error without buffering.
-    package func writeToStandardError(_ text: String) {
-        let bytes = Array(text.utf8)
-        // The value of `STD_ERROR_HANDLE`. The imported type of this macro depends on the compiler.
-        let standardError = DWORD(bitPattern: -12)
-        var written: DWORD = 0
-        _ = WriteFile(GetStdHandle(standardError), bytes, DWORD(bytes.count), &written, nil)
-    }
-
     /// A number that identifies the calling thread; never 0.
     var currentThread: UInt { UInt(GetCurrentThreadId()) }
 

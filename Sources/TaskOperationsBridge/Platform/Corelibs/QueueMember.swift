@@ -34,7 +34,7 @@
             self.members = members
             super.init(for: operation)
             members.enter()
-            operation.addCompletionHandler(on: bridgeExecutor) { [self] in end() }
+            operation.addHandler(on: bridgeExecutor) { [self] _ in end() }
         }
 
         /// Records that the base class lists the member.

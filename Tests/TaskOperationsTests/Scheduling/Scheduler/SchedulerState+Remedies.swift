@@ -48,7 +48,7 @@ extension SchedulerState {
         let isBehind = reasons.contains { if case .turn = $0 { true } else { false } }
         for index in reasons.indices where reasons[index] != .worker {
             // These reasons may belong to the first operation in line, which may need more permits than this one.
-            if isBehind, reasons[index].isPermits || reasons[index] == .level { continue }
+            if isBehind, reasons[index].isOfWidth { continue }
             // If an operation gets its permits back, it may fill the level of an operation that is before it.
             if isBehind, permits.caps != nil, !returning.isEmpty { continue }
             if comesNext(slot, without: reasons[..<index] + reasons[(index + 1)...]) {
@@ -74,6 +74,10 @@ extension SchedulerState {
         return asked.nextStart(at: level) == slot
     }
 
+    private mutating func openLevels() {
+        for level in PriorityLevel.allCases { setCap(100, at: level) }
+    }
+
     /// Removes a reason.
     private mutating func remedy(_ reason: QueueReason, of slot: Slot) {
         let (before, record) = (self, records[slot])
@@ -91,9 +95,9 @@ extension SchedulerState {
             if records[slot].status == .returning { return }
             while nextReturn() != nil {}
             // The limit of its level can hold up an operation that takes its permits back, and all behind it.
-            if permits.isAwaitedBack { remedy(.level, of: slot) }
+            if permits.isAwaitedBack { openLevels() }
             while nextReturn() != nil {}
-        case .level: for level in PriorityLevel.allCases { setCap(100, at: level) }
+        case .level: openLevels()
         case .limits: limitedOperations.set(of: slot).map { claimWasServed($0, .taken) }
         case .rate: advance(to: pace.time.told + max(.zero, pace.rate!.nextStart - pace.time.now))
         case .worker: break
@@ -117,5 +121,11 @@ extension SchedulerState {
 }
 
 extension QueueReason {
-    fileprivate var isPermits: Bool { if case .permits = self { true } else { false } }
+    /// Whether the width of the queue, or of a level, is the reason.
+    fileprivate var isOfWidth: Bool {
+        switch self {
+        case .permits, .level: true
+        default: false
+        }
+    }
 }

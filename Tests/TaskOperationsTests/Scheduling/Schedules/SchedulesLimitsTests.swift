@@ -166,13 +166,13 @@ struct SchedulesLimitsTests {
         let other = TaskOperationQueue()
         let summary = try Schedules(3).run {
             let own = TaskOperationQueue()
-            let all = AllQueues.all
+            let all = Scheduler.all
             guard all.contains(where: { $0 === own.scheduler }), !all.contains(where: { $0 === other.scheduler }) else {
                 throw Fault()
             }
         }
         #expect(summary.count == 3)
-        #expect(AllQueues.all.contains { $0 === other.scheduler })
+        #expect(Scheduler.all.contains { $0 === other.scheduler })
     }
 
     @Test("A loop that never ends fails as endless, even if it ignores its cancellation")

@@ -1,5 +1,83 @@
 import Synchronization
 
+// What wraps the body of an operation: the interceptors of its queue, and the policies of its options.
+
+/// A function that wraps each body of a queue.
+struct BodyInterceptor: Sendable {
+    typealias Function = @Sendable (AnyTaskOperation, () async throws -> Void) async throws -> Void
+
+    // A lock must contain a function only within a type of its own. Otherwise, each access to the lock wraps the
+    // function once more: https://github.com/swiftlang/swift/issues/91348
+    let run: Function
+}
+
+extension AnyTaskOperation {
+    var isInternal: Bool { record.withLock { $0.isInternal } }
+}
+
+extension Scheduler {
+    /// Adds an interceptor that wraps the present ones.
+    nonisolated func addInterceptor(_ run: @escaping BodyInterceptor.Function) {
+        interceptor.set { inner in
+            guard let inner else { return BodyInterceptor(run: run) }
+            return BodyInterceptor { operation, body in
+                try await run(operation) { try await inner.run(operation, body) }
+            }
+        }
+    }
+
+    /// Runs a body within the interceptors of this queue.
+    nonisolated func runIntercepted(_ operation: AnyTaskOperation, on bodyTask: BodyTask) async -> Outcome? {
+        guard let interceptor = interceptor.value, !operation.isInternal else {
+            return await operation.run(on: bodyTask)
+        }
+        var outcome: Outcome??
+        do {
+            try await interceptor.run(operation) {
+                require(
+                    outcome == nil, "A body interceptor called the body of \(OperationLabel(operation)) twice.")
+                let result = await runUnintercepted(operation)
+                outcome = .some(result)
+                if case .failure(let error)? = result?.result { throw error }
+            }
+        } catch {
+            if outcome == nil {
+                operation.discardBody()
+                return Outcome(.failure(error))
+            }
+        }
+        if let outcome { return outcome }
+        operation.discardBody()
+        return Outcome(.failure(TaskOperationError.bodyNotCalled(OperationLabel(operation))))
+    }
+
+    /// Runs a body that an interceptor calls, in the place of the queue: the interceptor may call it on another executor,
+    /// and in a child task. The body has its own `BodyTask`, because other child tasks of the interceptor are no part of the
+    /// body.
+    private nonisolated func runUnintercepted(_ operation: AnyTaskOperation) async -> Outcome? {
+        if case .mainActor = place { return await Self.runOnMainActor(operation) }
+        return await Self.runOffActors(operation)
+    }
+
+    // The compiler omits a hop before the call of a `nonisolated(nonsending)` function. Synchronous code, such as the
+    // creation of the `BodyTask`, forces the hop.
+
+    @MainActor
+    private static func runOnMainActor(_ operation: AnyTaskOperation) async -> Outcome? {
+        MainActor.preconditionIsolated()
+        let bodyTask = BodyTask()
+        return await bodyTask.whileFound { await operation.run(on: bodyTask) }
+    }
+
+    @concurrent
+    private static func runOffActors(_ operation: AnyTaskOperation) async -> Outcome? {
+        let bodyTask = BodyTask()
+        return await bodyTask.whileFound { await operation.run(on: bodyTask) }
+    }
+}
+
+// MARK: - Policies
+
 extension TaskOperation {
     /// Runs a body with the policies in the operation's options. `OperationOptions` documents the order of policies.
     ///
@@ -52,34 +130,6 @@ extension TaskOperation {
     }
 }
 
-extension RetryPolicy {
-    /// Runs a body until it succeeds, or until the policy allows no further attempt.
-    ///
-    /// - Parameters:
-    ///   - operation: The operation that makes the attempts; nil if there is none.
-    ///   - wait: Waits for a pause before the attempt with the given number.
-    fileprivate func run<Value>(
-        for operation: AnyTaskOperation?, isolation: isolated (any Actor)?, _ body: () async throws -> Value,
-        wait: (_ pause: Duration, _ next: Int) async -> Void
-    ) async throws -> Value {
-        var attempt = 1
-        while true {
-            let pause: Duration
-            do {
-                return try await RetryPolicy.$attempt.withValue(attempt, operation: body, isolation: isolation)
-            } catch {
-                guard let chosen = self.pause(after: error, attempt: attempt, of: operation) else { throw error }
-                pause = chosen
-            }
-            // All values of the failed attempt have been released here.
-            attempt += 1
-            await wait(pause, attempt)
-            try Task.checkCancellation()
-            operation?.report(.attempt(attempt))
-        }
-    }
-}
-
 extension AnyTaskOperation {
     /// Waits until a pause is over, and until the rates of the queue and of the limits allow an attempt. During this
     /// wait, the body lends its permits. If the task is cancelled, the body does not take the permits back, and must end.
@@ -98,30 +148,4 @@ extension AnyTaskOperation {
             }
         }
     }
-}
-
-/// Runs a body, and runs it again after failures as long as a policy allows.
-///
-/// ```swift
-/// let page = try await retrying(.exponential(initial: .milliseconds(200), attempts: 5)) { try await load(url) }
-/// ```
-///
-/// All attempts run in the calling task, in the isolation of the caller. If the task is cancelled, a pause ends at
-/// once, and no further attempt follows.
-///
-/// An operation whose body calls this function keeps its permit during pauses. By contrast, an operation with a retry
-/// policy lends its permit during pauses.
-///
-/// - Parameters:
-///   - policy: The policy that decides on each further attempt.
-///   - clock: The clock that measures pauses.
-///   - isolation: The actor to which the body is isolated; by default, the caller's actor.
-///   - body: The work. During the call, `RetryPolicy.attempt` is the number of the attempt.
-/// - Returns: The value that the first successful attempt returns.
-/// - Throws: The error of the last attempt, or `CancellationError` if the task is cancelled between two attempts.
-public func retrying<Value>(
-    _ policy: RetryPolicy, clock: any Clock<Duration> = ContinuousClock(),
-    isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
-) async throws -> Value {
-    try await policy.run(for: nil, isolation: isolation, body) { pause, _ in await ClockFace(clock).sleep(for: pause) }
 }
