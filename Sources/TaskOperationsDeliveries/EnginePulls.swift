@@ -6,6 +6,9 @@ struct EnginePulls<Payload: Sendable>: Sendable {
     var core: InMemoryEngineState<Payload>
     private var waiting: [ObjectIdentifier: ProgressListener] = [:]
 
+    /// Whether no worker waits.
+    var isIdle: Bool { waiting.isEmpty }
+
     init(_ core: InMemoryEngineState<Payload>) {
         self.core = core
     }

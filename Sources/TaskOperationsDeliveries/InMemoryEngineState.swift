@@ -139,7 +139,9 @@ struct InMemoryEngineState<Payload: Sendable>: Sendable {
 
 extension InMemoryEngineState {
     /// - Parameter payload: The payload; nil if it is stored later.
-    mutating func send(_ payload: Payload?, _ options: EnqueueOptions = EnqueueOptions(), at now: Duration = .zero) -> Int {
+    mutating func send(_ payload: Payload?, _ options: EnqueueOptions = EnqueueOptions(), at now: Duration = .zero)
+        -> Int
+    {
         if let identity = options.identity, let id = idOfIdentity[identity] {
             if !options.replaces { return id }
             replace(id)

@@ -174,11 +174,7 @@ extension JournalEngine {
     public var deadLetters: [DeadLetter] {
         store.state.withLock { state in
             let core = state.pulls.core
-            return core.dead.map { entry in
-                DeadLetter(
-                    id: entry.id, identity: core.identity(of: entry.id), failures: Int(entry.failures),
-                    reason: core.reasons[entry.id] ?? "")
-            }
+            return core.dead.map { core.deadLetter($0) }
         }
     }
 
@@ -223,6 +219,12 @@ extension JournalEngine {
 }
 
 extension InMemoryEngineState {
+    func deadLetter(_ entry: Entry) -> DeadLetter {
+        DeadLetter(
+            id: entry.id, identity: identity(of: entry.id), failures: Int(entry.failures),
+            reason: reasons[entry.id] ?? "")
+    }
+
     fileprivate func requireDead(_ id: Int) throws -> Int {
         guard self[id]?.status == .dead else { throw JournalError.unknownDelivery(id: id) }
         return id

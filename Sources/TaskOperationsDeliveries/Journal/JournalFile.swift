@@ -80,7 +80,8 @@ package typealias FileFault = @Sendable (_ call: FileCall, _ path: String) -> In
             var done = 0
             while done < buffer.count {
                 let count = try check(.read, path, fault) {
-                    pread(descriptor, buffer.baseAddress! + done, min(buffer.count - done, 1 << 30), off_t(offset + done))
+                    pread(
+                        descriptor, buffer.baseAddress! + done, min(buffer.count - done, 1 << 30), off_t(offset + done))
                 }
                 if count == 0 { break }
                 done += count
@@ -194,4 +195,41 @@ package typealias FileFault = @Sendable (_ call: FileCall, _ path: String) -> In
         clock_gettime(CLOCK_REALTIME, &time)
         return UInt64(max(0, time.tv_sec)) * 1000 + UInt64(time.tv_nsec) / 1_000_000
     }
+#else
+    /// These platforms have no lock on a file that ends with the process, or no threads.
+    final class JournalFile: Sendable {
+        enum Mode {
+            case read, append, create
+        }
+
+        let path: String
+
+        init(_ path: String, _ mode: Mode, _ fault: @escaping FileFault) throws(JournalError) {
+            throw .systemCall("open", file: path, code: Self.isUnavailable)
+        }
+
+        /// ENOSYS of POSIX.
+        private static var isUnavailable: Int32 { 78 }
+
+        func lock() throws(JournalError) -> Bool { false }
+        func unlock() {}
+        var size: Int { get throws(JournalError) { 0 } }
+        var isLinked: Bool { get throws(JournalError) { false } }
+        func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(JournalError) -> Int { 0 }
+        func write(_ bytes: [UInt8]) throws(JournalError) {}
+        func synchronize() throws(JournalError) {}
+        func truncate(to size: Int) throws(JournalError) {}
+        static func rename(_ path: String, to target: String, _ fault: FileFault) throws(JournalError) {}
+        static func remove(_ path: String, _ fault: FileFault) throws(JournalError) {}
+        static func createFolder(_ path: String, _ fault: FileFault) throws(JournalError) {}
+        static func names(in folder: String, _ fault: FileFault) throws(JournalError) -> [String] {
+            throw .systemCall("opendir", file: folder, code: isUnavailable)
+        }
+
+        static var processNumber: String { "" }
+    }
+
+    func systemMessage(_ code: Int32) -> String { "a journal is not available on this platform" }
+
+    func wallClockTime() -> UInt64 { 0 }
 #endif

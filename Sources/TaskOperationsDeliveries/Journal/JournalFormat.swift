@@ -175,7 +175,9 @@ extension JournalRecord {
         let record: JournalRecord
         switch kind {
         case 2:
-            guard let attempt = reader.integer(Int32.self), let failures = reader.integer(Int32.self) else { return nil }
+            guard let attempt = reader.integer(Int32.self), let failures = reader.integer(Int32.self) else {
+                return nil
+            }
             record = .deliver(id: id, attempt: attempt, failures: failures)
         case 3:
             guard let failures = reader.integer(Int32.self), let time = reader.integer(UInt64.self),

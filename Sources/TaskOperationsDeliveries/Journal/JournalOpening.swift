@@ -110,12 +110,14 @@ struct OpenedJournal {
         files[number] = segment
         self.sizes = sizes
         mustRewrite = names.contains("rewrite")
-        for name in names where name.hasSuffix(JournalPath.draft) || JournalPath.number(name).map({ files[$0] == nil }) ?? false {
+        for name in names
+        where name.hasSuffix(JournalPath.draft) || JournalPath.number(name).map({ files[$0] == nil }) ?? false {
             try JournalFile.remove("\(directory)/\(name)", fault)
         }
         replay.core.activate()
         var state = JournalState(pulls: EnginePulls(replay.core))
         state.files = files
+        state.fileSize = sizes.values.reduce(end, +)
         store = JournalStore(directory, configuration, clock: clock, state)
         store.change { _, _ in }
     }
@@ -141,7 +143,8 @@ struct OpenedJournal {
             let reader = try SegmentReader(JournalFile(path, .read, fault))
             if reader.header.number != number { throw .damaged(file: path, offset: 12) }
             // The predecessor of the later segment, or a base that has replaced it.
-            if let next = readers.last?.header, next.previous != number, !reader.header.isBase || number < next.previous {
+            if let next = readers.last?.header, next.previous != number, !reader.header.isBase || number < next.previous
+            {
                 throw .missing(file: JournalPath.segment(next.previous, in: directory))
             }
             readers.append(reader)

@@ -62,7 +62,9 @@ final class JournalStore: Sendable {
     }
 
     /// Opens a journal, and starts its thread.
-    static func open(_ directory: String, _ configuration: JournalConfiguration) async throws(JournalError) -> JournalStore {
+    static func open(_ directory: String, _ configuration: JournalConfiguration) async throws(JournalError)
+        -> JournalStore
+    {
         let result = await withCheckedContinuation {
             (continuation: CheckedContinuation<Result<JournalStore, JournalError>, Never>) in
             let code = SystemThread.start(name: "journal") {
