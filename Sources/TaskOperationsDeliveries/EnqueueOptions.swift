@@ -14,7 +14,7 @@ public struct EnqueueOptions: Sendable {
     public var key: String?
 
     /// The priority of the payload. Of payloads with different keys, the one with the higher priority is delivered
-    /// first. A key has the highest priority of its payloads.
+    /// first. A key has the highest priority of its payloads since it last had none.
     public var priority: TaskPriority
 
     /// The time before which the payload is not delivered, from the call.

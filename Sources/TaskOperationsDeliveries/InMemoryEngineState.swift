@@ -438,19 +438,19 @@ extension InMemoryEngineState {
     mutating func restore(_ entry: Entry, isHeld: Bool, key: String?, identity: String?, reason: String?) {
         insert(entry, key: key, identity: identity)
         reasons[entry.id] = reason
-        if isHeld { hold(entries.count - 1, -1) }
+        if isHeld, entry.status != .dead { hold(entries.count - 1, -1) }
     }
 
-    /// Restores a later event of a payload. Has no effect if the payload was removed.
+    /// Restores a later event of a payload. Has no effect if the payload was removed, or is dead.
     mutating func restore(
         _ id: Int, attempt: Int32? = nil, failures: Int32, isHeld: Bool, isDead: Bool = false, reason: String? = nil
     ) {
-        guard let index = index(of: id), entries[index].status != .removed else { return }
+        guard let index = index(of: id), entries[index].status == .waiting else { return }
         if let attempt { entries[index].attempt = attempt }
         entries[index].failures = failures
         hold(index, isHeld ? -1 : 0)
         if let reason { reasons[id] = reason }
-        if isDead, entries[index].status != .dead { bury(index) }
+        if isDead { bury(index) }
     }
 
     /// Restores the end of a delay.

@@ -40,7 +40,7 @@ public enum JournalError: Error, Hashable, CustomStringConvertible {
             \(SegmentHeader.currentVersion).
             """
         case .systemCall(let call, let file, let code):
-            "\(call) of \(file) failed: \(systemMessage(code)) (\(code)). If an engine wrote to it, open the journal again."
+            "\(call) of \(file) failed: \(systemMessage(code)) (\(code)). An engine that has failed must be opened again."
         case .removed(let file): "\(file) was removed while the journal was open. Open the journal again."
         case .tooLarge(let bytes): "A payload of \(bytes) bytes is too large. A record has at most 2³¹ bytes."
         case .closed(let directory): "The journal \(directory) was closed."

@@ -135,7 +135,7 @@ package typealias FileFault = @Sendable (_ call: FileCall, _ path: String) -> In
         }
 
         /// Creates a folder and the folders around it.
-        static func createFolder(_ path: String, _ fault: FileFault) throws(JournalError) {
+        static func createFolder(_ path: String, _ fault: @escaping FileFault) throws(JournalError) {
             let parts = path.split(separator: "/")
             for count in parts.indices {
                 let folder = (path.hasPrefix("/") ? "/" : "") + parts[...count].joined(separator: "/")
@@ -143,6 +143,8 @@ package typealias FileFault = @Sendable (_ call: FileCall, _ path: String) -> In
                 do throws(JournalError) {
                     try check(.mkdir, folder, fault) { Int(mkdir(folder, 0o755)) }
                 } catch .systemCall(_, _, EEXIST) {}
+                // Otherwise, a power failure could remove the folder with its files.
+                try JournalFile("\(folder)/..", .read, fault).synchronize()
             }
         }
 
@@ -221,7 +223,7 @@ package typealias FileFault = @Sendable (_ call: FileCall, _ path: String) -> In
         func truncate(to size: Int) throws(JournalError) {}
         static func rename(_ path: String, to target: String, _ fault: FileFault) throws(JournalError) {}
         static func remove(_ path: String, _ fault: FileFault) throws(JournalError) {}
-        static func createFolder(_ path: String, _ fault: FileFault) throws(JournalError) {}
+        static func createFolder(_ path: String, _ fault: @escaping FileFault) throws(JournalError) {}
         static func names(in folder: String, _ fault: FileFault) throws(JournalError) -> [String] {
             throw .systemCall("opendir", file: folder, code: isUnavailable)
         }

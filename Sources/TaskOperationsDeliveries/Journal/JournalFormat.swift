@@ -72,11 +72,11 @@ extension SegmentHeader {
         let header = bytes.withUnsafeBytes { bytes -> SegmentHeader? in
             guard bytes.count >= Self.size, bytes.prefix(8).elementsEqual(Self.magic),
                 Checksum.of(UnsafeRawBufferPointer(rebasing: bytes[..<28])) == bytes.integer(at: 28, UInt32.self),
-                let lastID = Int(exactly: bytes.integer(at: 16, UInt64.self))
+                case let lastID = bytes.integer(at: 16, UInt64.self), lastID < 1 << 60
             else { return nil }
             return SegmentHeader(
                 version: bytes.integer(at: 8), isBase: bytes.integer(at: 10, UInt16.self) & 1 != 0,
-                number: bytes.integer(at: 12), previous: bytes.integer(at: 24), lastID: lastID)
+                number: bytes.integer(at: 12), previous: bytes.integer(at: 24), lastID: Int(lastID))
         }
         guard let header else { throw .damaged(file: file, offset: 0) }
         if header.version > Self.currentVersion { throw .newerVersion(file: file, version: Int(header.version)) }
@@ -175,17 +175,17 @@ extension JournalRecord {
         let record: JournalRecord
         switch kind {
         case 2:
-            guard let attempt = reader.integer(Int32.self), let failures = reader.integer(Int32.self) else {
+            guard let attempt = reader.count(), let failures = reader.count() else {
                 return nil
             }
             record = .deliver(id: id, attempt: attempt, failures: failures)
         case 3:
-            guard let failures = reader.integer(Int32.self), let time = reader.integer(UInt64.self),
+            guard let failures = reader.count(), let time = reader.integer(UInt64.self),
                 let delay = reader.integer(UInt64.self), let reason = reader.text()
             else { return nil }
             record = .reject(id: id, failures: failures, time: time, delay: delay, reason: reason)
         case 4:
-            guard let failures = reader.integer(Int32.self), let reason = reader.text() else { return nil }
+            guard let failures = reader.count(), let reason = reader.text() else { return nil }
             record = .bury(id: id, failures: failures, reason: reason)
         case 5: record = .remove(id: id)
         default: return nil
@@ -210,14 +210,14 @@ extension JournalPut {
     }
 
     fileprivate init?(_ kind: UInt32, _ reader: inout ByteReader) {
-        guard let id = reader.id(), let replaced = reader.integer(UInt64.self),
-            let created = reader.integer(UInt64.self), let attempt = reader.integer(Int32.self),
-            let failures = reader.integer(Int32.self), let time = reader.integer(UInt64.self),
+        guard let id = reader.id(), let replaced = reader.id(),
+            let created = reader.integer(UInt64.self), let attempt = reader.count(),
+            let failures = reader.count(), let time = reader.integer(UInt64.self),
             let delay = reader.integer(UInt64.self), let identity = reader.text(), let key = reader.text(),
             let reason = reader.text()
         else { return nil }
         self.init(
-            id: id, replaced: Int(truncatingIfNeeded: replaced), key: key, identity: identity,
+            id: id, replaced: replaced, key: key, identity: identity,
             priority: UInt8(truncatingIfNeeded: kind >> 16), created: created, attempt: attempt, failures: failures,
             isHeld: kind & 0x100 != 0, isDead: kind & 0x200 != 0, time: time, delay: delay, reason: reason)
     }
@@ -234,7 +234,9 @@ private struct ByteReader {
         return bytes.integer(at: position)
     }
 
-    mutating func id() -> Int? { integer(UInt64.self).flatMap { Int(exactly: $0) } }
+    /// Sums of identities and of counts must not overflow.
+    mutating func id() -> Int? { integer(UInt64.self).flatMap { $0 < 1 << 60 ? Int($0) : nil } }
+    mutating func count() -> Int32? { integer(Int32.self).flatMap { (0..<1 << 30).contains($0) ? $0 : nil } }
 
     mutating func text() -> String?? {
         guard let length = integer(UInt32.self) else { return nil }

@@ -34,13 +34,15 @@ package struct JournalListing: Sendable {
         for index in readers.indices {
             let file = readers[index].file
             var segment = Segment(path: file.path, version: Int(readers[index].header.version))
+            segment.size = SegmentHeader.size
             do throws(JournalError) {
-                segment.size = try readers[index].read(isLast: index == readers.count - 1) { record, position in
+                let end = try readers[index].read(isLast: index == readers.count - 1) { record, position in
                     segment.recordCount += 1
+                    segment.size = position.offset + Int(position.length)
                     replay.apply(record, at: position)
                     if case .put(let put) = record { created[put.id] = put.created }
                 }
-                interrupted = try file.size - segment.size
+                interrupted = try file.size - end
             } catch {
                 self.error = error
             }

@@ -91,6 +91,40 @@ struct JournalFormatTests {
         }
     }
 
+    @Test("a file of random records is opened, and its deliveries are delivered", arguments: 0..<20)
+    func randomFiles(seed: UInt64) async throws {
+        var generator = SeededGenerator(seed: seed)
+        let folder = JournalFolder()
+        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        var bytes = SegmentHeader(isBase: true, number: 1, previous: 0, lastID: 5).bytes
+        for _ in 0..<300 {
+            var (record, payload) = Self.record(&generator)
+            let id = generator.number(below: 30)
+            let text = ["a", "b", nil][generator.number(below: 3)]
+            switch record {
+            case .put(var put):
+                (put.id, put.replaced, put.key, put.identity) = (id, id / 3, text, "\(id)")
+                (put.delay, put.failures) = (0, 0)
+                record = .put(put)
+            case .deliver: record = .deliver(id: id, attempt: 3, failures: 1)
+            case .reject: record = .reject(id: id, failures: 1, time: 5, delay: 0, reason: text)
+            case .bury: record = .bury(id: id, failures: 3, reason: text)
+            case .remove: record = .remove(id: id)
+            }
+            record.append(to: &bytes, payload: payload)
+        }
+        try Data(bytes).write(to: URL(filePath: "\(folder.path)/00000001.journal"))
+        let engine = try await folder.open()
+        let (waiting, dead) = (engine.counts.waiting, engine.counts.dead)
+        try await engine.compact()
+        #expect(try await engine.drain().count == waiting)
+        for letter in engine.deadLetters { try await engine.retryDeadLetter(letter.id) }
+        #expect(try await engine.drain().count == dead)
+        try await engine.enqueue("next")
+        #expect(try await engine.drain() == ["next"])
+        await engine.close()
+    }
+
     private static func record(_ generator: inout SeededGenerator) -> (JournalRecord, payload: [UInt8]) {
         let id = generator.number(below: 1 << 40)
         let (few, many) = (Int32(generator.number(below: 1000)), UInt64(generator.number(below: 1 << 50)))
