@@ -49,8 +49,16 @@ let library: [Target] = [
         name: "TaskOperationsTesting",
         dependencies: [
             "CSchedules", "CTaskDump", "CTaskOperations", "TaskDump", "TaskOperations", "TaskOperationsDiagnosis",
-        ],
+        ] + (isExplored ? [] : ["TaskOperationsDeliveries"]),
+        exclude: isExplored ? ["Deliveries"] : [],
         swiftSettings: settings),
+]
+
+/// The consumer of engines, and engines within a process.
+let deliveries: [Target] = [
+    .target(
+        name: "TaskOperationsDeliveries", dependencies: ["TaskOperations", "TaskOperationsExtras"],
+        swiftSettings: settings)
 ]
 
 /// The tests of the library, and the targets that they need. The build for the thread sanitizer contains them.
@@ -104,13 +112,10 @@ let exploration: [Target] = [
         swiftSettings: settings),
 ]
 
-let deliveries: [Target] = [
-    .target(
-        name: "TaskOperationsDeliveries", dependencies: ["TaskOperations", "TaskOperationsExtras"],
-        swiftSettings: settings),
+let workers: [Target] = [
     .executableTarget(
         name: "workers", dependencies: ["SourceAudit", "TaskOperations", "TaskOperationsDeliveries"],
-        path: "Sources/Tools/workers", swiftSettings: settings),
+        path: "Sources/Tools/workers", swiftSettings: settings)
 ]
 
 /// The recipes, the sources before and after a rewrite of the audit, and the command that compares the sides of recipes.
@@ -206,9 +211,9 @@ let (builtProducts, builtTargets): ([Product], [Target]) =
     if isExplored {
         ([], library + [simulation] + exploration)
     } else if isSanitized {
-        ([], library + [simulation] + libraryTests)
+        ([], library + deliveries + [simulation] + libraryTests)
     } else {
-        (products, library + libraryTests + [simulation] + deliveries + recipes + tools)
+        (products, library + deliveries + libraryTests + [simulation] + workers + recipes + tools)
     }
 
 let package = Package(

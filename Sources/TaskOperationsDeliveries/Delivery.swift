@@ -32,11 +32,27 @@ public protocol Delivery: Identifiable, Sendable where ID: Sendable {
     /// - Throws: The same errors as `acknowledge`.
     func reject(retryAfter delay: Duration) async throws
 
+    /// Returns the payload to the engine after a failure. The default implementation calls `reject(retryAfter:)`.
+    ///
+    /// An engine that keeps dead letters counts this call as a failed attempt, and `reject(retryAfter:)` not.
+    ///
+    /// - Parameters:
+    ///   - delay: The time after which the engine may deliver the payload again.
+    ///   - error: The failure.
+    /// - Throws: The same errors as `acknowledge`.
+    func reject(retryAfter delay: Duration, because error: any Error) async throws
+
     /// Moves the end of the lease.
     ///
     /// - Parameter duration: The time from the call to the new end.
     /// - Throws: The same errors as `acknowledge`.
     func extendLease(by duration: Duration) async throws
+}
+
+extension Delivery {
+    public func reject(retryAfter delay: Duration, because error: any Error) async throws {
+        try await reject(retryAfter: delay)
+    }
 }
 
 /// An error that occurs if the caller no longer holds a delivery. The lease has ended, or the delivery was settled.

@@ -186,7 +186,7 @@ extension HeldDelivery {
 
     private func reject(_ error: any Error, after delay: Duration) async {
         let delay = max(.zero, delay.saturated)
-        if await call(.reject, { try await self.delivery.reject(retryAfter: delay) }) {
+        if await call(.reject, { try await self.delivery.reject(retryAfter: delay, because: error) }) {
             report(.rejected(delivery.id, error: error, retryAfter: delay))
         }
     }

@@ -18,12 +18,7 @@ public final class InMemoryEngine<Payload: Sendable>: Sendable {
     /// prevents the call. An error that it throws after the call simulates a lost answer.
     public typealias Interceptor = @Sendable (_ worker: String, _ call: EngineCall, _ isDone: Bool) async throws -> Void
 
-    private struct State: Sendable {
-        var core: InMemoryEngineState<Payload>
-        var waiting: [ObjectIdentifier: ProgressListener] = [:]
-    }
-
-    private let state: Lock<State>
+    private let state: Lock<EnginePulls<Payload>>
     private let clock: RelativeClock
     private let interceptor: Interceptor?
 
@@ -38,7 +33,7 @@ public final class InMemoryEngine<Payload: Sendable>: Sendable {
         lease: Duration, clock: any Clock<Duration> = ContinuousClock(), interceptor: Interceptor? = nil
     ) {
         require(lease > .zero, "lease is \(lease); it must be positive.")
-        state = Lock(State(core: InMemoryEngineState(lease: lease)))
+        state = Lock(EnginePulls(InMemoryEngineState(lease: lease)))
         self.clock = RelativeClock(clock)
         self.interceptor = interceptor
     }
@@ -54,9 +49,13 @@ public final class InMemoryEngine<Payload: Sendable>: Sendable {
 
     /// Adds a payload.
     ///
-    /// - Returns: The identity of the payload.
+    /// - Returns: The number of the payload. If the engine has a payload with the identity of `options`, and `replaces`
+    ///   is false, the number of that payload.
     @discardableResult
-    public func send(_ payload: Payload) -> Int { change { $0.send(payload) } }
+    public func send(_ payload: Payload, options: EnqueueOptions = EnqueueOptions()) -> Int {
+        let now = clock.now
+        return change { $0.send(payload, options, at: now) }
+    }
 
     /// Closes the engine. The sequences of deliveries end when all payloads are acknowledged.
     public func finish() { change { $0.isFinished = true } }
@@ -83,35 +82,27 @@ extension InMemoryEngine {
         return result
     }
 
-    /// Applies an event. Wakes the waiting workers if they can return, or if they must look again at an earlier time.
+    /// Applies an event, and wakes the workers that it concerns.
     private func change<Result: Sendable, Failure>(
         _ event: (inout Core) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        let (result, waiting) = try state.withLock { state throws(Failure) -> (Result, [ProgressListener]) in
-            let before = state.core.nextEnd
+        let (result, woken) = try state.withLock { state throws(Failure) -> (Result, [ProgressListener]) in
+            let nextEnd = state.core.nextEnd
             let result = try event(&state.core)
-            let isEarlier = state.core.nextEnd.map { next in before.map { next < $0 } ?? true } ?? false
-            if !state.core.hasNews && !isEarlier { return (result, []) }
-            defer { state.waiting = [:] }
-            return (result, Array(state.waiting.values))
+            return (result, state.takeWoken(since: nextEnd))
         }
-        for listener in waiting { listener.wake() }
+        for listener in woken { listener.wake() }
         return result
     }
 
     fileprivate func pull(for worker: String) async throws -> InMemoryDelivery<Payload>? {
         try await interceptor?(worker, .pull, false)
         let listener = ProgressListener()
-        defer { state.withLock { $0.waiting[ObjectIdentifier(listener)] = nil } }
+        defer { state.withLock { $0.remove(listener) } }
         var due: Duration?
-        while await wait(for: listener, until: due) {
+        while await clock.wait(for: listener, until: due) {
             let now = clock.now
-            let pull = state.withLock { state in
-                let pull = state.core.pull(at: now)
-                if case .wait = pull { state.waiting[ObjectIdentifier(listener)] = listener }
-                return pull
-            }
-            switch pull {
+            switch state.withLock({ $0.pull(for: listener, at: now) }) {
             case .delivery(let id, let payload, let attempt, let receipt):
                 try await interceptor?(worker, .pull, true)
                 return InMemoryDelivery(
@@ -121,16 +112,6 @@ extension InMemoryEngine {
             }
         }
         return nil
-    }
-
-    /// Waits until the engine changes or the time is `due`. The first call with a listener returns at once. Returns
-    /// false if the task is cancelled.
-    private func wait(for listener: ProgressListener, until due: Duration?) async -> Bool {
-        await withTimeoutHandler(due.map { $0 - clock.now }, clock: clock.clock) {
-            await listener.nextChange()
-        } onTimeout: {
-            listener.wake()
-        }
     }
 }
 

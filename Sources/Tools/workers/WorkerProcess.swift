@@ -101,7 +101,7 @@ enum Termination {
 }
 
 /// A file of lines, each with the time in nanoseconds, that another process reads.
-private struct RunLog: Sendable {
+struct RunLog: Sendable {
     private let descriptor: CInt
 
     init(_ path: String) throws {
@@ -114,7 +114,7 @@ private struct RunLog: Sendable {
         _ = Foundation.write(descriptor, line, line.count)
     }
 
-    func record(_ event: DeliveryEvent<String>) {
+    func record<ID: CustomStringConvertible>(_ event: DeliveryEvent<ID>) {
         switch event {
         case .acknowledged(let id): write("acknowledged \(id)")
         case .leaseLost(let id): write("lost \(id)")
@@ -123,7 +123,7 @@ private struct RunLog: Sendable {
         case .poisoned(let id, _): write("poisoned \(id)")
         case .pullPostponed(let error, let pause): write("postponed - for \(pause): \(error)")
         case .engineFailed(let call, let id, let error, let pause):
-            write("failed \(id ?? "-") \(call) \(pause.map { "\($0)" } ?? "for good"): \(error)")
+            write("failed \(id.map { "\($0)" } ?? "-") \(call) \(pause.map { "\($0)" } ?? "for good"): \(error)")
         }
     }
 }

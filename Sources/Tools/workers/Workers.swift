@@ -24,6 +24,10 @@ enum Workers {
         case "--help", "-h": try StandardStreams.writeOutput(usage)
         case "worker": try await WorkerProcess(Options(arguments.dropFirst())).run()
         case "compare": try await Comparison(Options(arguments.dropFirst())).run()
+        case "journal": try JournalCommand(arguments.dropFirst()).run()
+        case "offline": try await OfflineDemonstration(folder: arguments.dropFirst().first).run()
+        case "sync": try await SyncProcess(Options(arguments.dropFirst())).run()
+        case "load": try await LoadProcess(Options(arguments.dropFirst())).run()
         default: try await demonstrate(Work.all(inFolder: arguments.first))
         }
     }
@@ -41,9 +45,16 @@ enum Workers {
 
     private static let usage = """
         usage: workers [FOLDER]
+               workers offline [FOLDER]
+               workers journal FILE
 
         Puts 1,000 pictures to scale, or the files of FOLDER to hash, into a stream. Starts three workers with different
         widths and one shared rate, kills one of them while it works, and prints the number of deliveries of each.
+
+        offline   Synchronizes edits from a journal in FOLDER: stops while there is no network, is killed, starts again,
+                  and stops within 5 s at a shutdown.
+        journal   Verifies the checksums of a journal, which is a directory or one of its files. Prints its deliveries
+                  and dead letters.
 
         """
 }

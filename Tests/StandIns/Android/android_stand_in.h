@@ -73,6 +73,39 @@ int kill(pid_t, int);
 char *_Nonnull strerror(int);
 int strcmp(const char *_Nonnull, const char *_Nonnull);
 
+typedef int64_t off_t;
+typedef unsigned int mode_t;
+struct stat { unsigned long st_dev; unsigned long st_ino; unsigned long st_nlink; unsigned int st_mode; off_t st_size; };
+typedef struct DIR DIR;
+struct dirent { uint64_t d_ino; int64_t d_off; unsigned short d_reclen; unsigned char d_type; char d_name[256]; };
+int open(const char *_Nonnull, int, ...);
+int access(const char *_Nonnull, int);
+int flock(int, int);
+int fstat(int, struct stat *_Nonnull);
+ssize_t pread(int, void *_Nonnull, size_t, off_t);
+int fsync(int);
+int ftruncate(int, off_t);
+int rename(const char *_Nonnull, const char *_Nonnull);
+int unlink(const char *_Nonnull);
+int mkdir(const char *_Nonnull, mode_t);
+DIR *_Nullable opendir(const char *_Nonnull);
+struct dirent *_Nullable readdir(DIR *_Nonnull);
+int closedir(DIR *_Nonnull);
+pid_t getpid(void);
+#define CLOCK_REALTIME 0
+#define O_RDONLY 00000000
+#define O_RDWR 00000002
+#define O_CREAT 00000100
+#define O_APPEND 00002000
+#define O_CLOEXEC 02000000
+#define LOCK_EX 2
+#define LOCK_NB 4
+#define LOCK_UN 8
+#define F_OK 0
+#define ENOENT 2
+#define EEXIST 17
+#define EWOULDBLOCK EAGAIN
+
 typedef unsigned int nfds_t;
 struct pollfd { int fd; short events; short revents; };
 int poll(struct pollfd *_Nullable, nfds_t, int);

@@ -35,6 +35,34 @@ struct ArticleTests {
         #expect(reported.events == [2])
     }
 
+    @Test("the offline queue in ten lines")
+    func offlineQueue() async throws {
+        struct Edit: Codable, Sendable { let note: String, text: String }
+        let (uploads, files) = (Recorder<String>(), JournalFolder())
+        @Sendable func upload(_ edit: Edit) async throws { uploads.record(edit.text) }
+        let folder = files.path
+
+        let engine = try await JournalEngine<Edit>(directory: folder)
+        let queue = TaskOperationQueue(name: "sync", maxConcurrentOperationCount: 2)
+        var configuration = ConsumerConfiguration()
+        configuration.drainTime = .seconds(5)
+        queue.isSuspended = true
+        let sync = Task { [configuration] in
+            await queue.consume(engine.deliveries(), configuration: configuration) { try await upload($0) }
+        }
+        for text in ["first", "latest"] {
+            let edit = Edit(note: "note", text: text)
+            try await engine.enqueue(edit, options: EnqueueOptions(identity: edit.note, replaces: true))
+        }
+        #expect(engine.counts.waiting == 1 && uploads.events.isEmpty)
+        queue.isSuspended = false
+        while engine.counts.waiting + engine.counts.held > 0 { await Task.yield() }
+        sync.cancel()
+        await sync.value
+        await engine.close()
+        #expect(uploads.events == ["latest"])
+    }
+
     @Test("a width for each destination: a kind has a limit of its own", .schedules(20))
     func destinations() async {
         let meter = Recorder<WorkEvent>()

@@ -13,7 +13,7 @@ struct RoomsTests {
         "TaskOperationsBridge": ["TaskOperations", "TaskOperationsExtras"],
         "TaskOperationsDiagnosis": ["TaskOperations", "TaskOperationsExtras"],
         "TaskOperationsDeliveries": ["TaskOperations", "TaskOperationsExtras"],
-        "TaskOperationsTesting": ["TaskOperations", "TaskOperationsDiagnosis"],
+        "TaskOperationsTesting": ["TaskOperations", "TaskOperationsDeliveries", "TaskOperationsDiagnosis"],
         "TaskDump": [],
     ]
 

@@ -2,6 +2,7 @@
     import Foundation
     import workers
     import TaskOperationsDeliveries
+    import TaskOperationsTesting
     import TestSupport
     import Testing
 
@@ -116,6 +117,25 @@
                 try await last.acknowledge()
                 #expect(try await one.count() == 0)
                 await #expect(throws: DeliveryLeaseLost.self) { try await last.acknowledge() }
+            }
+        }
+
+        /// `EngineConformanceTests` checks the same requirements with the other engines.
+        @Test("the engine in a server", arguments: RedisServer.executables, EngineRequirement.allCases)
+        func conformance(executable: URL, requirement: EngineRequirement) async {
+            await #expect(processExitsWith: .success) { [executable, requirement] in
+                let server = try await RedisServer(executable)
+                defer { server.remove() }
+                let lease = Duration.seconds(1)
+                let sender = RedisStream("conformance", at: server.address, lease: lease)
+                try await sender.create()
+                try await EngineUnderTest(
+                    lease: lease, send: { try await sender.send([(id: "\($0)", payload: "\($0)")]) },
+                    deliveries: { worker in
+                        RedisStream("conformance", at: server.address, lease: lease, worker: worker).deliveries()
+                    },
+                    pass: { try await Task.sleep(for: $0) }, number: { Int($0.text) }
+                ).check(requirement)
             }
         }
 
