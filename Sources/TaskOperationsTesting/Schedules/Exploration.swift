@@ -121,7 +121,7 @@ package final class Exploration: Sendable {
             let failure = ScheduleFailure(
                 cause: state.isEndingStuckBody ? .stuck : .blocked(task: task),
                 // The delays of a strategy are known only after another run, which would block another thread.
-                schedule: run.record.places.isEmpty ? Schedule(run.record.changes).description : "#\(state.count)",
+                schedule: run.record.hasChoices ? "#\(state.count)" : Schedule(run.record.changes).description,
                 place: (state.count, settings.count), trace: nil, notes: [])
             state.outcome = .failure(failure)
             state.leavesTasks = true

@@ -23,7 +23,7 @@ struct Explorer {
         var schedule: Schedule { Schedule(seed: seed, record.changes) }
 
         /// Makes the same choices once more, and describes them as changes of the usual order.
-        var repetition: Chooser { record.places.isEmpty ? Chooser(schedule) : Chooser(repeating: record) }
+        var repetition: Chooser { record.hasChoices ? Chooser(repeating: record) : Chooser(schedule) }
     }
 
     /// The number of runs of all explorations of the process.

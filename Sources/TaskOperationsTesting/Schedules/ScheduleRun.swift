@@ -202,8 +202,10 @@ struct ScheduleRecord: Sendable {
     var order: UInt64 = 0
     /// The numbers of the states before the steps.
     var states: [UInt64] = []
-    /// The places of the jobs that a strategy chose, without those of the usual order.
-    var places: [(step: Int, place: Int)] = []
+    /// The places of the jobs that a strategy chose at each step; -1 if it chose the first job.
+    var places: [Int] = []
+    /// Whether the strategy chose another job than the first one at any step.
+    var hasChoices = false
     /// The changes that had an effect.
     var changes: [Change] = []
     /// The number of jobs that other threads caused.
@@ -380,7 +382,9 @@ extension ScheduleRun.State {
             noteState()
         }
         let place = ready.count > 1 ? chooser.choose(at: step, among: &ready) : ready.first
-        if width > 1, place != ready.first { record.places.append((step, place)) }
+        let isFirst = width == 1 || place == ready.first
+        record.places.append(isFirst ? -1 : place)
+        if !isFirst { record.hasChoices = true }
         if chooser.isRepeating { noteDelays(before: place, at: step) }
         let next = ready.remove(at: place)
         thread.pointee.elapsed = timers.now

@@ -96,7 +96,7 @@ struct Chooser: Sendable {
         /// The usual order with changes.
         case changed([Change])
         /// The places that another rule chose, by step, and the faults that precede steps.
-        case repeated([Int: Int], faults: [Change])
+        case repeated([Int], faults: [Change])
         /// A job for each task in proportion to the steps that it had in an earlier schedule.
         case uniform(steps: [Int])
         case jobPriorities
@@ -145,8 +145,7 @@ struct Chooser: Sendable {
 
     /// Repeats the choices that another chooser has made.
     init(repeating record: ScheduleRecord) {
-        let places = record.places.map { ($0.step, $0.place) }
-        rule = .repeated(Dictionary(uniqueKeysWithValues: places), faults: record.changes)
+        rule = .repeated(record.places, faults: record.changes)
         mayCancel = record.cancelsTest != nil
         isRepeating = true
         interruptsJobs = record.changes.contains(where: \.isInterruption)
@@ -199,7 +198,8 @@ struct Chooser: Sendable {
         case .priorities(let changes):
             if changes.contains(step) { jobs.setRank(at: jobs.highest) { lower($0) } }
             return jobs.highest
-        case .repeated(let places, _): return places[step].flatMap { jobs.holds($0) ? $0 : nil } ?? jobs.first
+        case .repeated(let places, _):
+            return step < places.count && places[step] >= 0 && jobs.holds(places[step]) ? places[step] : jobs.first
         case .changed: return jobs.first
         }
     }

@@ -110,7 +110,7 @@ struct TimeoutTests {
         let operation = queue.addOperation([
             .timeout(perAttempt: .seconds(1)), .retry(.immediately(attempts: 3)), .clock(clock),
         ]) {
-            attempts.record(RetryPolicy.attempt)
+            attempts.record(RetryPolicy.attempt ?? 0)
             await gate.pass()
             return "receipt"
         }
