@@ -92,18 +92,28 @@ public enum ScheduleLeaks: Sendable {
 
 /// Chooses the jobs of one schedule.
 struct Chooser: Sendable {
+    // Without values: a build without optimization would copy these at each step.
     private enum Rule: Sendable {
         /// The usual order with changes.
-        case changed([Change])
-        /// The places that another rule chose, by step, and the faults that precede steps.
-        case repeated([Int], faults: [Change])
+        case changed
+        /// The places that another rule chose.
+        case repeated
         /// A job for each task in proportion to the steps that it had in an earlier schedule.
-        case uniform(steps: [Int])
+        case uniform
         case jobPriorities
-        case priorities(changes: Set<Int>)
+        /// Priorities of tasks.
+        case priorities
     }
 
     private let rule: Rule
+    /// The changes that precede steps.
+    private var changes: [Change] = []
+    /// The places to repeat, by step.
+    private var places: [Int] = []
+    /// The steps of each task in an earlier schedule.
+    private var steps: [Int] = []
+    /// The steps at which the running task receives the lowest priority.
+    private var lowerings: Set<Int> = []
     private var generator: SeededGenerator
     /// The priorities of tasks, for the strategy with priorities.
     private var ranks: [UInt64: UInt64] = [:]
@@ -136,7 +146,7 @@ struct Chooser: Sendable {
     private(set) var isRepeating = false
 
     init(_ schedule: Schedule) {
-        rule = .changed(schedule.changes)
+        (rule, changes) = (.changed, schedule.changes)
         mayCancel = schedule.changes.contains(where: \.isCancellation)
         interruptsJobs = schedule.changes.contains(where: \.isInterruption)
         causesChanges = !schedule.changes.isEmpty
@@ -145,7 +155,7 @@ struct Chooser: Sendable {
 
     /// Repeats the choices that another chooser has made.
     init(repeating record: ScheduleRecord) {
-        rule = .repeated(record.places, faults: record.changes)
+        (rule, places, changes) = (.repeated, record.places, record.changes)
         mayCancel = record.cancelsTest != nil
         isRepeating = true
         interruptsJobs = record.changes.contains(where: \.isInterruption)
@@ -173,14 +183,16 @@ struct Chooser: Sendable {
         }
         causesChanges = causesChanges || interruptsJobs
         switch strategy.kind {
-        case .mixed: rule = seed.isMultiple(of: 2) ? .jobPriorities : .uniform(steps: steps)
+        case .mixed: rule = seed.isMultiple(of: 2) ? .jobPriorities : .uniform
         case .priorities(let depth):
             // Faults of a lower depth are more likely to appear with fewer changes.
             let count = random.number(below: min(depth, self.length + 1))
             let length = self.length
-            rule = .priorities(changes: Set((0..<count).map { _ in random.number(below: length) }))
-        case .uniform, .exhaustive: rule = .uniform(steps: steps)
+            rule = .priorities
+            lowerings = Set((0..<count).map { _ in random.number(below: length) })
+        case .uniform, .exhaustive: rule = .uniform
         }
+        self.steps = steps
         generator = random
     }
 
@@ -195,10 +207,10 @@ struct Chooser: Sendable {
         case .uniform:
             now = UInt64.max - jobs.highestRank
             return jobs.highest
-        case .priorities(let changes):
-            if changes.contains(step) { jobs.setRank(at: jobs.highest) { lower($0) } }
+        case .priorities:
+            if lowerings.contains(step) { jobs.setRank(at: jobs.highest) { lower($0) } }
             return jobs.highest
-        case .repeated(let places, _):
+        case .repeated:
             return step < places.count && places[step] >= 0 && jobs.holds(places[step]) ? places[step] : jobs.first
         case .changed: return jobs.first
         }
@@ -206,11 +218,6 @@ struct Chooser: Sendable {
 
     /// Returns the next change that precedes a step; nil if no other does.
     mutating func change(at step: Int) -> Change? {
-        let changes: [Change]
-        switch rule {
-        case .changed(let list), .repeated(_, let list): changes = list
-        default: return nil
-        }
         while used < changes.count, changes[used].step < step { used += 1 }
         guard used < changes.count, changes[used].step == step else { return nil }
         used += 1
@@ -247,9 +254,9 @@ struct Chooser: Sendable {
             // A job that waits gains on later ones. Otherwise, a loop could hold it up forever.
             let limit = 16 * length * Self.moments
             return .max - now - UInt64(isYield && isPolite(100) ? limit : generator.number(below: limit))
-        case .uniform(let steps):
+        case .uniform:
             let isLast = isYield && isPolite(16)
-            return .max - now - UInt64(isLast ? 64 * Self.moments : delay(of: task, isYield ? nil : steps))
+            return .max - now - UInt64(isLast ? 64 * Self.moments : delay(of: task, isStep: !isYield))
         case .changed, .repeated: return 0
         }
         if let rank = ranks[task] { return rank }
@@ -263,12 +270,12 @@ struct Chooser: Sendable {
 
     /// The time after which a job runs, if each of the task's steps that are left occurs at a random moment.
     ///
-    /// - Parameter steps: The expected number of steps of each task; nil if the job is no step that counts.
-    private mutating func delay(of task: UInt64, _ steps: [Int]?) -> Int {
+    /// - Parameter isStep: Whether the job is a step that counts.
+    private mutating func delay(of task: UInt64, isStep: Bool) -> Int {
         // The logarithm of a random number is that of its exponent and about that of its significand.
         let random = Double(generator.next() >> 11 | 1)
         let delay = Int((54 - Double(random.exponent) - random.significand) * Double(Self.moments))
-        guard let steps else { return delay }
+        if !isStep { return delay }
         let index = indices[task] ?? stepCounts.count
         if index == stepCounts.count {
             indices[task] = index

@@ -1,23 +1,21 @@
-internal import CTaskDump
-
 /// The facts that are known when a task is created.
 struct TaskBirth: Sendable {
     /// The task; 0 if it is a child. The task may have ended.
     let address: UInt
     let name: String?
-    /// Return addresses, up to a 0.
-    private let returns: [UInt]
+    /// The return addresses, up to a 0. An array would take 2 % of the time of a schedule.
+    private let returns: SIMD8<UInt>
 
     init(_ task: UnsafeRawPointer?, name: UnsafePointer<CChar>?, callers: UnsafePointer<UnsafeRawPointer?>) {
         address = UInt(bitPattern: task)
         self.name = name.map { String(cString: $0) }
-        let bytes = UnsafeRawBufferPointer(start: callers, count: Int(taskDumpCallerCount) * MemoryLayout<UInt>.size)
-        returns = Array(bytes.bindMemory(to: UInt.self))
+        // `callers` points to `taskDumpCallerCount` addresses, which are 8.
+        returns = UnsafeRawPointer(callers).loadUnaligned(as: SIMD8<UInt>.self)
     }
 
     /// The addresses of the calls that created the task, innermost first. A call precedes its return address, which can
     /// belong to the next line.
-    var callers: [UInt] { returns.prefix { $0 != 0 }.map { $0 - 1 } }
+    var callers: [UInt] { returns.indices.map { returns[$0] }.prefix { $0 != 0 }.map { $0 - 1 } }
 }
 
 /// The events of one schedule.
