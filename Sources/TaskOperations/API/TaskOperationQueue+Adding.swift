@@ -141,7 +141,7 @@ extension TaskOperationQueue {
     /// `TaskOperationQueue.Configuration.Overflow` is the rule for an operation that is added to a full queue without waiting.
     /// `addOperationWaitingForRoom` waits for room.
     public var maxQueuedOperationCount: Int {
-        get { scheduler.withCore { $0.state.admission.limit } }
+        get { scheduler.withCore { $0.state.admission.queuedLimit } }
         set {
             Self.checkQueuedLimit(newValue)
             scheduler.withCore { $0.state.setQueuedLimit(newValue) }

@@ -180,7 +180,7 @@ extension TaskOperationQueue: CustomStringConvertible, CustomDebugStringConverti
     public var description: String {
         let state = scheduler.withCore { $0.state }
         var counts: [OperationStatus: Int] = [:]
-        for record in state.records.all { counts[record.status, default: 0] += 1 }
+        for record in state.rows.all { counts[record.status, default: 0] += 1 }
         let lentCount = counts[.lent, default: 0] + counts[.returning, default: 0]
         var parts = ["width \(state.width.capacity == .max ? "unlimited" : "\(state.width.capacity)")"]
         if state.isSuspended { parts.append("suspended") }
@@ -196,9 +196,4 @@ extension TaskOperationQueue: CustomStringConvertible, CustomDebugStringConverti
     public var debugDescription: String {
         ([description] + operations.map { "  " + $0.debugDescription }).joined(separator: "\n")
     }
-}
-
-extension QueueLabel {
-    /// Whether this is the label of a queue.
-    package func isLabel(of queue: TaskOperationQueue) -> Bool { number == queue.scheduler.queueNumber }
 }
