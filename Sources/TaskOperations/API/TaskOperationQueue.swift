@@ -189,7 +189,7 @@ extension TaskOperationQueue: CustomStringConvertible, CustomDebugStringConverti
         if lentCount > 0 { parts.append("\(lentCount) awaiting others") }
         parts.append("\(counts[.ready, default: 0]) ready")
         parts.append("\(counts[.waiting, default: 0]) waiting")
-        return "\(scheduler.label) (\(parts.joined(separator: ", ")))"
+        return "\(QueueLabel(scheduler)) (\(parts.joined(separator: ", ")))"
     }
 
     /// The description, and a line for each operation. TaskOperationsDiagnosis explains why operations wait.

@@ -103,9 +103,6 @@ package actor Scheduler {
 
     nonisolated var queueName: String? { identity.name }
 
-    /// The name of the queue in messages.
-    nonisolated var label: String { queueName.map { "queue \"\($0)\"" } ?? "an unnamed queue" }
-
     /// A number that no other queue of the process has or had.
     package nonisolated var queueNumber: Int { identity.number }
 
