@@ -104,10 +104,10 @@ package struct QueueCapture: Sendable {
     // MARK: Operations
 
     package func operation(at slot: Int) -> Operation {
-        let record = state.rows[slot]
+        let row = state.rows[slot]
         return (
-            operation: record.element, number: state.number(of: slot), status: record.status,
-            priority: record.level.taskPriority, weight: record.weight, isBarrier: record.isBarrier,
+            operation: row.element, number: state.number(of: slot), status: row.status,
+            priority: row.level.taskPriority, weight: row.weight, isBarrier: row.isBarrier,
             startTime: startTimes[state.number(of: slot)]?.instant
         )
     }

@@ -282,7 +282,12 @@ extension Scheduler {
     /// - Parameter update: Called after the other queue was suspended or resumed, or after it can no longer be suspended.
     package nonisolated func followSuspension(of source: Scheduler, update: @escaping @Sendable () -> Void) {
         source.withCore { $0.followers.append(SuspensionFollower(update: update), number: queueNumber) }
-        withCore { $0.suspensionSource = source }
+        let former = withCore { core in
+            defer { core.suspensionSource = source }
+            return core.suspensionSource
+        }
+        // Released after unlocking.
+        extendLifetime(former)
     }
 
     /// The scheduler whose suspension also suspends this queue; nil if there is none.
