@@ -10,10 +10,7 @@ extension AnyTaskOperation {
     public var waitingReasons: [WaitingReason] {
         while true {
             let detail = OperationDetail(self)
-            guard let scheduler = detail.scheduler else {
-                if let reason = detail.reasonWithoutQueue { return [reason] }
-                continue
-            }
+            guard let scheduler = detail.scheduler else { return [detail.reasonWithoutQueue] }
             let (queue, slots) = QueueCapture.capture(scheduler, for: [self])
             if let slot = slots[0] {
                 return queue.waitingReasons(of: slot, queue.reasons(of: slot), holders: queue.permitHolders)
@@ -32,10 +29,9 @@ extension AnyTaskOperation {
 }
 
 extension OperationDetail {
-    /// The reason for the wait of an operation without a queue; nil if the operation is on a queue.
-    fileprivate var reasonWithoutQueue: WaitingReason? {
-        if isFinished { return .finished }
-        if isAdded || isExecuting { return nil }
+    /// The reason for the wait of an operation that has no scheduler.
+    fileprivate var reasonWithoutQueue: WaitingReason {
+        if state == .finished { return .finished }
         return isOutside ? .outside : .notAdded
     }
 

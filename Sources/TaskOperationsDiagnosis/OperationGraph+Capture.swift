@@ -193,7 +193,7 @@ extension OperationGraph {
             let identity = ObjectIdentifier(operation)
             if let index = indices[identity] { return index }
             let detail = OperationDetail(operation)
-            if detail.isFinished { return nil }
+            if detail.state == .finished { return nil }
             if let scheduler = detail.scheduler, captures[scheduler.queueNumber] != nil,
                 !producers.contains(identity)
             {
@@ -254,14 +254,12 @@ extension OperationGraph.State {
 
     fileprivate init(_ detail: OperationDetail) {
         self =
-            if detail.isFinished {
-                .finished
-            } else if detail.isExecuting {
-                detail.isPermitLent ? .lent : .executing
-            } else if detail.isAdded {
-                detail.dependencies.isEmpty && !detail.isDelayed ? .ready : .waiting
-            } else {
-                .created
+            switch detail.state {
+            case nil: .created
+            case .waiting: .waiting
+            case .ready: .ready
+            case .executing: detail.isPermitLent ? .lent : .executing
+            case .finished: .finished
             }
     }
 }

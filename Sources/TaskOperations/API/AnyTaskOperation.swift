@@ -236,7 +236,7 @@ extension AnyTaskOperation {
     ///
     /// - Throws: `CancellationError` if the task is cancelled before the operation has finished.
     ///   `TaskOperationError.waitCycle` if a body awaits an operation that cannot end before the body does.
-    // Inlined in `value`. A separate frame would add 1 % to the cost of an operation that is awaited on an idle queue.
+    // Inlined in `value`: Cost, row 14.
     @inline(__always)
     public func waitUntilFinished() async throws {
         if isFinished { return }

@@ -77,7 +77,7 @@ public struct OperationOptions: Sendable {
     // Inlined, and converts the priority before it is copied, because the runtime looks up the type `TaskPriority?` for
     // each copy.
     @inline(__always)
-    package func with(_ priority: TaskPriority?) -> OperationOptions {
+    func with(_ priority: TaskPriority?) -> OperationOptions {
         var rawPriority: UInt8?
         if let priority { rawPriority = priority.rawValue }
         return rawPriority.map { OperationOptions(.priority(rawValue: $0)).adding(self) } ?? self
@@ -257,7 +257,7 @@ extension OperationOptions {
     ///
     /// - Parameter limit: The time. If it is zero or negative, the operation fails when it is added.
     public static func timeout(untilStart limit: Duration) -> OperationOptions {
-        OperationOptions(.startLimit(.duration(limit)))
+        OperationOptions(.startTimeout(.duration(limit)))
     }
 
     /// Limits the time from the addition to the end of the body.
@@ -268,7 +268,7 @@ extension OperationOptions {
     ///
     /// - Parameter limit: The time. If it is zero or negative, the operation fails when it is added.
     public static func timeout(untilEnd limit: Duration) -> OperationOptions {
-        OperationOptions(.endLimit(.duration(limit)))
+        OperationOptions(.endTimeout(.duration(limit)))
     }
 
     /// Sets the instant by which the operation must have ended. Like `timeout(untilEnd:)`, but for an instant. If the
@@ -277,7 +277,7 @@ extension OperationOptions {
     public static func deadline<C: Clock>(
         _ instant: C.Instant, clock: C = ContinuousClock()
     ) -> OperationOptions where C.Duration == Duration {
-        [OperationOptions(.endLimit(TimeFromNow(until: instant, clock))), .clock(clock)]
+        [OperationOptions(.endTimeout(TimeFromNow(until: instant, clock))), .clock(clock)]
     }
 
     /// Limits the time from the start of the body to its end, with all attempts and pauses.

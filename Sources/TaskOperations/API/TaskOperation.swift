@@ -227,7 +227,7 @@ extension TaskOperation {
 
     /// - Parameter outcome: The outcome; nil means success without a value.
     private static func value(of outcome: Outcome?) throws -> Success {
-        guard let outcome else { return () as! Success }
+        guard let outcome else { return cast(()) }
         switch outcome.result {
         case .success(let value): return cast(value)
         case .failure(let error): throw error
@@ -295,10 +295,10 @@ extension TaskOperation where Success == Void {
     /// its bodies have ended. It takes only one set of permits. If a body throws, the other bodies are cancelled, and
     /// the operation fails with the thrown error.
     ///
-    /// Retries and limits of time cover all bodies.
+    /// Retries and timeouts cover all bodies.
     ///
     /// - Throws: `TaskOperationError.alreadyStarted` if the operation has started or finished.
-    ///   `TaskOperationError.alreadyAdded` for the second body of an operation that has retries or limits of time and was
+    ///   `TaskOperationError.alreadyAdded` for the second body of an operation that has retries or timeouts and was
     ///   added to a queue, even if the queue refused it.
     public func addBody(_ additional: @escaping Body) throws(TaskOperationError) {
         let (refusal, effects) = inOneStepWithQueue { record, _ -> TaskOperationError? in

@@ -58,19 +58,6 @@ extension TaskOperationQueue: TaskOperationAdding {
         }
     }
 
-    /// Creates an operation with options and adds it. See ``TaskOperationAdding``.
-    @inlinable  // As above. The shared function would also look up the priority of a group.
-    @discardableResult
-    public func addOperation<Success>(
-        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
-        _ options: OperationOptions,
-        body: @escaping TaskOperation<Success>.Body
-    ) -> TaskOperation<Success> {
-        let operation = TaskOperation(name: name, priority: priority, dependencies: dependencies, options, body: body)
-        addNew(operation)
-        return operation
-    }
-
     /// Adds a new operation. No operation waits for the new operation. The queue therefore refuses it only if it would close
     /// a cycle through a body that waits for the end of this queue. The new operation then fails with the error.
     public func addNew(_ operation: AnyTaskOperation, isBarrier: Bool = false) {
@@ -79,6 +66,7 @@ extension TaskOperationQueue: TaskOperationAdding {
         }
     }
 
+    @inlinable  // As above: a caller that knows the queue does not look the priority up.
     public var priorityOfAddedOperations: TaskPriority? { nil }
 
     /// Like `addNew`, for an operation that was created as added to this queue.
@@ -141,7 +129,7 @@ extension TaskOperationQueue {
     /// `TaskOperationQueue.Configuration.Overflow` is the rule for an operation that is added to a full queue without waiting.
     /// `addOperationWaitingForRoom` waits for room.
     public var maxQueuedOperationCount: Int {
-        get { scheduler.withCore { $0.state.admission.limit } }
+        get { scheduler.withCore { $0.state.admission.queuedLimit } }
         set {
             Self.checkQueuedLimit(newValue)
             scheduler.withCore { $0.state.setQueuedLimit(newValue) }

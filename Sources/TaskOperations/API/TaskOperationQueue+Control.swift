@@ -67,7 +67,7 @@ extension TaskOperationQueue {
     ///   if the caller is the body of an operation of this queue, or if an operation of this queue waits for the
     ///   caller's operation.
     public func waitUntilAllOperationsAreFinished() async throws {
-        let isOver = try await scheduler.waitUntilEmpty(WaitUntilEmpty(endsWhenCancelled: true))
+        let isOver = try await scheduler.waitUntilEmpty(QueueWait())
         if !isOver { throw CancellationError() }
     }
 }
@@ -75,7 +75,7 @@ extension TaskOperationQueue {
 extension TaskOperationQueue {
     /// Like `waitUntilAllOperationsAreFinished()`, but cancelling the task does not end the wait.
     package func waitToTheEnd() async throws(TaskOperationError) {
-        _ = try await scheduler.waitUntilEmpty(WaitUntilEmpty(endsWhenCancelled: false))
+        _ = try await scheduler.waitUntilEmpty(QueueWait(endsWhenCancelled: false))
     }
 }
 

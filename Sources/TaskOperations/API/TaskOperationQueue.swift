@@ -180,7 +180,7 @@ extension TaskOperationQueue: CustomStringConvertible, CustomDebugStringConverti
     public var description: String {
         let state = scheduler.withCore { $0.state }
         var counts: [OperationStatus: Int] = [:]
-        for record in state.records.all { counts[record.status, default: 0] += 1 }
+        for record in state.rows.all { counts[record.status, default: 0] += 1 }
         let lentCount = counts[.lent, default: 0] + counts[.returning, default: 0]
         var parts = ["width \(state.width.capacity == .max ? "unlimited" : "\(state.width.capacity)")"]
         if state.isSuspended { parts.append("suspended") }
@@ -189,16 +189,11 @@ extension TaskOperationQueue: CustomStringConvertible, CustomDebugStringConverti
         if lentCount > 0 { parts.append("\(lentCount) awaiting others") }
         parts.append("\(counts[.ready, default: 0]) ready")
         parts.append("\(counts[.waiting, default: 0]) waiting")
-        return "\(scheduler.label) (\(parts.joined(separator: ", ")))"
+        return "\(QueueLabel(scheduler)) (\(parts.joined(separator: ", ")))"
     }
 
     /// The description, and a line for each operation. TaskOperationsDiagnosis explains why operations wait.
     public var debugDescription: String {
         ([description] + operations.map { "  " + $0.debugDescription }).joined(separator: "\n")
     }
-}
-
-extension QueueLabel {
-    /// Whether this is the label of a queue.
-    package func isLabel(of queue: TaskOperationQueue) -> Bool { number == queue.scheduler.queueNumber }
 }

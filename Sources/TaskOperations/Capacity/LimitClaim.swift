@@ -77,13 +77,13 @@ extension [LimitRequest] {
     func key(of limit: AsyncSemaphore) -> (any Hashable & Sendable)? { first { $0.limit === limit }?.key?.userValue }
 }
 
-/// The places of an operation among the queued operations of limits that bound their number. The operation has its
-/// places from its addition until it starts, ends or is withdrawn.
-final class LimitPlaces: Sendable {
-    /// The requests with a place. Empty after the places were given back.
+/// The room that an operation takes among the queued operations of limits that bound their number, from its addition until
+/// it starts, ends or is withdrawn.
+final class LimitRoom: Sendable {
+    /// The requests that have room. Empty after the room was given back.
     private let held: Lock<[LimitRequest]>
 
-    /// Takes a place in each limit. If a limit has no room, takes none.
+    /// Takes room in each limit, or in none if one of them has no room.
     ///
     /// - Throws: `TaskOperationError.limitFull`.
     init(_ requests: [LimitRequest], of operation: AnyTaskOperation) throws(TaskOperationError) {
@@ -97,7 +97,7 @@ final class LimitPlaces: Sendable {
         held = Lock(requests)
     }
 
-    /// Gives the places back, unless that was done before. Called with no lock held, because the requests may contain
+    /// Gives the room back, unless that was done before. Called with no lock held, because the requests may contain
     /// the last references to keys, which are user code.
     func giveBack() {
         let requests = held.withLock { held in
@@ -117,25 +117,25 @@ extension LimitRequest {
 }
 
 extension AnyTaskOperation {
-    /// Takes places in the limits that bound their queued operations. If one has no room, ends the operation.
-    func takePlaces(in limits: [LimitRequest]) {
+    /// Takes room in the limits that bound their queued operations. If one has no room, ends the operation.
+    func takeRoom(in limits: [LimitRequest]) {
         // Usually no limit has a bound, and a filter would copy each request.
         if !limits.contains(where: \.limit.boundsQueuedOperations) { return }
         let bounded = limits.filter { $0.limit.boundsQueuedOperations }
-        let places: LimitPlaces
+        let room: LimitRoom
         do {
-            places = try LimitPlaces(bounded, of: self)
+            room = try LimitRoom(bounded, of: self)
         } catch {
             endUnlessStarted(error, isCancellation: false)
             return
         }
         let isQueued = record.withLock { record in
             if isFinished { return false }
-            record.madeLinks().madeExtras().places = places
+            record.madeLinks().madeExtras().room = room
             return true
         }
         // The handler runs when the queue's interceptors have called the body.
-        if !isQueued || !addStartHandler({ places.giveBack() }) { places.giveBack() }
+        if !isQueued || !addStartHandler({ room.giveBack() }) { room.giveBack() }
     }
 }
 

@@ -42,8 +42,8 @@ package final class LimitKey: Sendable {
 
 /// A key that is in use. Equal keys of a semaphore are one object.
 ///
-/// The number of uses is counted here. With weak references to one object for each key, the runtime counted all its
-/// references by slow functions, and an operation with a key took 3,000 instructions more.
+/// The number of uses is counted here. With weak references to one object for each key, the runtime would count all its
+/// references by slow functions: Cost, row 25.
 private class LimitKeyValue: @unchecked Sendable {
     // `useCount` is accessed only under the lock of the semaphore. All other properties are constant.
 
@@ -76,7 +76,7 @@ private final class TypedLimitKeyValue<Value: Hashable & Sendable>: LimitKeyValu
 
     override func isEqual<Other: Hashable>(to other: Other) -> Bool {
         if Other.self != Value.self { return false }
-        // Both types are the same. A conditional cast takes 400 instructions.
+        // Both types are the same, so that no conditional cast is needed: Cost, row 26.
         return unsafeBitCast(other, to: Value.self) == value
     }
 }

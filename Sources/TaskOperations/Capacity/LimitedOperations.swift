@@ -75,8 +75,7 @@ struct LimitedOperations: Sendable {
 
     private let order: TaskOperationQueue.Configuration.Order
     private(set) var sets = SlotMap<LimitSet>()
-    /// The operations that have limits, by slot. An array, because hashing took 10 % of the instructions of an operation
-    /// with a limit.
+    /// The operations that have limits, by slot. An array, which needs no hashing: Cost, row 23.
     private var members: [Member?] = []
     private var memberCount = 0
     /// The sets whose claims wait and keep permits.

@@ -192,9 +192,9 @@ extension SchedulerState {
     /// last wait is over. The operation's other tasks continue without permits, because the operation may need these tasks
     /// in order to end. Has no effect if the permits are already lent.
     mutating func lend(_ slot: Slot) {
-        let (status, level, weight) = records.update(slot) { record in
-            defer { record.status = .lent }
-            return (record.status, record.level, record.weight)
+        let (status, level, weight) = rows.update(slot) { row in
+            defer { row.status = .lent }
+            return (row.status, row.level, row.weight)
         }
         switch status {
         case .executing:
@@ -209,17 +209,17 @@ extension SchedulerState {
     /// Records that a wait within an operation is over. After the last wait, the task continues when the operation has
     /// its permits back. After any other wait, the task continues at once.
     mutating func endWait(_ slot: Slot, _ waiter: Waiter, isLast: Bool) {
-        precondition(records[slot].status == .lent, "a wait ended in an operation that is \(records[slot].status)")
+        precondition(rows[slot].status == .lent, "a wait ended in an operation that is \(rows[slot].status)")
         if !isLast { return effects.resumed.append(waiter) }
-        records[slot].status = .returning
-        permits.awaitReturn(entry(slot), at: records[slot].level, waiter)
+        rows[slot].status = .returning
+        permits.awaitReturn(entry(slot), at: rows[slot].level, waiter)
     }
 
     /// Lets the first waiting operation take its permits back. Such an operation has already started, so it precedes
     /// every start, even on a suspended queue.
     mutating func nextReturn() -> Slot? {
-        guard let (slot, waiter) = permits.nextReturn(weight: { [records] in records[$0].weight }) else { return nil }
-        records[slot].status = .executing
+        guard let (slot, waiter) = permits.nextReturn(weight: { [rows] in rows[$0].weight }) else { return nil }
+        rows[slot].status = .executing
         effects.resumed.append(waiter)
         if changes.isObserved { report(.returned, slot) }
         return slot

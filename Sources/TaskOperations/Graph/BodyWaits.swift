@@ -22,7 +22,7 @@ extension AnyTaskOperation {
     ///   - purpose: The purpose of the wait; nil if the target makes the purpose clear.
     ///   - continues: Called at the end of the wait. Returns false if the body is about to end. In that case, the body
     ///     needs no permit and does not wait for a permit.
-    // Inlined. The frames of two functions would take 3 % of the cost of a scope with one operation.
+    // Inlined, without the frames of two functions: Cost, row 16.
     @inline(__always)
     static func withWaitEdge(
         _ target: WaitNode, permit: PermitPolicy = .keptIfNotNeeded, for purpose: OperationLinks.Wait.Purpose? = nil,

@@ -34,14 +34,14 @@ extension SchedulerState {
     /// The reasons of one operation; empty if the operation is executing or has lent its permits. Takes linear time in
     /// the number of operations.
     func reasons(of slot: Slot) -> [QueueReason] {
-        let record = records[slot]
+        let row = rows[slot]
         let isOutsideLine = isOutsideLine(slot)
-        let barrier = isOutsideLine ? nil : selection.optionalBarriers?.value.line.last(before: record.arrival)?.slot
+        let barrier = isOutsideLine ? nil : selection.optionalBarriers?.value.line.last(before: row.arrival)?.slot
         var between = 0
-        if record.isBarrier, !isOutsideLine {
-            let first = barrier.map { records[$0].arrival } ?? 0
-            between = records.slots.count {
-                records[$0].arrival > first && records[$0].arrival < record.arrival && !self.isOutsideLine($0)
+        if row.isBarrier, !isOutsideLine {
+            let first = barrier.map { rows[$0].arrival } ?? 0
+            between = rows.slots.count {
+                rows[$0].arrival > first && rows[$0].arrival < row.arrival && !self.isOutsideLine($0)
             }
         }
         let line = Line(self)
@@ -51,7 +51,7 @@ extension SchedulerState {
 
     /// The operations that have not ended, with their reasons, in the order of arrival. Sorts the operations.
     var allReasons: [(slot: Slot, reasons: [QueueReason])] {
-        let slots = records.slots.sorted { records[$0].arrival < records[$1].arrival }
+        let slots = rows.slots.sorted { rows[$0].arrival < rows[$1].arrival }
         let line = Line(self)
         let ahead = placesInLine(slots, line)
         var (barrier, between) = (nil as Slot?, 0)
@@ -65,7 +65,7 @@ extension SchedulerState {
                 all.append((slot, reasons(slot, line, behind: barrier, between: between, ahead: ahead[slot] ?? 0)))
             }
             if isOutsideLine { continue }
-            if records[slot].isBarrier { (barrier, between) = (slot, 0) } else { between += 1 }
+            if rows[slot].isBarrier { (barrier, between) = (slot, 0) } else { between += 1 }
         }
         return all
     }
@@ -73,40 +73,40 @@ extension SchedulerState {
     /// The operations that hold permits, in the order of arrival. An operation whose completion handlers are being
     /// called still holds its permits.
     var permitHolders: [Slot] {
-        records.slots.filter { records[$0].status == .executing }.sorted { records[$0].arrival < records[$1].arrival }
+        rows.slots.filter { rows[$0].status == .executing }.sorted { rows[$0].arrival < rows[$1].arrival }
     }
 
     private func reasons(_ slot: Slot, _ line: Line, behind barrier: Slot?, between: Int, ahead: Int) -> [QueueReason] {
-        let record = records[slot]
-        switch record.status {
+        let row = rows[slot]
+        switch row.status {
         case .executing, .lent: return []
         case .returning:
             let isFull =
-                permits.isFull(record.level)
-                || ahead == 0 && !(permits.caps?[record.level].fitsBack(record.weight) ?? true)
-            let weight = ahead == 0 ? record.weight : line.returningWeight ?? record.weight
-            return [ahead > 0 ? .turn(ahead) : nil, isFull ? levelReason(record.level) : nil, .permits(weight)]
+                permits.isFull(row.level)
+                || ahead == 0 && !(permits.caps?[row.level].fitsBack(row.weight) ?? true)
+            let weight = ahead == 0 ? row.weight : line.returningWeight ?? row.weight
+            return [ahead > 0 ? .turn(ahead) : nil, isFull ? levelReason(row.level) : nil, .permits(weight)]
                 .compactMap(\.self)
         case .waiting, .ready: break
         }
-        var reasons: [QueueReason] = record.status == .waiting ? [.dependencies] : []
+        var reasons: [QueueReason] = row.status == .waiting ? [.dependencies] : []
         if let barrier { reasons.append(.barrier(barrier)) }
-        if record.isBarrier, between > 0 { reasons.append(.operationsBefore(between)) }
+        if row.isBarrier, between > 0 { reasons.append(.operationsBefore(between)) }
         let mayStart = reasons.isEmpty
         if isSuspended { reasons.append(.suspended) }
         if startBlockers > 0 { reasons.append(.held) }
         if !mayStart { return reasons }
         if ahead > 0 { reasons.append(.turn(ahead)) }
         var isOpen = true
-        if line.closedLevels.contains(record.level) || !permits.isOpen(record.level, for: record.weight) {
-            reasons.append(levelReason(record.level))
+        if line.closedLevels.contains(row.level) || !permits.isOpen(row.level, for: row.weight) {
+            reasons.append(levelReason(row.level))
             isOpen = false
         }
         if isParked(slot) {
             reasons.append(.limits)
             isOpen = false
         }
-        let weight = ahead == 0 ? record.weight : line.firstWeight
+        let weight = ahead == 0 ? row.weight : line.firstWeight
         if permits.isAwaitedBack {
             reasons.append(.permits(line.returningWeight ?? weight))
         } else if !width.admits(weight) {
@@ -149,7 +149,7 @@ extension SchedulerState {
                 heldPlaces[holder.entry.slot] = (ranks[holder.level], holder.service)
             }
             for (slot, level, _) in state.firstOfLevels {
-                let weight = state.records[slot].weight
+                let weight = state.rows[slot].weight
                 if !state.permits.isOpen(level, for: weight) {
                     closedLevels.insert(level)
                 } else if !isKnown {
@@ -157,20 +157,20 @@ extension SchedulerState {
                 }
             }
             if !state.permits.hasReturns { return }
-            let returning = state.records.slots.filter {
-                state.records[$0].status == .returning && !state.permits.isFull(state.records[$0].level)
+            let returning = state.rows.slots.filter {
+                state.rows[$0].status == .returning && !state.permits.isFull(state.rows[$0].level)
             }
             let next = returning.min { state.place($0, self) < state.place($1, self) }
-            returningWeight = next.map { state.records[$0].weight }
+            returningWeight = next.map { state.rows[$0].weight }
         }
     }
 
     /// The number of operations that start, or take their permits back, before an operation. Takes linear time.
     private func countAhead(of slot: Slot, _ line: Line) -> Int {
-        let status = records[slot].status
+        let status = rows[slot].status
         if !isInLine(slot, status) { return 0 }
         let (crowds, place) = (crowds(before: slot), place(slot, line))
-        return records.slots.count {
+        return rows.slots.count {
             $0 != slot && isInLine($0, status) && self.place($0, line) < place && crowds.contains(crowd(of: $0, line))
         }
     }
@@ -185,8 +185,8 @@ extension SchedulerState {
 
     private func crowd(of slot: Slot, _ line: Line) -> Crowd {
         if !selection.hasPolicies { return Crowd() }
-        let level = records[slot].level
-        if records[slot].status == .returning { return Crowd(level: permits.isFull(level) ? level : nil) }
+        let level = rows[slot].level
+        if rows[slot].status == .returning { return Crowd(level: permits.isFull(level) ? level : nil) }
         let set = isParked(slot) ? limited?.set(of: slot) : nil
         return Crowd(set: set, level: line.closedLevels.contains(level) ? level : nil)
     }
@@ -194,7 +194,7 @@ extension SchedulerState {
     /// The crowds that an operation cannot overtake.
     private func crowds(before slot: Slot) -> [Crowd] {
         if !selection.hasPolicies { return [Crowd()] }
-        let level = records[slot].level
+        let level = rows[slot].level
         let ofLevel = [Crowd(), Crowd(level: level)]
         guard let set = limited?.set(of: slot) else { return ofLevel }
         return ofLevel + [Crowd(set: set), Crowd(set: set, level: level)]
@@ -215,20 +215,20 @@ extension SchedulerState {
     }
 
     private func isInLine(_ slot: Slot, _ status: Status) -> Bool {
-        let record = records[slot]
+        let row = rows[slot]
         switch status {
         case .ready:
-            return record.status == .ready && (selection.optionalBarriers?.value.line.admits(record.arrival) ?? true)
-        case .returning: return record.status == .returning
+            return row.status == .ready && (selection.optionalBarriers?.value.line.admits(row.arrival) ?? true)
+        case .returning: return row.status == .returning
         case .waiting, .executing, .lent: return false
         }
     }
 
     /// The key of an operation in the order of starts. Lower keys start first.
     private func place(_ slot: Slot, _ line: Line) -> (UInt8, UInt64, UInt64) {
-        let record = records[slot]
-        if record.status != .ready { return (.max - record.level.rawValue, record.arrival, 0) }
-        let place = line.heldPlaces[slot] ?? (order.rank(ofArrival: record.arrival), 0)
-        return (.max - record.level.rawValue, place.rank, place.service)
+        let row = rows[slot]
+        if row.status != .ready { return (.max - row.level.rawValue, row.arrival, 0) }
+        let place = line.heldPlaces[slot] ?? (order.rank(ofArrival: row.arrival), 0)
+        return (.max - row.level.rawValue, place.rank, place.service)
     }
 }

@@ -22,7 +22,7 @@ extension Scheduler {
             // If the operation has left the queue, the caller finds this out.
             guard let slot = core.slot(of: operation) else { return change(nil) }
             let isObserved = core.state.changes.isObserved && !operation.isCancelled
-            let result = change(core.state.records[slot].worker)
+            let result = change(core.state.rows[slot].worker)
             if isObserved, operation.isCancelled { core.state.report(.cancelled, slot) }
             if operation.isFinished {
                 core.removeUnstarted(at: slot)
@@ -46,7 +46,7 @@ extension Scheduler {
         let floorChanges = withLevels { core in
             guard let slot = core.slot(of: operation) else { return }
             core.state.setLevel(slot, operation.record.withLock { $0.orderLevel })
-            if hasRisen { worker = core.state.records[slot].worker }
+            if hasRisen { worker = core.state.rows[slot].worker }
             worker?.isWorn = true
         }
         return (floorChanges, worker)
@@ -162,7 +162,7 @@ extension Scheduler {
         withCore { core in
             if endRank <= rank || !isAwaited { return true }
             // A finished operation, such as the operation of an abandoned body, waits for no other.
-            let isAbove = core.state.records.all.allSatisfy { record in
+            let isAbove = core.state.rows.all.allSatisfy { record in
                 record.element.rank.value < rank || record.element.isFinished
             }
             guard isAbove else { return false }

@@ -73,7 +73,7 @@ extension WaitNode: CustomStringConvertible {
     var description: String {
         switch self {
         case .operation(let operation): OperationLabel(operation).description
-        case .end(let scheduler): "the end of all operations in \(scheduler.label)"
+        case .end(let scheduler): "the end of all operations in \(QueueLabel(scheduler))"
         case .permit: "a permit"
         }
     }

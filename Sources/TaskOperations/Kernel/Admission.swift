@@ -12,18 +12,18 @@ struct Admission<Element: Sendable, Waiter: Sendable>: Sendable {
     let overflow: TaskOperationQueue.Configuration.Overflow
     private(set) var state = AdmissionState.open
     /// The maximum number of queued operations; `Int.max` without a limit. Lowering the limit drops no operation.
-    var limit: Int
+    var queuedLimit: Int
     /// The number of dropped operations that have not left the queue.
     var droppedCount = 0
     var producers = WaitingList<Producer>()
 
-    init(limit: Int, overflow: TaskOperationQueue.Configuration.Overflow) {
-        self.limit = limit
+    init(queuedLimit: Int, overflow: TaskOperationQueue.Configuration.Overflow) {
+        self.queuedLimit = queuedLimit
         self.overflow = overflow
     }
 
     @inline(__always)
-    var isLimited: Bool { limit != .max }
+    var isBounded: Bool { queuedLimit != .max }
 
     /// Advances the state. An earlier case has no effect.
     mutating func advance(to state: AdmissionState) { self.state = max(self.state, state) }
@@ -113,9 +113,9 @@ extension SchedulerState {
     /// Drops a queued operation. The effects end it. Until then it stays in the queue, uncounted.
     private mutating func drop(_ slot: Slot, _ reason: Rejection.Reason) {
         admission.droppedCount += 1
-        if records[slot].status == .ready { makeWait(slot) }
+        if rows[slot].status == .ready { makeWait(slot) }
         finishing.insert(slot)
-        reject(records[slot].element, reason)
+        reject(rows[slot].element, reason)
     }
 
     /// Advances the state of the admission. An earlier case has no effect. `.closing` shuts an empty queue at once.
@@ -134,10 +134,10 @@ extension SchedulerState {
 
 extension SchedulerState {
     /// The number of operations that have not started, without dropped operations.
-    var queuedCount: Int { records.count - startedCount - admission.droppedCount }
+    var queuedCount: Int { rows.count - startedCount - admission.droppedCount }
 
     @inline(__always)
-    var isFull: Bool { admission.isLimited && queuedCount - freePermitCount >= admission.limit }
+    var isFull: Bool { admission.isBounded && queuedCount - freePermitCount >= admission.queuedLimit }
 
     /// The number of operations that the width allows to start now.
     private var freePermitCount: Int {
@@ -152,7 +152,7 @@ extension SchedulerState {
             && !permits.isAwaitedBack && queuedCount < freePermitCount
     }
 
-    mutating func setQueuedLimit(_ limit: Int) { admission.limit = limit }
+    mutating func setQueuedLimit(_ limit: Int) { admission.queuedLimit = limit }
 
     /// Records that a task waits for room to add its operation.
     ///

@@ -196,7 +196,7 @@ extension AnyTaskOperation {
     /// The worker that runs the body; nil before the start and after the end of the body.
     var worker: Worker? {
         record.withLock { $0.scheduler }.flatMap { scheduler in
-            scheduler.withCore { core in core.slot(of: self).flatMap { core.state.records[$0].worker } }
+            scheduler.withCore { core in core.slot(of: self).flatMap { core.state.rows[$0].worker } }
         }
     }
 }

@@ -60,16 +60,16 @@ extension AnyTaskOperation {
     ///
     /// - Parameter hasDefaults: Whether the queue has default options.
     func beginOptions(hasDefaults: Bool) {
-        // Reading all options would add 900 instructions to an operation that only has limits.
+        // Operations that only have limits do not read their other options: Cost, row 20.
         let (isTimed, limits) = record.withLock { ($0.hasTimedOptions, $0.links?.limits ?? []) }
         endIfTooHeavy(for: limits)
-        takePlaces(in: limits)
+        takeRoom(in: limits)
         if !isTimed, !hasDefaults { return }
         let options = completedOptions
         if options.wrapsBody { wrapBody(in: options.body) }
         guard options.beginsAtAddition, !isFinished else { return }
         if let delay = options.delay?.remaining { beginDelay(delay, on: options.body.clock) }
-        if options.startLimit != nil || options.endLimit != nil { beginTimeLimits(options) }
+        if options.startTimeout != nil || options.endTimeout != nil { beginTimeouts(options) }
     }
 
     /// Ends the operation with an error if a limit has never had as many permits as the operation needs.
@@ -83,14 +83,14 @@ extension AnyTaskOperation {
 
     /// Reverts `beginOptions`, because the scheduler refused the operation.
     func revokeOptions() {
-        let (startLimit, endLimit, places, isDelayed) = record.withLock { record in
+        let (startTimeout, endTimeout, room, isDelayed) = record.withLock { record in
             if record.wrapping == .wrapped { record.wrapping = .outdated }
             let links = record.links
-            return (links?.startLimit.take(), links?.endLimit.take(), links?.extras?.places.take(), record.isDelayed)
+            return (links?.startTimeout.take(), links?.endTimeout.take(), links?.extras?.room.take(), record.isDelayed)
         }
-        startLimit?.end()
-        endLimit?.end()
-        places?.giveBack()
+        startTimeout?.endTimer()
+        endTimeout?.endTimer()
+        room?.giveBack()
         if isDelayed { Deadlines.remove(self) }
     }
 }
@@ -109,7 +109,7 @@ extension OperationRecord {
                 isPriorityGiven = true
             case .weight(let weight): self.weight = UInt16(weight)
             case .limits: addsLimits = true
-            case .delay, .startLimit, .endLimit, .timeout, .attemptTimeout, .retry: hasTimedOptions = true
+            case .delay, .startTimeout, .endTimeout, .timeout, .attemptTimeout, .retry: hasTimedOptions = true
             case .overrun, .clock: break
             }
             if added.settings[index].isLasting { isLasting = true }
@@ -144,8 +144,8 @@ enum OptionSetting: Sendable {
     case weight(Int)
     case limits([LimitRequest])
     case delay(TimeFromNow)
-    case startLimit(TimeFromNow)
-    case endLimit(TimeFromNow)
+    case startTimeout(TimeFromNow)
+    case endTimeout(TimeFromNow)
     case timeout(Duration)
     case attemptTimeout(Duration)
     case overrun(TimeoutOverrun)
@@ -159,8 +159,8 @@ enum OptionSetting: Sendable {
         case .weight: 1
         case .limits: 2
         case .delay: 3
-        case .startLimit: 4
-        case .endLimit: 5
+        case .startTimeout: 4
+        case .endTimeout: 5
         case .timeout: 6
         case .attemptTimeout: 7
         case .overrun: 8
@@ -184,8 +184,8 @@ struct OptionValues: Sendable {
     private(set) var weight: Int?
     private(set) var limits: [LimitRequest] = []
     private(set) var delay: TimeFromNow?
-    private(set) var startLimit: TimeFromNow?
-    private(set) var endLimit: TimeFromNow?
+    private(set) var startTimeout: TimeFromNow?
+    private(set) var endTimeout: TimeFromNow?
     private(set) var body = BodyOptions()
 
     /// Reads options in their order. A later value replaces an earlier one, except for limits.
@@ -206,8 +206,8 @@ struct OptionValues: Sendable {
         case .weight(let weight): self.weight = weight
         case .limits(let limits): self.limits = self.limits.isEmpty ? limits : self.limits + limits
         case .delay(let delay): self.delay = delay
-        case .startLimit(let limit): startLimit = limit
-        case .endLimit(let limit): endLimit = limit
+        case .startTimeout(let limit): startTimeout = limit
+        case .endTimeout(let limit): endTimeout = limit
         case .timeout(let limit): body.timeout = limit
         case .attemptTimeout(let limit): body.attemptTimeout = limit
         case .overrun(let overrun): body.overrun = overrun
@@ -222,13 +222,13 @@ struct OptionValues: Sendable {
     var takesOnePermit: Bool { weight ?? 1 == 1 && limits.isEmpty }
 
     /// Whether an option starts a timer when the operation is added.
-    var beginsAtAddition: Bool { delay != nil || startLimit != nil || endLimit != nil }
+    var beginsAtAddition: Bool { delay != nil || startTimeout != nil || endTimeout != nil }
 
     /// Whether an option wraps the body.
-    var wrapsBody: Bool { body.retry != nil || body.timeout != nil || body.attemptTimeout != nil || endLimit != nil }
+    var wrapsBody: Bool { body.retry != nil || body.timeout != nil || body.attemptTimeout != nil || endTimeout != nil }
 }
 
-/// The values of the options that the body needs. Delays and limits of time use the clock, too.
+/// The values of the options that the body needs. Delays and timeouts use the clock, too.
 struct BodyOptions: Sendable {
     var retry: RetryPolicy?
     var timeout: Duration?

@@ -5,8 +5,7 @@ import Synchronization
 /// one.
 ///
 /// This object uses the task's reference to itself, which is available when the first body begins. The handle that the
-/// task's creation returns may be available much later. Waiting for that handle doubled the time from the addition of
-/// an operation to its start.
+/// task's creation returns may be available much later: Cost, row 11.
 ///
 /// A worker inherits from this class, so that it needs only one object.
 class BodyTask: @unchecked Sendable {
@@ -25,12 +24,12 @@ class BodyTask: @unchecked Sendable {
 
     private let state = Lock(State())
 
-    /// The task's reference to itself. It is no part of the state, because the compiler does not know its layout:
-    /// copies of the state would go through value witness tables.
+    /// The task's reference to itself, as an address: the compiler does not know the layout of an `UnsafeCurrentTask`, and
+    /// copies it through value witness tables. 0 before the first body.
     // The task writes it before `isRunning` is true for the first time. Other threads read it while they count as
-    // users. The reference outlives the closure that obtains it, but not the task. The asynchronous form of the
-    // function, whose closure would contain all bodies, takes 900 instructions for each worker.
-    @exclusivity(unchecked) nonisolated(unsafe) private var task: UnsafeCurrentTask?
+    // users. The reference is not counted. It outlives the closure that obtains it, but not the task. The closure of the
+    // asynchronous form would contain all bodies: Cost, row 12.
+    @exclusivity(unchecked) nonisolated(unsafe) private var task: UInt = 0
 
     /// The operation whose body runs in the task. Between bodies, the operation whose body opened the scope of the task;
     /// nil if there is none.
@@ -47,7 +46,8 @@ class BodyTask: @unchecked Sendable {
     /// Stores the calling task, which then begins to run bodies. Other threads can use the task until it calls `end`.
     @inline(never)  // Like `escalate`.
     func begin() {
-        withUnsafeCurrentTask { task = $0 }
+        // The type contains one pointer.
+        withUnsafeCurrentTask { task = unsafeBitCast($0!, to: UInt.self) }
         state.withLock { $0.isRunning = true }
     }
 
@@ -62,10 +62,7 @@ class BodyTask: @unchecked Sendable {
     }
 
     /// The address of the task, which only identifies the task; nil before its first body and after its last one.
-    var taskAddress: UInt? {
-        // The type contains one pointer.
-        state.withLock { $0.isRunning ? task.map { unsafeBitCast($0, to: UInt.self) } : nil }
-    }
+    var taskAddress: UInt? { state.withLock { $0.isRunning ? task : nil } }
 
     /// Raises the priority of the task.
     // Not inlined. The compiler does not know the size of a temporary here. In an async function, it would allocate
@@ -83,7 +80,7 @@ class BodyTask: @unchecked Sendable {
             return state.isRunning
         }
         if !isRunning { return }
-        action(task!)
+        action(unsafeBitCast(task, to: UnsafeCurrentTask.self))
         let leaving = state.withLock { state in
             state.users -= 1
             return state.users == 0 ? state.leaving.take() : nil

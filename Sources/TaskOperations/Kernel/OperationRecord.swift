@@ -65,8 +65,8 @@ struct OperationRecord: ~Copyable, Sendable {
     var options: OperationOptions?
     /// Nil until the first link is made, so that an operation without links is 100 bytes smaller.
     var links: OperationLinks?
-    /// The reference is not counted. Several threads would update the reference count of the scheduler at the same time,
-    /// which doubled the cost of an empty operation.
+    /// The reference is not counted. Several threads would update the reference count of the scheduler at the same time:
+    /// Cost, row 3.
     ///
     /// This is safe, because a scheduler keeps itself alive while it has operations. An operation clears this reference
     /// under its lock before the scheduler releases the operation.
@@ -102,7 +102,7 @@ struct OperationRecord: ~Copyable, Sendable {
     /// Whether a timeout passed before the operation was added. The operation must then end without a start.
     var isLate: Bool {
         guard hasTimedOptions, let links else { return false }
-        return links.startLimit?.hasPassedAtAddition ?? false || links.endLimit?.hasPassedAtAddition ?? false
+        return links.startTimeout?.hasPassedAtAddition ?? false || links.endTimeout?.hasPassedAtAddition ?? false
     }
 
     var hasLimits: Bool { links.map { !$0.limits.isEmpty } ?? false }
@@ -154,11 +154,11 @@ class Outcome: @unchecked Sendable {
 
 /// The links between an operation and other operations, and between the operation and the tasks that wait for it.
 ///
-/// Rare links are in a separate object. Eight empty collections would take 10 % of the cost of an operation in a chain
-/// of dependencies. The object has 120 bytes, which another thread can free without a lock: see `Outcome`.
+/// Rare links are in a separate object, instead of eight more collections: Cost, row 8. The object has 120 bytes, which
+/// another thread can free without a lock: see `Outcome`.
 final class OperationLinks: @unchecked Sendable {
     // One record owns this object, and accesses it only under the record's lock. Accesses therefore need no exclusivity
-    // check at run time. Such checks would take 10 % of the cost of an operation in a chain of dependencies.
+    // check at run time: Cost, row 9.
 
     @exclusivity(unchecked) var dependencies = DependencyList()
     /// The submitted operations that depend on this one.
@@ -169,9 +169,9 @@ final class OperationLinks: @unchecked Sendable {
     @exclusivity(unchecked) var contributions = LevelContributions()
     /// The limits of the operation, in the order in which they are taken. The operation needs permits of each limit.
     @exclusivity(unchecked) var limits: [LimitRequest] = []
-    /// The limits of time that began when the operation was added.
-    @exclusivity(unchecked) var startLimit: StartLimit?
-    @exclusivity(unchecked) var endLimit: EndLimit?
+    /// The timeouts that began when the operation was added.
+    @exclusivity(unchecked) var startTimeout: StartTimeout?
+    @exclusivity(unchecked) var endTimeout: EndTimeout?
     @exclusivity(unchecked) private(set) var extras: Extras?
 
     /// The rare links. Like `OperationLinks`, they are accessed only under the record's lock.
@@ -192,8 +192,8 @@ final class OperationLinks: @unchecked Sendable {
         @exclusivity(unchecked) var bindings: [TaskLocalBinding] = []
         /// The use of the limits' permits while the body executes.
         @exclusivity(unchecked) var limitUse = LimitUse.held
-        /// The places of the operation in limits that bound their queued operations; nil if it has none.
-        @exclusivity(unchecked) var places: LimitPlaces?
+        /// The room that the operation takes in limits that bound their queued operations; nil if it takes none.
+        @exclusivity(unchecked) var room: LimitRoom?
         /// The number of waits whose edges are being made. Counted only for a body with limits.
         @exclusivity(unchecked) var beginningWaitCount = 0
         /// The bodies other than the first one.
@@ -319,12 +319,12 @@ struct OperationEnding: Sendable {
         for handler in extras.handlers { handler(operation) }
     }
 
-    /// Ends what began when the operation was added: its limits of time, and its places in limits.
+    /// Ends what began when the operation was added: its timeouts, and its room in limits.
     func endOptions() {
         guard let links else { return }
-        links.startLimit?.end()
-        links.endLimit?.end()
-        links.extras?.places?.giveBack()
+        links.startTimeout?.endTimer()
+        links.endTimeout?.endTimer()
+        links.extras?.room?.giveBack()
     }
 
     var hasWaiters: Bool { links.map { !$0.waiters.isEmpty } ?? false }

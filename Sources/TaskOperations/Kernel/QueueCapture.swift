@@ -34,7 +34,7 @@ package struct QueueCapture: Sendable {
     package static func capture(_ schedulers: some Sequence<Scheduler>) -> [QueueCapture] {
         capture(schedulers) { queues in
             for index in queues.indices {
-                for slot in queues[index].state.records.slots { queues[index].addDetail(of: slot) }
+                for slot in queues[index].state.rows.slots { queues[index].addDetail(of: slot) }
             }
             return queues
         }
@@ -52,7 +52,7 @@ package struct QueueCapture: Sendable {
             let slots = operations.map { operation -> Int? in
                 let slot = operation.slot
                 let isHere =
-                    slot >= 0 && queue.state.records.holds(slot) && queue.state.records[slot].element === operation
+                    slot >= 0 && queue.state.rows.holds(slot) && queue.state.rows[slot].element === operation
                     && !queue.state.finishing.contains(slot)
                 if isHere { queue.addDetail(of: slot) }
                 return isHere ? slot : nil
@@ -79,7 +79,7 @@ package struct QueueCapture: Sendable {
     }
 
     private mutating func addDetail(of slot: Int) {
-        details[slot] = OperationDetail(state.records[slot].element, task: state.records[slot].worker?.taskAddress)
+        details[slot] = OperationDetail(state.rows[slot].element, task: state.rows[slot].worker?.taskAddress)
     }
 
     // MARK: The queue
@@ -104,10 +104,10 @@ package struct QueueCapture: Sendable {
     // MARK: Operations
 
     package func operation(at slot: Int) -> Operation {
-        let record = state.records[slot]
+        let row = state.rows[slot]
         return (
-            operation: record.element, number: state.number(of: slot), status: record.status,
-            priority: record.level.taskPriority, weight: record.weight, isBarrier: record.isBarrier,
+            operation: row.element, number: state.number(of: slot), status: row.status,
+            priority: row.level.taskPriority, weight: row.weight, isBarrier: row.isBarrier,
             startTime: startTimes[state.number(of: slot)]?.instant
         )
     }
@@ -136,9 +136,8 @@ extension Scheduler {
 
 /// The state of an operation and its waits, at one moment.
 package struct OperationDetail: Sendable {
-    package let isAdded: Bool
-    package let isExecuting: Bool
-    package let isFinished: Bool
+    /// The state; nil if the operation was not added or started.
+    package let state: TaskOperationState?
     package let isCancelled: Bool
     package let isDelayed: Bool
     /// Whether the operation represents work that the library does not run.
@@ -166,16 +165,20 @@ package struct OperationDetail: Sendable {
     }
 
     private init(_ record: borrowing OperationRecord, _ phase: OperationPhase, task: UInt?) {
-        isAdded = phase == .added
-        isExecuting = phase == .executing
-        isFinished = phase == .finished
+        state =
+            switch phase {
+            case .created: nil
+            case .added: record.hasUnfinishedDependencies || record.isDelayed ? .waiting : .ready
+            case .executing: .executing
+            case .finished: .finished
+            }
         isCancelled = record.isCancelled
         isDelayed = record.isDelayed
         isOutside = record.wasSubmitted && phase == .created
         isPermitLent = record.links?.extras?.permit == .lent
         self.task = task
         scheduler = record.scheduler
-        dependencyList = isFinished ? nil : record.links?.dependencies
+        dependencyList = phase == .finished ? nil : record.links?.dependencies
         waits = record.links?.extras?.waits.all ?? []
         notes = record.links?.extras?.notes.all ?? []
         limits = record.links?.limits ?? []

@@ -42,7 +42,7 @@ extension Scheduler {
     /// - Returns: True if the queue is empty; false if the wait was abandoned.
     /// - Throws: `TaskOperationError.waitCycle` in the body of an operation of this queue, or of an operation for which
     ///   an operation of this queue waits.
-    nonisolated func waitUntilEmpty(_ wait: WaitUntilEmpty) async throws(TaskOperationError) -> Bool {
+    nonisolated func waitUntilEmpty(_ wait: QueueWait) async throws(TaskOperationError) -> Bool {
         if withCore({ $0.state.isEmpty }) { return true }
         try await AnyTaskOperation.withWaitEdge(.end(self)) { await suspendUntilEmpty(wait) }
         return !wait.isGivenUp
@@ -55,7 +55,7 @@ extension Scheduler {
     nonisolated func waitUntilEmpty(
         cancellingAfter limit: Duration, clock: any Clock<Duration>
     ) async throws(TaskOperationError) {
-        let wait = WaitUntilEmpty(endsWhenCancelled: true)
+        let wait = QueueWait()
         let isOver = try await withTimeoutHandler(limit, clock: clock) { () async throws(TaskOperationError) in
             try await waitUntilEmpty(wait)
         } onTimeout: { [self] in
@@ -63,7 +63,7 @@ extension Scheduler {
         }
         if isOver { return }
         cancelAll()
-        _ = try await waitUntilEmpty(WaitUntilEmpty(endsWhenCancelled: false))
+        _ = try await waitUntilEmpty(QueueWait(endsWhenCancelled: false))
     }
 
     /// Finishes the operations of a scope's queue, even if the queue is suspended. When the queue is empty, it refuses
@@ -96,7 +96,7 @@ extension Scheduler {
 
     /// Suspends the task until the queue is empty, without a search for cycles. The wait raises no priorities, because
     /// it would have to raise all operations of the queue.
-    private nonisolated func suspendUntilEmpty(_ wait: WaitUntilEmpty) async {
+    private nonisolated func suspendUntilEmpty(_ wait: QueueWait) async {
         await withCancellableWait(endsWhenCancelled: wait.endsWhenCancelled) { continuation in
             withCore { $0.state.waitUntilEmpty(continuation, number: wait.number) }
         } isOver: {
@@ -106,19 +106,21 @@ extension Scheduler {
         }
     }
 
-    /// Ends a wait, whether or not the queue is empty.
-    private nonisolated func giveUp(_ wait: WaitUntilEmpty) {
+    /// Ends a wait until the queue is empty, or until it has room, whether or not this is the case.
+    private nonisolated func giveUp(_ wait: QueueWait) {
         wait.mustEnd.set()
         withCore { core in
-            if core.state.stopWaitingUntilEmpty(wait.number) { wait.hasEndedEarly.set() }
+            if core.state.stopWaitingUntilEmpty(wait.number) || core.state.stopWaitingForRoom(wait.number) {
+                wait.hasEndedEarly.set()
+            }
         }
     }
 }
 
-/// A task's wait until a queue is empty. The wait can be abandoned.
-struct WaitUntilEmpty: Sendable {
+/// A task's wait until a queue is empty, or until it has room for an operation. The wait can be abandoned.
+struct QueueWait: Sendable {
     let number = Rank.next()
-    let endsWhenCancelled: Bool
+    var endsWhenCancelled = true
     /// Set when the wait must end early.
     fileprivate let mustEnd = AtomicFlag()
     /// Set when the wait has ended early.
@@ -228,17 +230,19 @@ extension Scheduler {
         try submitAndLink(operation)
         // Read now. Later, the body may have failed with the same error for another operation.
         let refusal = operation.failure as? TaskOperationError
-        let wait = WaitForRoom(operation: operation)
+        let wait = QueueWait()
         do {
             // Queued operations need a permit of this queue to start, so the wait for room is a wait for that permit.
             if !takeNow(operation) {
-                try await AnyTaskOperation.withWaitEdge(.permit(permit!), for: .room(self)) { await suspend(wait) }
+                try await AnyTaskOperation.withWaitEdge(.permit(permit!), for: .room(self)) {
+                    await suspend(wait, toAdd: operation)
+                }
             }
         } catch {
             operation.withdraw()
             throw error
         }
-        if wait.isGivenUp.isSet {
+        if wait.isGivenUp {
             operation.withdraw()
             throw CancellationError()
         }
@@ -263,27 +267,13 @@ extension Scheduler {
         }
     }
 
-    private nonisolated func suspend(_ wait: WaitForRoom) async {
+    private nonisolated func suspend(_ wait: QueueWait, toAdd operation: AnyTaskOperation) async {
         await withCancellableWait { continuation in
-            withCore { $0.state.waitForRoom(wait.operation, continuation, number: wait.number) }
+            withCore { $0.state.waitForRoom(operation, continuation, number: wait.number) }
         } end: {
             giveUp(wait)
         }
     }
-
-    private nonisolated func giveUp(_ wait: WaitForRoom) {
-        withCore { core in
-            if core.state.stopWaitingForRoom(wait.number) { wait.isGivenUp.set() }
-        }
-    }
-}
-
-/// A task's wait until its operation is added.
-private struct WaitForRoom: Sendable {
-    let operation: AnyTaskOperation
-    let number = Rank.next()
-    /// Set when the task no longer waits, because it was cancelled.
-    let isGivenUp = AtomicFlag()
 }
 
 extension Scheduler {
@@ -292,7 +282,12 @@ extension Scheduler {
     /// - Parameter update: Called after the other queue was suspended or resumed, or after it can no longer be suspended.
     package nonisolated func followSuspension(of source: Scheduler, update: @escaping @Sendable () -> Void) {
         source.withCore { $0.followers.append(SuspensionFollower(update: update), number: queueNumber) }
-        withCore { $0.suspensionSource = source }
+        let former = withCore { core in
+            defer { core.suspensionSource = source }
+            return core.suspensionSource
+        }
+        // Released after unlocking.
+        extendLifetime(former)
     }
 
     /// The scheduler whose suspension also suspends this queue; nil if there is none.

@@ -206,7 +206,7 @@ extension Scheduler {
                 ?? (core.limits == nil
                     ? core.state.nextStart(at: worker.level) : core.nextLimitedStart(at: worker.level, in: self))
         else { return .leave }
-        let operation = core.state.records[slot].element
+        let operation = core.state.rows[slot].element
         let level = core.state.begin(slot, on: worker)
         if level > worker.level { worker.isWorn = true }
         assert(operation.phase == .added, "an operation that has ended or started is still queued")
@@ -214,7 +214,7 @@ extension Scheduler {
         return .run(
             StartedOperation(
                 operation: operation, slot: slot,
-                executor: core.state.records[slot].hasExecutor && isInPool ? operation.executor : nil,
+                executor: core.state.rows[slot].hasExecutor && isInPool ? operation.executor : nil,
                 escalation: level > worker.level ? level : nil))
     }
 }

@@ -10,13 +10,13 @@
 struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     typealias Slot = Int
     typealias Status = OperationStatus
-    typealias Record = QueuedOperation<Element>
+    typealias Row = QueuedOperation<Element>
 
     /// The maximum number of workers that were requested at one level and have not begun to run.
     let workerLimit: Int
 
     /// The operations of the queue, by slot.
-    var records = SlotMap<Record>()
+    var rows = SlotMap<Row>()
     /// The last arrival.
     var arrivals: UInt64 = 0
     /// The number of arrivals of operations that had arrived before, because the delay of a barrier ended.
@@ -51,7 +51,7 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
         order = configuration.order
         selection = Selection(configuration)
         permits = QueuePermits(width: configuration.maxConcurrentOperationCount)
-        admission = Admission(limit: configuration.maxQueuedOperationCount, overflow: configuration.overflow)
+        admission = Admission(queuedLimit: configuration.maxQueuedOperationCount, overflow: configuration.overflow)
         isSuspended = configuration.isSuspended
         self.workerLimit = workerLimit
     }
@@ -61,10 +61,10 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
 
 extension SchedulerState {
     /// The number of operations that have not ended.
-    var count: Int { records.count - finishing.count }
+    var count: Int { rows.count - finishing.count }
 
     /// Whether all operations have left the queue, and all their completion handlers have been called.
-    var isEmpty: Bool { records.count == 0 }
+    var isEmpty: Bool { rows.count == 0 }
 
     /// Whether a suspension or a cancellation of all operations prevents every start.
     var isHalted: Bool { isSuspended || startBlockers > 0 }
@@ -72,12 +72,12 @@ extension SchedulerState {
     /// The permits of the queue and their use.
     var width: Permits { permits.width }
 
-    func entry(_ slot: Slot) -> ReadyQueue.Entry { ReadyQueue.Entry(arrival: records[slot].arrival, slot: slot) }
+    func entry(_ slot: Slot) -> ReadyQueue.Entry { ReadyQueue.Entry(arrival: rows[slot].arrival, slot: slot) }
 
     /// All operations that have not ended, in the order of arrival. Sorts the operations.
     var elements: [Element] {
         let unfinished =
-            finishing.isEmpty ? records.all : records.slots.filter { !finishing.contains($0) }.map { records[$0] }
+            finishing.isEmpty ? rows.all : rows.slots.filter { !finishing.contains($0) }.map { rows[$0] }
         return unfinished.sorted { $0.arrival < $1.arrival }.map(\.element)
     }
 }
@@ -86,13 +86,13 @@ extension SchedulerState {
 
 extension SchedulerState {
     /// The slot for the next operation.
-    var nextSlot: Slot { mutating get { records.nextSlot } }
+    var nextSlot: Slot { mutating get { rows.nextSlot } }
 
     /// Adds an operation at the slot that `nextSlot` has just returned.
     @inline(__always)
     mutating func insert(_ element: Element, _ newcomer: Newcomer, at slot: Slot) {
         arrivals += 1
-        records.insert(Record(element, newcomer, arrival: arrivals), at: slot)
+        rows.insert(Row(element, newcomer, arrival: arrivals), at: slot)
         let entry = ReadyQueue.Entry(arrival: arrivals, slot: slot)
         if newcomer.weight != 1 || selection.hasPolicies { arriveWithPolicies(entry) }
         if newcomer.isBarrier || selection.hasBarriers { arriveBehindBarriers(entry, newcomer) }
@@ -102,7 +102,7 @@ extension SchedulerState {
 
     /// Records whether all dependencies of an unstarted operation are finished.
     mutating func setReady(_ slot: Slot, _ isReady: Bool) {
-        switch (records[slot].status, isReady) {
+        switch (rows[slot].status, isReady) {
         case (.waiting, true):
             // A dropped operation does not become ready. A barrier first takes its place in the line.
             if !finishing.isEmpty, finishing.contains(slot) { return }
@@ -130,24 +130,24 @@ extension SchedulerState {
     private mutating func setStatus(
         _ slot: Slot, _ status: Status
     ) -> (entry: ReadyQueue.Entry, level: PriorityLevel, isBarrier: Bool) {
-        records.update(slot) { record in
-            record.status = status
-            return (ReadyQueue.Entry(arrival: record.arrival, slot: slot), record.level, record.isBarrier)
+        rows.update(slot) { row in
+            row.status = status
+            return (ReadyQueue.Entry(arrival: row.arrival, slot: slot), row.level, row.isBarrier)
         }
     }
 
     mutating func setLevel(_ slot: Slot, _ level: PriorityLevel) {
-        let (former, status) = records.read(slot) { ($0.level, $0.status) }
+        let (former, status) = rows.read(slot) { ($0.level, $0.status) }
         if former == level { return }
         if selection.hasBarriers { levelWillChange(slot, to: level) }
         if status == .ready { makeWait(slot) }
-        records[slot].level = level
+        rows[slot].level = level
         if status == .ready { makeReady(slot) }
         if selection.hasBarriers { levelChanged(slot) }
         if changes.isObserved { report(.levelChanged(level), slot) }
         switch status {
         case .waiting, .ready, .lent: break
-        case .executing: permits.move(records[slot].weight, from: former, to: level)
+        case .executing: permits.move(rows[slot].weight, from: former, to: level)
         case .returning: permits.changeLevel(entry(slot), from: former, to: level)
         }
     }
@@ -162,22 +162,22 @@ extension SchedulerState {
     /// Removes an operation that has ended, even if it never started. The caller keeps the returned element until the
     /// lock is released. Takes amortised constant time.
     mutating func end(_ slot: Slot) -> Element {
-        let record = records.remove(at: slot)
-        let number = selection.optionalBarriers?.value.numbers[slot] ?? record.arrival
-        let entry = ReadyQueue.Entry(arrival: record.arrival, slot: slot)
+        let row = rows.remove(at: slot)
+        let number = selection.optionalBarriers?.value.numbers[slot] ?? row.arrival
+        let entry = ReadyQueue.Entry(arrival: row.arrival, slot: slot)
         let wasFinished = !finishing.isEmpty && finishing.remove(slot) != nil
-        let wasDropped = wasFinished && record.status == .waiting
-        switch record.status {
+        let wasDropped = wasFinished && row.status == .waiting
+        switch row.status {
         case .waiting: if wasDropped { admission.droppedCount -= 1 }
-        case .ready: selection.remove(entry, at: record.level, isBarrier: record.isBarrier)
+        case .ready: selection.remove(entry, at: row.level, isBarrier: row.isBarrier)
         case .executing, .lent, .returning: startedCount -= 1
         }
-        if record.status == .executing { permits.giveBack(record.weight, at: record.level) }
-        if record.status == .returning { effects.resumed.append(permits.cancelReturn(entry, at: record.level)) }
-        if selection.hasBarriers { leaveBarriers(record, slot) }
-        if selection.hasPolicies { leavePolicies(slot, number, record.status, wasDropped: wasDropped) }
-        if changes.isObserved, !wasFinished || wasDropped { report(.finished, record.element, number) }
-        return record.element
+        if row.status == .executing { permits.giveBack(row.weight, at: row.level) }
+        if row.status == .returning { effects.resumed.append(permits.cancelReturn(entry, at: row.level)) }
+        if selection.hasBarriers { leaveBarriers(row, slot) }
+        if selection.hasPolicies { leavePolicies(slot, number, row.status, wasDropped: wasDropped) }
+        if changes.isObserved, !wasFinished || wasDropped { report(.finished, row.element, number) }
+        return row.element
     }
 
     /// Removes an operation as `end` does. The effects release the element.
@@ -215,7 +215,7 @@ extension SchedulerState {
         // policies.
         guard let barriers = selection.optionalBarriers else { return level }
         let slot = selection.ready.first!.entry.slot
-        return max(level, barriers.value.floor(of: records[slot], at: slot))
+        return max(level, barriers.value.floor(of: rows[slot], at: slot))
     }
 
     /// Starts the next operation, which takes its permits. Returns nil if no operation may start, or if the task of the
@@ -236,7 +236,7 @@ extension SchedulerState {
     @inline(__always)
     mutating func start(_ slot: Slot, taking weight: Int, at level: PriorityLevel) {
         startedCount += 1
-        records.update(slot) { $0.status = .executing }
+        rows.update(slot) { $0.status = .executing }
         permits.take(weight, at: level)
     }
 
@@ -246,9 +246,9 @@ extension SchedulerState {
     @discardableResult
     mutating func begin(_ slot: Slot, on worker: Worker) -> PriorityLevel {
         if changes.isObserved { report(.started, slot) }
-        let level = records.update(slot) { record in
-            record.runningWorker = .passUnretained(worker)
-            return record.level
+        let level = rows.update(slot) { row in
+            row.runningWorker = .passUnretained(worker)
+            return row.level
         }
         return selection.hasBarriers ? max(level, floor(of: slot)) : level
     }
@@ -363,7 +363,7 @@ extension SchedulerState {
     ///
     /// - Parameter returned: Called with each operation that has its permits back.
     mutating func computeEffects(returned: (Element) -> Void = { _ in }) {
-        if permits.hasReturns { while let slot = nextReturn() { returned(records[slot].element) } }
+        if permits.hasReturns { while let slot = nextReturn() { returned(rows[slot].element) } }
         if !selection.hasPolicies {
             let count = startableCount
             if count > 0, let level = firstLevel { startWorkers(for: count, at: level) }
@@ -384,7 +384,7 @@ extension SchedulerState {
     var levelForInbox: PriorityLevel? {
         mutating get {
             if isEmpty || selection.hasBarriers || changes.isObserved { return nil }
-            if admission.isLimited || !admission.state.accepts { return nil }
+            if admission.isBounded || !admission.state.accepts { return nil }
             if selection.optionalPolicies?.value.pace.rate != nil { return nil }
             if isHalted || permits.isAwaitedBack || permits.width.available == 0 { return .userInteractive }
             guard !selection.hasPolicies, let level = selection.ready.highestLevel else { return nil }

@@ -82,29 +82,29 @@ extension TaskOperation {
     /// Runs a body with the policies in the operation's options. `OperationOptions` documents the order of policies.
     ///
     /// - Parameter options: The options at the addition that wrapped the body.
-    // Inlined, because an asynchronous call costs 400 instructions.
+    // Inlined: Cost, row 19.
     @inline(__always)
     static func runWithPolicies(_ body: @escaping Body, _ options: BodyOptions) async throws -> Success {
         let operation = AnyTaskOperation.current!
-        let (endLimit, isOutdated) = operation.record.withLock { ($0.links?.endLimit, $0.wrapping == .outdated) }
+        let (endTimeout, isOutdated) = operation.record.withLock { ($0.links?.endTimeout, $0.wrapping == .outdated) }
         let options = isOutdated ? operation.completedOptions.body : options
-        guard let limit = endLimit ?? options.timeout.map({ EndLimit($0, of: operation, options, isOfBody: true) })
+        guard let limit = endTimeout ?? options.timeout.map({ EndTimeout($0, of: operation, options, isOfBody: true) })
         else {
             return try await attempts(body, options)
         }
-        var timer: DeadlineTimer?
+        var timer: (any DeadlineTarget)?
         if let timeout = options.timeout {
-            timer = endLimit == nil ? limit : HandlerTimer { limit.pass(timeout) }
-            timer!.start(timeout, clock: options.clock)
+            timer = endTimeout == nil ? limit : HandlerTimer { limit.pass(timeout) }
+            timer!.startTimer(timeout, clock: options.clock)
         }
         do {
             let value = try await attempts(body, options)
-            timer?.end()
+            timer?.endTimer()
             // A value is kept if the limit has passed: its effects have happened.
             limit.endBody()
             return value
         } catch {
-            timer?.end()
+            timer?.endTimer()
             throw limit.endBody() ?? error
         }
     }

@@ -94,7 +94,7 @@ extension SchedulerState {
     /// abandoned body may still execute.
     mutating func report(_ kind: ChangeKind, _ slot: Slot, other: Element? = nil) {
         if kind != .finished, finishing.contains(slot) { return }
-        report(kind, records[slot].element, number(of: slot), other: other)
+        report(kind, rows[slot].element, number(of: slot), other: other)
     }
 
     mutating func reportArrival(_ element: Element, isReady: Bool) {
@@ -107,20 +107,20 @@ extension SchedulerState {
 
     /// The first arrival of an operation.
     @inline(__always)  // A call would copy the state, as of `candidate`.
-    func number(of slot: Slot) -> UInt64 { selection.optionalBarriers?.value.numbers[slot] ?? records[slot].arrival }
+    func number(of slot: Slot) -> UInt64 { selection.optionalBarriers?.value.numbers[slot] ?? rows[slot].arrival }
 
     /// The changes that led to the present state of each unfinished operation, in the order of addition. Every change
     /// has the number of the last change.
     func presentChanges(isCancelled: (Element) -> Bool) -> [(change: OperationChange, element: Element)] {
-        let slots = records.slots.filter { !finishing.contains($0) }.sorted { number(of: $0) < number(of: $1) }
+        let slots = rows.slots.filter { !finishing.contains($0) }.sorted { number(of: $0) < number(of: $1) }
         return slots.flatMap { slot -> [(change: OperationChange, element: Element)] in
-            let record = records[slot]
-            var kinds: [ChangeKind] = [.added] + Self.history(of: record.status)
-            if isCancelled(record.element) { kinds.append(.cancelled) }
+            let row = rows[slot]
+            var kinds: [ChangeKind] = [.added] + Self.history(of: row.status)
+            if isCancelled(row.element) { kinds.append(.cancelled) }
             return kinds.map { kind in
                 let change = OperationChange(
                     number: changes.lastNumber, arrival: number(of: slot), kind: kind, counts: counts)
-                return (change, record.element)
+                return (change, row.element)
             }
         }
     }

@@ -33,7 +33,7 @@ final class QueueClock: Sendable {
 
     /// Returns a function that makes the clock of a user; nil for a continuous clock, which is the default.
     static func maker(_ clock: any Clock<Duration>) -> (@Sendable () -> QueueClock)? {
-        // A cast of the existential takes 200 instructions for each queue.
+        // Without a cast of the existential: Cost, row 31.
         if type(of: clock) == ContinuousClock.self { return nil }
         return { @Sendable in QueueClock(clock) }
     }

@@ -5,13 +5,13 @@ extension SchedulerState {
     /// happens at most once until the queue is empty again.
     private mutating func prepareBarriers(behind count: Int) {
         if selection.hasBarriers { return }
-        let lowest = records.all.map(\.level).min()
+        let lowest = rows.all.map(\.level).min()
         selection.optionalBarriers = Boxed(QueueBarriers(behind: count, lowestLevel: lowest))
     }
 
     /// Records the arrival of a barrier, or of any operation while the queue has state for barriers.
     mutating func arriveBehindBarriers(_ entry: ReadyQueue.Entry, _ newcomer: Newcomer) {
-        prepareBarriers(behind: records.count - 1)
+        prepareBarriers(behind: rows.count - 1)
         selection.barriers.inArrivalOrder?.append(entry.arrival, entry.slot)
         if newcomer.isBarrier, newcomer.isDelayed {
             selection.barriers.delayed.insert(entry.slot)
@@ -21,11 +21,11 @@ extension SchedulerState {
         levelChanged(entry.slot)
     }
 
-    mutating func leaveBarriers(_ record: Record, _ slot: Slot) {
+    mutating func leaveBarriers(_ row: Row, _ slot: Slot) {
         selection.barriers.numbers[slot] = nil
-        if selection.barriers.delayed.remove(slot) == nil { leaveLine(record) }
+        if selection.barriers.delayed.remove(slot) == nil { leaveLine(row) }
         if isEmpty { selection.barriers.inArrivalOrder = nil } else { removeOneFromIndex() }
-        if selection.barriers.floors.mayDependOn(record.arrival) {
+        if selection.barriers.floors.mayDependOn(row.arrival) {
             floorsChanged(selection.barriers.floors.update(isCurrent))
         }
         if isEmpty {
@@ -36,22 +36,22 @@ extension SchedulerState {
 
     /// Records that an entry of the index of arrivals is outdated.
     private mutating func removeOneFromIndex() {
-        selection.barriers.inArrivalOrder?.removeOne { [records] slot, arrival in
-            records.holds(slot) && records[slot].arrival == arrival
+        selection.barriers.inArrivalOrder?.removeOne { [rows] slot, arrival in
+            rows.holds(slot) && rows[slot].arrival == arrival
         }
     }
 
-    private mutating func leaveLine(_ record: Record) {
+    private mutating func leaveLine(_ row: Row) {
         if selection.barriers.line.isEmpty {
-            selection.barriers.line.operationEnded(record.arrival)
+            selection.barriers.line.operationEnded(row.arrival)
             return
         }
-        if record.isBarrier {
+        if row.isBarrier {
             let barriers = selection.barriers
-            floorsChanged(barriers.floors.affected(byEndOfBarrier: record.arrival, barriers.line))
+            floorsChanged(barriers.floors.affected(byEndOfBarrier: row.arrival, barriers.line))
         }
-        selection.operationEnded(record.arrival, isBarrier: record.isBarrier) { [records] slot in
-            records[slot].status == .ready ? records[slot].level : nil
+        selection.operationEnded(row.arrival, isBarrier: row.isBarrier) { [rows] slot in
+            rows[slot].status == .ready ? rows[slot].level : nil
         }
         if selection.barriers.line.isEmpty { selection.barriers.floors.removeAll() }
     }
@@ -69,9 +69,9 @@ extension SchedulerState {
     mutating func endDelay(of barrier: Slot, before moving: [Slot]) {
         // The last operation leaves first, so that no operation is released when a barrier leaves.
         for slot in moving.reversed() {
-            let record = records[slot]
-            if record.status == .ready { selection.remove(entry(slot), at: record.level, isBarrier: record.isBarrier) }
-            leaveLine(record)
+            let row = rows[slot]
+            if row.status == .ready { selection.remove(entry(slot), at: row.level, isBarrier: row.isBarrier) }
+            leaveLine(row)
         }
         selection.barriers.delayed.remove(barrier)
         for slot in [barrier] + moving { arriveAgain(slot) }
@@ -80,14 +80,14 @@ extension SchedulerState {
     private mutating func arriveAgain(_ slot: Slot) {
         selection.barriers.numbers[slot] = number(of: slot)
         (arrivals, moveCount) = (arrivals + 1, moveCount + 1)
-        records[slot].arrival = arrivals
-        let (entry, record) = (entry(slot), records[slot])
+        rows[slot].arrival = arrivals
+        let (entry, row) = (entry(slot), rows[slot])
         // The former entry of the index is removed like the entry of an ended operation.
         removeOneFromIndex()
         selection.barriers.inArrivalOrder?.append(entry.arrival, slot)
-        selection.operationArrived(entry, isBarrier: record.isBarrier)
+        selection.operationArrived(entry, isBarrier: row.isBarrier)
         levelChanged(slot)
-        if record.status == .ready { selection.insert(entry, at: record.level, isBarrier: record.isBarrier) }
+        if row.status == .ready { selection.insert(entry, at: row.level, isBarrier: row.isBarrier) }
     }
 
     /// The operations that move behind a barrier whose delay is over, in their order: those that wait for the barrier,
@@ -96,20 +96,20 @@ extension SchedulerState {
     /// - Parameter dependents: Operations that wait for the barrier. Those that have started do not move.
     func operationsMoving(with dependents: [Slot]) -> [Slot] {
         let unstarted = dependents.filter { slot in
-            !isOutsideLine(slot) && !finishing.contains(slot) && [.waiting, .ready].contains(records[slot].status)
+            !isOutsideLine(slot) && !finishing.contains(slot) && [.waiting, .ready].contains(rows[slot].status)
         }
-        guard let first = unstarted.map({ records[$0].arrival }).min() else { return [] }
+        guard let first = unstarted.map({ rows[$0].arrival }).min() else { return [] }
         let behind = selection.barriers.line.next(after: first - 1).map { barrier in
-            records.slots.filter { records[$0].arrival >= barrier && !isOutsideLine($0) }
+            rows.slots.filter { rows[$0].arrival >= barrier && !isOutsideLine($0) }
         }
-        return Set(unstarted + (behind ?? [])).sorted { records[$0].arrival < records[$1].arrival }
+        return Set(unstarted + (behind ?? [])).sorted { rows[$0].arrival < rows[$1].arrival }
     }
 
     /// The operations for which a barrier would wait if its delay ended now.
     ///
     /// - Parameter moving: The result of `operationsMoving(with:)`.
     func elementsHoldingBackNextBarrier(without moving: [Slot]) -> [Element] {
-        let end = moving.first { records[$0].isBarrier }.map { records[$0].arrival } ?? arrivals + 1
+        let end = moving.first { rows[$0].isBarrier }.map { rows[$0].arrival } ?? arrivals + 1
         return elementsHoldingBack(end, isBarrier: true, without: Set(moving))
     }
 }
@@ -123,14 +123,14 @@ extension SchedulerState {
     mutating func indexArrivals() {
         guard selection.hasBarriers, selection.barriers.inArrivalOrder == nil else { return }
         selection.barriers.inArrivalOrder = ArrivalIndex(
-            records.slots.map { (arrival: records[$0].arrival, slot: $0) })
+            rows.slots.map { (arrival: rows[$0].arrival, slot: $0) })
     }
 
     /// The operations that must end before barriers let an operation start. The previous barrier is one of them. If the
     /// operation is a barrier, all operations between both barriers must end, too.
     func elementsHoldingBack(_ slot: Slot) -> [Element] {
         if isOutsideLine(slot) { return [] }
-        return elementsHoldingBack(records[slot].arrival, isBarrier: records[slot].isBarrier)
+        return elementsHoldingBack(rows[slot].arrival, isBarrier: rows[slot].isBarrier)
     }
 
     /// The operations that would hold back the next operation to be added.
@@ -141,7 +141,7 @@ extension SchedulerState {
     private func elementsHoldingBack(
         _ arrival: UInt64, isBarrier: Bool, without excluded: Set<Slot> = []
     ) -> [Element] {
-        let barrier = selection.optionalBarriers?.value.line.last(before: arrival).map { records[$0.slot] }
+        let barrier = selection.optionalBarriers?.value.line.last(before: arrival).map { rows[$0.slot] }
         let previous = barrier.map { [$0.element] } ?? []
         if !isBarrier { return previous }
         return previous
@@ -155,14 +155,14 @@ extension SchedulerState {
         let slots: [Slot]
         if let index = selection.optionalBarriers?.value.inArrivalOrder {
             slots = index.slots(after: first, before: last).compactMap { slot, arrival in
-                records.holds(slot) && records[slot].arrival == arrival ? slot : nil
+                rows.holds(slot) && rows[slot].arrival == arrival ? slot : nil
             }
         } else {
-            slots = records.slots.filter { records[$0].arrival > first && records[$0].arrival < last }.sorted {
-                records[$0].arrival < records[$1].arrival
+            slots = rows.slots.filter { rows[$0].arrival > first && rows[$0].arrival < last }.sorted {
+                rows[$0].arrival < rows[$1].arrival
             }
         }
-        return slots.filter { !finishing.contains($0) && isIncluded($0) }.map { records[$0].element }
+        return slots.filter { !finishing.contains($0) && isIncluded($0) }.map { rows[$0].element }
     }
 }
 
@@ -171,13 +171,13 @@ extension SchedulerState {
 extension SchedulerState {
     /// The floor of an operation; see `BarrierInheritance`.
     func floor(of slot: Slot) -> PriorityLevel {
-        selection.optionalBarriers?.value.floor(of: records[slot], at: slot) ?? .background
+        selection.optionalBarriers?.value.floor(of: rows[slot], at: slot) ?? .background
     }
 
     /// Changes the level that a wait until the queue is empty passes on. Nil means that the wait passes on no level.
     mutating func idleWaitersChanged(from: PriorityLevel?, to: PriorityLevel?) {
         if from == nil, to == nil { return }
-        prepareBarriers(behind: records.count)
+        prepareBarriers(behind: rows.count)
         floorsChanged(selection.barriers.floors.idleWaitersChanged(from: from, to: to, isCurrent: isCurrent))
         if isEmpty, selection.barriers.floors.isIdle { selection.optionalBarriers = nil }
     }
@@ -185,31 +185,31 @@ extension SchedulerState {
     /// Records that the level of an operation is about to change.
     mutating func levelWillChange(_ slot: Slot, to level: PriorityLevel) {
         // A change of the floor was not reported if the floor was below the operation's level.
-        if level < records[slot].level, selection.barriers.floors.hasHandedOn {
-            effects.floorChanges.append(records[slot].element)
+        if level < rows[slot].level, selection.barriers.floors.hasHandedOn {
+            effects.floorChanges.append(rows[slot].element)
         }
     }
 
     /// Records that an operation has arrived or has changed its level. Reports the operations that inherit this level
     /// through barriers.
     mutating func levelChanged(_ slot: Slot) {
-        let (arrival, level) = (records[slot].arrival, records[slot].level)
+        let (arrival, level) = (rows[slot].arrival, rows[slot].level)
         selection.barriers.floors.note(level)
         if let first = selection.barriers.line.first, first.arrival <= arrival, !isOutsideLine(slot) {
             floorsChanged(selection.barriers.floors.insert(arrival, slot, at: level, isCurrent: isCurrent))
-            selection.barriers.floors.sweep(keeping: records.count, isCurrent)
+            selection.barriers.floors.sweep(keeping: rows.count, isCurrent)
         }
         if floor(of: slot) > level {
             selection.barriers.floors.notePropagation()
-            effects.floorChanges.append(records[slot].element)
+            effects.floorChanges.append(rows[slot].element)
         }
     }
 
     private var isCurrent: (BarrierInheritance.Entry, PriorityLevel) -> Bool {
-        { [records] entry, level in
-            guard records.holds(entry.slot) else { return false }
-            let record = records[entry.slot]
-            return record.arrival == .max - entry.rank && record.level == level
+        { [rows] entry, level in
+            guard rows.holds(entry.slot) else { return false }
+            let row = rows[entry.slot]
+            return row.arrival == .max - entry.rank && row.level == level
         }
     }
 
@@ -220,7 +220,7 @@ extension SchedulerState {
         // A barrier outside the line inherits only from waits until the queue is empty.
         if change?.arrivals.upperBound == .max, !barriers.delayed.isEmpty {
             selection.barriers.floors.notePropagation()
-            effects.floorChanges += barriers.delayed.map { records[$0].element }
+            effects.floorChanges += barriers.delayed.map { rows[$0].element }
         }
     }
 
@@ -229,6 +229,6 @@ extension SchedulerState {
         selection.barriers.floors.notePropagation()
         indexArrivals()
         let last = affected.last == .max ? .max : affected.last + 1
-        effects.floorChanges += elements(after: affected.first, before: last) { records[$0].level < affected.level }
+        effects.floorChanges += elements(after: affected.first, before: last) { rows[$0].level < affected.level }
     }
 }

@@ -32,13 +32,13 @@ extension SchedulerState {
     /// skipped.
     ///
     /// The getter changes nothing. It is mutating, because the compiler would pass a copy of the state (1 KB) to each
-    /// call of a getter that is not: 5 % of the instructions of an operation with a limit.
+    /// call of a getter that is not: Cost, row 24.
     var candidate: Candidate? {
         mutating get {
             var next = selection.highestLevel
             while let level = next {
                 let (slot, set) = selection.first(of: level)!
-                if permits.isOpen(level, for: records[slot].weight) { return selected(slot, level, set) }
+                if permits.isOpen(level, for: rows[slot].weight) { return selected(slot, level, set) }
                 next = selection.highestLevel(below: level)
             }
             return nil
@@ -47,8 +47,8 @@ extension SchedulerState {
 
     @inline(__always)
     private mutating func selected(_ slot: Slot, _ level: PriorityLevel, _ set: Int?) -> Candidate? {
-        guard width.admits(records[slot].weight) else { return nil }
-        let floor = selection.optionalBarriers?.value.floor(of: records[slot], at: slot) ?? .background
+        guard width.admits(rows[slot].weight) else { return nil }
+        let floor = selection.optionalBarriers?.value.floor(of: rows[slot], at: slot) ?? .background
         return (slot, level, set, max(level, floor))
     }
 
@@ -98,10 +98,10 @@ extension SchedulerState {
             let level = selection.policies.limited.highestLevel(of: set),
             let parked = selection.policies.limited.firstParked(of: set, at: level),
             !selection.policies.limited.hasHeld(at: level),
-            permits.isOpen(level, for: records[parked.slot].weight)
+            permits.isOpen(level, for: rows[parked.slot].weight)
         else { return nil }
         if let next, next.level >= level {
-            let rank = order.rank(ofArrival: records[next.slot].arrival)
+            let rank = order.rank(ofArrival: rows[next.slot].arrival)
             if next.level > level || rank < order.rank(ofArrival: parked.arrival) { return nil }
         }
         return selected(parked.slot, level, set)
@@ -114,7 +114,7 @@ extension SchedulerState {
         } else {
             selection.popFirst(of: next.level, next.slot, next.set)
         }
-        start(next.slot, taking: records[next.slot].weight, at: next.level)
+        start(next.slot, taking: rows[next.slot].weight, at: next.level)
         selection.policies.started(ReadyQueue.Entry(arrival: number(of: next.slot), slot: next.slot))
         return next.slot
     }
@@ -168,7 +168,7 @@ extension SchedulerState {
         for _ in 0..<64 {
             guard selection.policies.limited.held.count < min(width.available, workerLimit),
                 let (entry, level) = selection.ready.first, let set = limitSet(of: entry.slot),
-                permits.isOpen(level, for: records[entry.slot].weight), width.admits(records[entry.slot].weight)
+                permits.isOpen(level, for: rows[entry.slot].weight), width.admits(rows[entry.slot].weight)
             else { return }
             let holder = selection.policies.limited.holder(of: set)
             if let holder, holder.level < level { return }
@@ -257,7 +257,7 @@ extension SchedulerState {
         let mayStart = mayStartLimited && candidate != nil
         for level in PriorityLevel.allCases {
             var next = selection.policies.limited.held.first(of: level)
-            while let holder = next, !mayStart || !permits.isOpen(level, for: records[holder.slot].weight) {
+            while let holder = next, !mayStart || !permits.isOpen(level, for: rows[holder.slot].weight) {
                 let set = limitSet(of: holder.slot)!
                 useless.append(set)
                 selection.withdrawClaim(of: set)
@@ -288,8 +288,8 @@ extension SchedulerState {
 extension SchedulerState {
     mutating func setCap(_ capacity: Int, at level: PriorityLevel) {
         preparePolicies()
-        permits.setCap(isDraining ? max(1, capacity) : capacity, at: level) { [records] in
-            records.all.filter { $0.status == .executing }.map { ($0.weight, $0.level) }
+        permits.setCap(isDraining ? max(1, capacity) : capacity, at: level) { [rows] in
+            rows.all.filter { $0.status == .executing }.map { ($0.weight, $0.level) }
         }
     }
 }

@@ -152,39 +152,27 @@ package func withTimeoutHandler<Result, Failure>(
     return try await operation()
 }
 
-/// An object that learns once that a time is over.
-package class DeadlineTimer: DeadlineTarget, @unchecked Sendable {
-    // Accessed only under the lock of `Deadlines`.
-    final var deadlineSlot: Int32 = -1
-
-    package final func start(_ timeout: Duration, clock: some Clock<Duration>) {
-        Deadlines.add(self, after: timeout, on: clock, .high)
-    }
-
-    /// Ends the timer. A thread that has found the time over may still call `deadlinePassed` once afterwards.
-    package func end() { Deadlines.remove(self) }
-
-    func deadlinePassed() {}
-}
-
 /// A timer that calls a function once, after a given time.
-package final class HandlerTimer: DeadlineTimer, @unchecked Sendable {
-    // All properties are constant.
+package final class HandlerTimer: DeadlineTarget, @unchecked Sendable {
+    // `deadlineSlot` is accessed only under the lock of `Deadlines`. All other properties are constant.
 
+    var deadlineSlot: Int32 = -1
     private let handler: Lock<(@Sendable () -> Void)?>
 
     package init(_ handler: @escaping @Sendable () -> Void) {
         self.handler = Lock(handler)
     }
 
+    package func start(_ timeout: Duration, clock: some Clock<Duration>) { startTimer(timeout, clock: clock) }
+
     /// Ends the timer. No call of the function begins afterwards.
-    override package func end() {
-        super.end()
+    package func end() {
+        endTimer()
         let handler = handler.withLock { $0.take() }
         extendLifetime(handler)
     }
 
-    override func deadlinePassed() {
+    func deadlinePassed() {
         let handler = handler.withLock { $0.take() }
         handler?()
     }
@@ -194,9 +182,10 @@ package final class HandlerTimer: DeadlineTimer, @unchecked Sendable {
 
 /// A limit of an operation's time. It retains the operation, whose links retain the limit until the operation ends or
 /// is withdrawn. One of the two always follows an addition.
-class TimeLimit: DeadlineTimer, @unchecked Sendable {
-    // All properties are constant.
+class OperationTimeout: DeadlineTarget, @unchecked Sendable {
+    // `deadlineSlot` is accessed only under the lock of `Deadlines`. All other properties are constant.
 
+    final var deadlineSlot: Int32 = -1
     let operation: AnyTaskOperation
     let length: Duration
 
@@ -208,23 +197,26 @@ class TimeLimit: DeadlineTimer, @unchecked Sendable {
     /// Whether the limit passed before the operation was added.
     var hasPassedAtAddition: Bool { length <= .zero }
 
-    func begin(on clock: any Clock<Duration>) { start(length, clock: clock) }
+    func begin(on clock: any Clock<Duration>) { startTimer(length, clock: clock) }
+
+    /// Called when the time is over. Each subclass ends the operation.
+    func deadlinePassed() {}
 }
 
 /// The limit of `timeout(untilStart:)`.
-final class StartLimit: TimeLimit, @unchecked Sendable {
+final class StartTimeout: OperationTimeout, @unchecked Sendable {
     // There are no other properties.
 
     /// Fails the operation with `TaskOperationError.startTimedOut`, unless it has started or was withdrawn.
     override func deadlinePassed() {
         let error = TaskOperationError.startTimedOut(OperationLabel(operation), after: length)
-        operation.endUnlessStarted(error, isCancellation: false) { $0.links?.startLimit === self }
+        operation.endUnlessStarted(error, isCancellation: false) { $0.links?.startTimeout === self }
     }
 }
 
 /// The limit of `timeout(untilEnd:)` or `timeout(_:)`. For an operation with both, one object records which limit
 /// passed first, because that limit determines the error.
-final class EndLimit: TimeLimit, @unchecked Sendable {
+final class EndTimeout: OperationTimeout, @unchecked Sendable {
     // All properties are constant.
 
     // With the clock, the object would be larger than 120 bytes: see `Outcome`.
@@ -272,7 +264,7 @@ final class EndLimit: TimeLimit, @unchecked Sendable {
     /// addition may have begun.
     func endOperation(after limit: Duration) {
         let error = TaskOperationError.timedOut(.operation(OperationLabel(operation)), after: limit)
-        func isCurrent(_ record: borrowing OperationRecord) -> Bool { isOfBody || record.links?.endLimit === self }
+        func isCurrent(_ record: borrowing OperationRecord) -> Bool { isOfBody || record.links?.endTimeout === self }
         if overrun == .abandon { operation.abandon(error, if: isCurrent) }
         operation.endOrCancel(error, isCancellation: true, if: isCurrent)
         // The operation may have started after the first call of `abandon`.
@@ -285,33 +277,33 @@ final class EndLimit: TimeLimit, @unchecked Sendable {
 extension AnyTaskOperation {
     /// Begins the limits. If a limit has passed, only records that the operation is late. The queue then ends the
     /// operation when the operation is inserted.
-    func beginTimeLimits(_ options: OptionValues) {
-        let startLimit = options.startLimit.map { StartLimit($0.remaining, of: self) }
-        let endLimit = options.endLimit.map { EndLimit($0.remaining, of: self, options.body) }
-        let isLate = startLimit?.hasPassedAtAddition == true || endLimit?.hasPassedAtAddition == true
-        let replaced = record.withLock { record -> (StartLimit?, EndLimit?) in
+    func beginTimeouts(_ options: OptionValues) {
+        let startTimeout = options.startTimeout.map { StartTimeout($0.remaining, of: self) }
+        let endTimeout = options.endTimeout.map { EndTimeout($0.remaining, of: self, options.body) }
+        let isLate = startTimeout?.hasPassedAtAddition == true || endTimeout?.hasPassedAtAddition == true
+        let replaced = record.withLock { record -> (StartTimeout?, EndTimeout?) in
             if isFinished { return (nil, nil) }
             record.hasTimedOptions = true
             let links = record.madeLinks()
-            defer { (links.startLimit, links.endLimit) = (startLimit, endLimit) }
-            return (links.startLimit, links.endLimit)
+            defer { (links.startTimeout, links.endTimeout) = (startTimeout, endTimeout) }
+            return (links.startTimeout, links.endTimeout)
         }
         extendLifetime(replaced)
         if isLate { return }
-        startLimit?.begin(on: options.body.clock)
-        endLimit?.begin(on: options.body.clock)
+        startTimeout?.begin(on: options.body.clock)
+        endTimeout?.begin(on: options.body.clock)
         // If the operation finished before the limits began, its end did not find them.
         if isFinished {
-            startLimit?.end()
-            endLimit?.end()
+            startTimeout?.endTimer()
+            endTimeout?.endTimer()
         }
     }
 
     /// Ends the operation, because a limit passed before it was added.
     func endLate() {
-        let (startLimit, endLimit) = record.withLock { ($0.links?.startLimit, $0.links?.endLimit) }
-        if let startLimit, startLimit.hasPassedAtAddition { return startLimit.deadlinePassed() }
-        endLimit?.endOperation(after: endLimit!.length)
+        let (startTimeout, endTimeout) = record.withLock { ($0.links?.startTimeout, $0.links?.endTimeout) }
+        if let startTimeout, startTimeout.hasPassedAtAddition { return startTimeout.deadlinePassed() }
+        endTimeout?.endOperation(after: endTimeout!.length)
     }
 }
 
@@ -350,7 +342,7 @@ extension AnyTaskOperation {
             return record.abandon()
         }
         guard let ending else { return nil }
-        let worker = core.state.records[slot].worker
+        let worker = core.state.rows[slot].worker
         worker?.isWorn = true
         core.state.markFinished(slot)
         return (ending, worker, scheduler.failures?.note(self) ?? false)

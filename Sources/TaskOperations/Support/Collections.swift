@@ -54,7 +54,7 @@ extension TinyArray: Sendable where Element: Sendable {}
 
 extension Array {
     /// Removes all elements. Frees the memory only if there are more than `count` elements.
-    // `removeAll(keepingCapacity:)` takes 200 instructions even for an array of one element.
+    // Less than `removeAll(keepingCapacity:)` for a short array: Cost, row 33.
     @inline(__always)
     mutating func empty(keepingMemoryFor count: Int) {
         if self.count > count { self = [] }

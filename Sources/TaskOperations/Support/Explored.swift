@@ -52,9 +52,9 @@
 
     /// Starts threads that a schedule controls.
     package enum SystemThread {
-        package typealias Body = @Sendable () -> Void
-
-        package static func start(name: String, stackSize: Int? = nil, body: @escaping Body) -> Int32 {
+        package static func start(
+            name: String, stackSize: Int? = nil, body: @escaping @Sendable () -> Void
+        ) -> Int32 {
             ControlledSystem.startThread(body) ? 0 : EAGAIN
         }
 

@@ -67,8 +67,7 @@ struct RareValue<Value: Sendable>: ~Copyable, Sendable {
 /// A moment of the continuous clock.
 ///
 /// Values that are copied often contain a moment instead of a `ContinuousClock.Instant`. The compiler does not know the
-/// layout of that type. It copies and destroys values with such an instant through value witness tables. This took 40 %
-/// of the cost of an event.
+/// layout of that type. It copies and destroys values with such an instant through value witness tables: Cost, row 32.
 package struct Moment: Comparable, Sendable {
     private static let first = ContinuousClock.now
 

@@ -1,14 +1,11 @@
 /// Starts detached threads of the operating system. The memory of a thread is freed when the thread ends.
 package enum SystemThread {
-    /// The work of a thread, which may block the thread.
-    package typealias Body = @Sendable () -> Void
-
     /// The arguments of a new thread, which are passed as one pointer.
     private final class Start: Sendable {
         let name: String
-        let body: Body
+        let body: @Sendable () -> Void
 
-        init(name: String, body: @escaping Body) {
+        init(name: String, body: @escaping @Sendable () -> Void) {
             self.name = name
             self.body = body
         }
@@ -20,10 +17,12 @@ package enum SystemThread {
     ///   - name: The name of the thread. Linux keeps only the first 15 bytes.
     ///   - stackSize: The size of the thread's stack in bytes; nil for the default size of the system. The size is
     ///     rounded up to whole pages.
-    ///   - body: The work of the thread.
+    ///   - body: The work of the thread, which may block it.
     /// - Returns: 0 if the thread was started; otherwise the error code of the system. On POSIX systems, the error code
     ///   is `EAGAIN` if there are too many threads or too little memory.
-    package static func start(name: String, stackSize: Int? = nil, body: @escaping Body) -> Int32 {
+    package static func start(
+        name: String, stackSize: Int? = nil, body: @escaping @Sendable () -> Void
+    ) -> Int32 {
         let start = Unmanaged.passRetained(Start(name: name, body: body))
         let error = startThread(stackSize: stackSize, with: start.toOpaque())
         if error != 0 { start.release() }

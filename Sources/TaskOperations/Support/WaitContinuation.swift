@@ -1,6 +1,5 @@
 // A lock protects the stored continuation of a suspended task. A thread removes the continuation under the lock, and
-// then resumes it. Therefore no continuation is resumed twice. Debug builds check this. In release builds, the check
-// would take 5 % of the time of an operation that is awaited on an idle queue.
+// then resumes it. Therefore no continuation is resumed twice. Debug builds check this: Cost, row 15.
 
 #if DEBUG
     package typealias WaitContinuation<Value> = CheckedContinuation<Value, Never>

@@ -80,7 +80,7 @@ struct LimitExplorationTests {
             workers += 1
             #expect(state.limitedOperations.sets[set].parked.count - parkedBefore <= 2 * 64)
         }
-        #expect(started.map { state.records[$0].element } == 1000)
+        #expect(started.map { state.rows[$0].element } == 1000)
         #expect(workers < 20 && calls == 0)
     }
 }

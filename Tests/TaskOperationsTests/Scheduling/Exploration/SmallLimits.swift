@@ -400,9 +400,9 @@ extension SmallLimits: Explorable {
                 state.claimNext(of: set) { set, level in copy.take(copy.claim(of: queue, set), at: level) }
             }
         }
-        if queues[queue].records[slot].level != level { violations.append("slot \(slot) started at another level") }
+        if queues[queue].rows[slot].level != level { violations.append("slot \(slot) started at another level") }
         checkOrder(of: slot, in: queues[queue])
-        return queues[queue].records[slot].element
+        return queues[queue].rows[slot].element
     }
 
     private mutating func takeLimitsAndStart(_ queue: Int, at level: PriorityLevel) -> Int? {
@@ -419,12 +419,12 @@ extension SmallLimits: Explorable {
     private mutating func checkOrder(of started: Int, in queue: SchedulerState<Int, Int>) {
         let limited = queue.limitedOperations
         let place = { slot in
-            let record = queue.records[slot]
+            let record = queue.rows[slot]
             return (-Int(record.level.rawValue), record.arrival)
         }
-        for slot in queue.records.slots where queue.records[slot].status == .ready {
+        for slot in queue.rows.slots where queue.rows[slot].status == .ready {
             if limited.set(of: slot) == limited.set(of: started), place(slot) < place(started) {
-                violations.append("\(queue.records[started].element) overtook \(queue.records[slot].element)")
+                violations.append("\(queue.rows[started].element) overtook \(queue.rows[slot].element)")
             }
         }
     }
@@ -494,7 +494,7 @@ extension SmallLimits: Explorable {
         for queue in queues {
             key.numbers += [queue.isSuspended ? 1 : 0, queue.width.taken]
             key.numbers += PriorityLevel.allCases.map { Int(queue.starting[$0]) }
-            key.numbers += queue.records.slots.map { queue.limitedOperations.isParked($0) ? 1 : 0 }
+            key.numbers += queue.rows.slots.map { queue.limitedOperations.isParked($0) ? 1 : 0 }
             let sets = queue.limitedOperations.sets.slots
             for set in queue.limitedOperations.sets.all {
                 switch set.availability {

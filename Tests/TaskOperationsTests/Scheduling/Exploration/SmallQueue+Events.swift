@@ -45,7 +45,7 @@ extension SmallQueue: Explorable {
     }
 
     func status(_ number: Int) -> SchedulerState<Int, Int>.Status? {
-        operations[number].slot.map { state.records[$0].status }
+        operations[number].slot.map { state.rows[$0].status }
     }
 
     // MARK: Events
@@ -86,7 +86,7 @@ extension SmallQueue: Explorable {
         }
         guard let slot = operation.slot else { return }
         if operation.phase == .pending, isDropped(operation) { events.append(.endDropped(number)) }
-        let record = state.records[slot]
+        let record = state.rows[slot]
         if record.status == .waiting || record.status == .ready, (record.status == .ready) != isReady(number) {
             events.append(.look(number))
         }
@@ -216,7 +216,7 @@ extension SmallQueue: Explorable {
     private mutating func start() {
         checkStart()
         let slot = state.nextStart(at: state.peekedLevel!)!
-        let number = state.records[slot].element
+        let number = state.rows[slot].element
         if !isReady(number) { faults.append("\(number) starts and must wait") }
         operations[number].phase = .executing
         if plan.kinds.contains(.rate) { tokens -= 1 }
@@ -261,10 +261,10 @@ extension SmallQueue: Explorable {
     /// Returns permits to the operations that can get them back, in the same step.
     private mutating func takeReturns() {
         while !state.returning.isEmpty {
-            let wanting = state.records.all.filter { $0.status == .returning && isOpen($0.level) }
+            let wanting = state.rows.all.filter { $0.status == .returning && isOpen($0.level) }
             let level = state.width.available > 0 ? wanting.map(\.level).max() : nil
             let expected = wanting.filter { $0.level == level }.map(\.element).min()
-            let next = state.nextReturn().map { state.records[$0].element }
+            let next = state.nextReturn().map { state.rows[$0].element }
             if next != expected {
                 faults.append("\(next, default: "nothing") returns, not \(expected, default: "nothing")")
             }

@@ -43,7 +43,7 @@ extension SmallQueue {
         key.add(operation.awaited.bits, bits: operations.count)
         key.add(operation.levelChanges, bits: 2)
         guard let slot = operation.slot else { return key.add(0, bits: 3) }
-        let record = state.records[slot]
+        let record = state.rows[slot]
         key.add(record.status.number, bits: 3)
         key.add(record.level == .medium ? 0 : 1, bits: 1)
         key.add(isDropped(operation) ? 1 : 0, bits: 1)
@@ -54,8 +54,8 @@ extension SmallQueue {
     private func addEntries(to key: inout Key) {
         var counts = 0
         func count(_ arrival: UInt64, _ slot: Int, at position: Int) {
-            guard state.records.holds(slot), state.records[slot].arrival == arrival else { return }
-            let position = 2 * (state.records[slot].element * 5 + position)
+            guard state.rows.holds(slot), state.rows[slot].arrival == arrival else { return }
+            let position = 2 * (state.rows[slot].element * 5 + position)
             if (counts >> position) & 3 < 3 { counts += 1 << position }
         }
         for (first, line) in [(0, state.selection.ready), (2, state.returning)] {

@@ -14,11 +14,11 @@ extension SmallQueue {
         guard !plan.kinds.contains(.caps) else { return }
         let ready = operations.indices.filter { status($0) == .ready && barriers(before: $0).isEmpty }
         let first = ready.min { level($0) == level($1) ? $0 < $1 : level($0) > level($1) }
-        let next = state.peekedCandidate.map { state.records[$0.slot].element }
+        let next = state.peekedCandidate.map { state.rows[$0.slot].element }
         if next != first { faults.append("\(next, default: "nothing") starts, not \(first, default: "nothing")") }
     }
 
-    private func level(_ number: Int) -> PriorityLevel { state.records[operations[number].slot!].level }
+    private func level(_ number: Int) -> PriorityLevel { state.rows[operations[number].slot!].level }
 
     /// Descriptions of the errors in the times of the state.
     var timeViolations: [String] {

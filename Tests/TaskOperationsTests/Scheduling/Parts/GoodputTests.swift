@@ -65,7 +65,7 @@ struct GoodputTests {
                 arrivals.append(now)
             }
             while let level = state.peekedLevel, let slot = state.nextStart(at: level) {
-                let number = state.records[slot].element
+                let number = state.rows[slot].element
                 slots[number] = nil
                 if now - arrivals[number] <= patience { good += 1 }
                 executing.append((now + bodyTime * (0.5 + unit()), slot))

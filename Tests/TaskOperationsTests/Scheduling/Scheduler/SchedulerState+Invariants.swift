@@ -17,9 +17,9 @@ extension SchedulerState {
             if !holds { violations.append(otherwise()) }
         }
         // A barrier with a delay is in no line, and affects no other operation.
-        let outside = records.slots.filter(isOutsideLine)
-        let inOrder = records.slots.filter { !isOutsideLine($0) }.map { records[$0] }.sorted { $0.arrival < $1.arrival }
-        for slot in outside { check(records[slot].status == .waiting, "\(records[slot].element) has a delay") }
+        let outside = rows.slots.filter(isOutsideLine)
+        let inOrder = rows.slots.filter { !isOutsideLine($0) }.map { rows[$0] }.sorted { $0.arrival < $1.arrival }
+        for slot in outside { check(rows[slot].status == .waiting, "\(rows[slot].element) has a delay") }
         checkRecords(inOrder, check)
         checkBarriers(inOrder, check)
         checkLines(inOrder, check)
@@ -30,7 +30,7 @@ extension SchedulerState {
 
     private typealias Check = (_ holds: Bool, _ otherwise: @autoclosure () -> String) -> Void
 
-    private func checkRecords(_ inOrder: [Record], _ check: Check) {
+    private func checkRecords(_ inOrder: [Row], _ check: Check) {
         let executing = inOrder.count { $0.status == .executing }
         let weight = inOrder.reduce(0) { $0 + ($1.status == .executing ? $1.weight : 0) }
         check(width.taken == weight, "\(width.taken) permits are taken for \(executing) that execute: \(weight)")
@@ -46,7 +46,7 @@ extension SchedulerState {
     }
 
     private func checkRoom(_ check: Check) {
-        let unstarted = records.slots.filter { !records[$0].status.hasStarted }
+        let unstarted = rows.slots.filter { !rows[$0].status.hasStarted }
         let dropCount = selection.optionalPolicies?.value.dropOrder?.queued.count
         let pending = unstarted.filter { !finishing.contains($0) }
         check(queuedCount == pending.count, "\(queuedCount) count as pending of \(pending.count)")
@@ -56,11 +56,11 @@ extension SchedulerState {
             "there is no room any more, and \(admission.producers.count) wait for it"
         )
         for slot in unstarted where finishing.contains(slot) {
-            check(records[slot].status == .waiting, "\(records[slot].element) is dropped and may start")
+            check(rows[slot].status == .waiting, "\(rows[slot].element) is dropped and may start")
         }
     }
 
-    private func checkBarriers(_ inOrder: [Record], _ check: Check) {
+    private func checkBarriers(_ inOrder: [Row], _ check: Check) {
         let first = inOrder.firstIndex(where: \.isBarrier)
         check(
             barriers.first?.arrival == first.map { inOrder[$0].arrival },
@@ -71,26 +71,26 @@ extension SchedulerState {
         for (index, record) in inOrder.enumerated() where record.status.hasStarted {
             check(isAdmitted(index, inOrder), "\(record.element) started past a barrier")
         }
-        for slot in records.slots {
-            let (record, floor) = (records[slot], floor(of: slot))
+        for slot in rows.slots {
+            let (record, floor) = (rows[slot], floor(of: slot))
             let isRight = floor == self.floor(of: record, isOutsideLine(slot) ? [] : inOrder)
             check(isRight, "barriers hand \(floor) on to \(record.element)")
         }
     }
 
-    private func checkLines(_ inOrder: [Record], _ check: Check) {
+    private func checkLines(_ inOrder: [Row], _ check: Check) {
         let ready = inOrder.indices.filter { inOrder[$0].status == .ready }
         let admitted = ready.filter { isAdmitted($0, inOrder) }
-        let parkedCount = records.slots.count { limitedOperations.isParked($0) }
+        let parkedCount = rows.slots.count { limitedOperations.isParked($0) }
         for set in limitedOperations.sets.slots {
-            let members = records.slots.filter { limitedOperations.set(of: $0) == set }
+            let members = rows.slots.filter { limitedOperations.set(of: $0) == set }
             let parked = members.count { limitedOperations.isParked($0) }
             checkQueue("of set \(set)", limitedOperations.sets[set].parked, holds: parked, check)
             check(limitedOperations.sets[set].operationCount == members.count, "set \(set) counts wrong")
             if case .claimed(let level, _) = limitedOperations.sets[set].availability {
                 check(limitedOperations.sets[set].parked.highestLevel == level, "set \(set) claims at \(level)")
             } else {
-                let isTried = members.contains { records[$0].status == .ready && !limitedOperations.isParked($0) }
+                let isTried = members.contains { rows[$0].status == .ready && !limitedOperations.isParked($0) }
                 check(parked == 0 || isTried, "operations of set \(set) are parked for ever")
             }
         }
@@ -98,7 +98,7 @@ extension SchedulerState {
         let holders = sets.compactMap { limitedOperations.holder(of: $0) }
         checkQueue("held", limitedOperations.held, holds: holders.count, check)
         for holder in holders {
-            let record = records[holder.entry.slot]
+            let record = rows[holder.entry.slot]
             let isSame = (record.arrival, record.level) == (holder.entry.arrival, holder.level)
             check(record.status == .ready && isSame, "limits are held for \(record.element), which is \(record.status)")
         }
@@ -116,7 +116,7 @@ extension SchedulerState {
 
     /// The arrivals of operations that wait for their limits.
     private var parkedArrivals: Set<UInt64> {
-        Set(records.slots.filter { limitedOperations.isParked($0) }.map { records[$0].arrival })
+        Set(rows.slots.filter { limitedOperations.isParked($0) }.map { rows[$0].arrival })
     }
 
     private func checkQueue(_ name: String, _ queue: ReadyQueue, holds count: Int, _ check: Check) {
@@ -144,7 +144,7 @@ extension SchedulerState {
                 for weight in weights {
                     let slot = later.nextSlot
                     later.insert(
-                        records.all[0].element, Newcomer(level: level, isReady: true, weight: weight), at: slot)
+                        rows.all[0].element, Newcomer(level: level, isReady: true, weight: weight), at: slot)
                 }
                 later.computeEffects()
                 // A heavy operation that is first may wait for more permits. The next event finds it.
@@ -157,9 +157,9 @@ extension SchedulerState {
     }
 
     /// Checks that the next operation is the first of those that may start.
-    private func checkDecisions(_ inOrder: [Record], _ check: Check) {
+    private func checkDecisions(_ inOrder: [Row], _ check: Check) {
         var asked = self
-        let returned = asked.nextReturn().map { records[$0].arrival }
+        let returned = asked.nextReturn().map { rows[$0].arrival }
         let wanting = first(of: inOrder.filter { $0.status == .returning && isOpen($0.level) })
         let isFree = wanting.map { fits($0.weight, width) && fits($0.weight, permits.caps?[$0.level]) } ?? false
         check(returned == (isFree ? wanting?.arrival : nil), "\(returned, default: "nothing") returns next")
@@ -190,13 +190,13 @@ extension SchedulerState {
             expected = next(of: waiting)
         }
         if expected.map({ max($0.level, floor(of: $0, inOrder)) }) != level { expected = nil }
-        let started = level.flatMap { asked.nextStart(at: $0) }.map { records[$0].arrival }
+        let started = level.flatMap { asked.nextStart(at: $0) }.map { rows[$0].arrival }
         check(started == expected?.arrival, "\(started, default: "nothing") starts next")
     }
 
     /// The operation that starts first of those that are ready and not parked; nil if it lacks permits. In each level,
     /// the operation that was served first represents those whose limits are held.
-    private func next(of waiting: [Record]) -> Record? {
+    private func next(of waiting: [Row]) -> Row? {
         let heads = PriorityLevel.allCases.compactMap { level in
             let ofLevel = waiting.filter { $0.level == level }
             let served = ofLevel.compactMap { service($0) }.min()
@@ -206,7 +206,7 @@ extension SchedulerState {
         return next.flatMap { fits($0.weight, width) ? $0 : nil }
     }
 
-    private func isBehindHeld(_ record: Record, _ heldCount: Int) -> Bool {
+    private func isBehindHeld(_ record: Row, _ heldCount: Int) -> Bool {
         guard let set = limitedOperations.set(of: slot(record)), service(record) == nil,
             let served = limitedOperations.firstHeld(of: record.level)
         else { return false }
@@ -215,17 +215,17 @@ extension SchedulerState {
     }
 
     /// The number of the service for a record whose limits are held; nil for other records.
-    private func service(_ record: Record) -> UInt64? {
+    private func service(_ record: Row) -> UInt64? {
         let slot = slot(record)
         let holder = limitedOperations.set(of: slot).flatMap { limitedOperations.holder(of: $0) }
         return holder?.entry.slot == slot ? holder?.service : nil
     }
 
-    private func mayTry(_ record: Record) -> Bool {
+    private func mayTry(_ record: Row) -> Bool {
         limitedOperations.set(of: slot(record)).map { limitedOperations.mayTry($0, at: record.level) } ?? true
     }
 
-    private func slot(_ record: Record) -> Slot { records.slots.first { records[$0].arrival == record.arrival }! }
+    private func slot(_ record: Row) -> Slot { rows.slots.first { rows[$0].arrival == record.arrival }! }
 
     private func fits(_ weight: Int, _ permits: Permits?) -> Bool {
         permits.map { weight <= $0.capacity - $0.taken || $0.taken == 0 } ?? true
@@ -236,7 +236,7 @@ extension SchedulerState {
 
     /// The highest level of the waiters that an operation holds up: later operations, because of barriers, and tasks
     /// that wait for the end of all operations.
-    private func floor(of record: Record, _ inOrder: [Record]) -> PriorityLevel {
+    private func floor(of record: Row, _ inOrder: [Row]) -> PriorityLevel {
         let barrier = inOrder.firstIndex { $0.isBarrier && $0.arrival > record.arrival }
         let behind = record.isBarrier ? inOrder.firstIndex { $0.arrival > record.arrival } : barrier
         return max(
@@ -244,17 +244,17 @@ extension SchedulerState {
             behind.flatMap { inOrder[$0...].map(\.level).max() } ?? .background)
     }
 
-    private func isAdmitted(_ index: Int, _ inOrder: [Record]) -> Bool {
+    private func isAdmitted(_ index: Int, _ inOrder: [Row]) -> Bool {
         inOrder[index].isBarrier ? index == 0 : !inOrder[..<index].contains(where: \.isBarrier)
     }
 
-    private func first(of records: [Record], _ order: TaskOperationQueue.Configuration.Order = .firstInFirstOut)
-        -> Record?
+    private func first(of rows: [Row], _ order: TaskOperationQueue.Configuration.Order = .firstInFirstOut)
+        -> Row?
     {
-        let highest = records.map(\.level).max()
+        let highest = rows.map(\.level).max()
         switch order {
-        case .firstInFirstOut: return records.first { $0.level == highest }
-        case .lastInFirstOut: return records.last { $0.level == highest }
+        case .firstInFirstOut: return rows.first { $0.level == highest }
+        case .lastInFirstOut: return rows.last { $0.level == highest }
         }
     }
 }

@@ -8,23 +8,23 @@ extension SchedulerState {
     var reasonViolations: [String] {
         var violations: [String] = []
         let all = allReasons
-        if all.map(\.slot) != records.slots.filter({ !finishing.contains($0) }).sorted(by: arrivedBefore) {
+        if all.map(\.slot) != rows.slots.filter({ !finishing.contains($0) }).sorted(by: arrivedBefore) {
             violations.append("the reasons are not those of all operations, in order")
         }
         for (slot, reasons) in all {
-            let name = records[slot].element
+            let name = rows[slot].element
             if self.reasons(of: slot) != reasons {
                 violations.append("\(name): \(self.reasons(of: slot)) alone, \(reasons) among all")
             }
-            violations += wrongs(of: slot, reasons).map { "\(name), \(records[slot].status), \(reasons): \($0)" }
+            violations += wrongs(of: slot, reasons).map { "\(name), \(rows[slot].status), \(reasons): \($0)" }
         }
         return violations
     }
 
-    private func arrivedBefore(_ left: Slot, _ right: Slot) -> Bool { records[left].arrival < records[right].arrival }
+    private func arrivedBefore(_ left: Slot, _ right: Slot) -> Bool { rows[left].arrival < rows[right].arrival }
 
     private func wrongs(of slot: Slot, _ reasons: [QueueReason]) -> [String] {
-        switch records[slot].status {
+        switch rows[slot].status {
         case .executing, .lent: return reasons.isEmpty ? [] : ["it executes"]
         case .returning: return comesNext(slot, without: reasons[...]) ? [] : ["it does not return without these"]
         case .waiting: return startViolations(slot, reasons, needsDependencies: true)
@@ -40,7 +40,7 @@ extension SchedulerState {
         for reason in reasons { rest.remedy(reason, of: slot) }
         // The reported reasons may hide further ones.
         var rounds: [[QueueReason]] = []
-        while rounds.count < 5, !rest.isNext(slot), rest.records.holds(slot) {
+        while rounds.count < 5, !rest.isNext(slot), rest.rows.holds(slot) {
             rounds.append(rest.reasons(of: slot))
             for reason in rounds.last! { rest.remedy(reason, of: slot) }
         }
@@ -69,7 +69,7 @@ extension SchedulerState {
     /// Whether the operation is the next one to continue or start.
     private func isNext(_ slot: Slot) -> Bool {
         var asked = self
-        if records[slot].status == .returning { return asked.nextReturn() == slot }
+        if rows[slot].status == .returning { return asked.nextReturn() == slot }
         guard let level = asked.peekedLevel else { return false }
         return asked.nextStart(at: level) == slot
     }
@@ -80,19 +80,19 @@ extension SchedulerState {
 
     /// Removes a reason.
     private mutating func remedy(_ reason: QueueReason, of slot: Slot) {
-        let (before, record) = (self, records[slot])
+        let (before, record) = (self, rows[slot])
         switch reason {
         case .dependencies: setReady(slot, true)
-        case .barrier(let barrier): endAll { $0.arrival <= before.records[barrier].arrival }
+        case .barrier(let barrier): endAll { $0.arrival <= before.rows[barrier].arrival }
         case .operationsBefore:
             let first = barriers.last(before: record.arrival)?.arrival ?? 0
             endAll { $0.arrival > first && $0.arrival < record.arrival }
         case .suspended: setSuspended(false)
         case .held: while startBlockers > 0 { unblockStarts() }
-        case .turn: for other in before.records.slots where before.served(other, before: slot) { _ = end(other) }
+        case .turn: for other in before.rows.slots where before.served(other, before: slot) { _ = end(other) }
         case .permits:
             setWidth(100)
-            if records[slot].status == .returning { return }
+            if rows[slot].status == .returning { return }
             while nextReturn() != nil {}
             // The limit of its level can hold up an operation that takes its permits back, and all behind it.
             if permits.isAwaitedBack { openLevels() }
@@ -104,13 +104,13 @@ extension SchedulerState {
         }
     }
 
-    private mutating func endAll(_ isUnwanted: (Record) -> Bool) {
-        for slot in records.slots.filter({ isUnwanted(records[$0]) }) { _ = end(slot) }
+    private mutating func endAll(_ isUnwanted: (Row) -> Bool) {
+        for slot in rows.slots.filter({ isUnwanted(rows[$0]) }) { _ = end(slot) }
     }
 
     /// Whether an operation is in the same line as another and is served first.
     private func served(_ slot: Slot, before otherSlot: Slot) -> Bool {
-        let (record, other) = (records[slot], records[otherSlot])
+        let (record, other) = (rows[slot], rows[otherSlot])
         guard record.status == other.status, barriers.admits(record.arrival) || other.status == .returning else {
             return false
         }

@@ -66,7 +66,7 @@ struct SchedulerStateTests {
             var state = SchedulerState<Int, Int>(.init(maxConcurrentOperationCount: 1 + random.number(below: 4)))
             var added = 0
             for step in 0..<80 {
-                let slot = state.records.slots.randomElement(using: &random)
+                let slot = state.rows.slots.randomElement(using: &random)
                 switch (random.number(below: 10), slot) {
                 case (0..<3, _), (_, nil):
                     let (isBarrier, isDelayed) = (random.happens(percent: 50), random.happens(percent: 60))
@@ -84,9 +84,9 @@ struct SchedulerStateTests {
                 #expect(violations.isEmpty && state.counts.added == added, "seed \(seed), step \(step)")
                 if !violations.isEmpty { return }
             }
-            for slot in state.records.slots { endDelay(of: slot, in: &state, &random) }
-            for slot in state.records.slots { state.setReady(slot, true) }
-            while let slot = state.records.slots.first(where: { state.records[$0].status == .executing })
+            for slot in state.rows.slots { endDelay(of: slot, in: &state, &random) }
+            for slot in state.rows.slots { state.setReady(slot, true) }
+            while let slot = state.rows.slots.first(where: { state.rows[$0].status == .executing })
                 ?? state.peekedLevel.flatMap({ state.nextStart(at: $0) })
             {
                 state.remove(slot)
@@ -98,15 +98,15 @@ struct SchedulerStateTests {
 
     private func endDelay(of slot: Int, in state: inout SchedulerState<Int, Int>, _ random: inout SeededGenerator) {
         guard state.isOutsideLine(slot) else { return }
-        let dependents = state.records.slots.filter { _ in random.happens(percent: 15) }
+        let dependents = state.rows.slots.filter { _ in random.happens(percent: 15) }
         let moving = state.operationsMoving(with: dependents)
-        let moved = moving.map { state.records[$0].element }
-        let last = [state.records[slot].element] + moved
+        let moved = moving.map { state.rows[$0].element }
+        let last = [state.rows[slot].element] + moved
         let expected = state.elements.filter { !last.contains($0) } + last
-        let isFirst = !state.records.slots.contains { state.records[$0].isBarrier && !state.isOutsideLine($0) }
+        let isFirst = !state.rows.slots.contains { state.rows[$0].isBarrier && !state.isOutsideLine($0) }
         let before = state.elementsHoldingBackNextBarrier(without: moving)
         if isFirst {
-            let delayed = state.records.slots.filter(state.isOutsideLine).map { state.records[$0].element }
+            let delayed = state.rows.slots.filter(state.isOutsideLine).map { state.rows[$0].element }
             #expect(before == expected.filter { !last.contains($0) && !delayed.contains($0) })
         }
         state.endDelay(of: slot, before: moving)

@@ -215,7 +215,7 @@ extension SideBySide {
         try agree(
             on: "what holds back the next", state.elementsHoldingBackNext(isBarrier: false), Array(barriers.suffix(1)))
         for operation in naive.operations {
-            let record = state.records[slots[operation.id]!]
+            let record = state.rows[slots[operation.id]!]
             try agree(on: "the status of \(operation.id)", record.status, operation.status)
             try agree(on: "the level of \(operation.id)", record.level, operation.level)
             if operation.isDropped { continue }
