@@ -284,6 +284,7 @@ open class Thread: NSObject, @unchecked Sendable {
         public func fcntl(_ fd: Int32, _ cmd: Int32) -> Int32 { 0 }
     #endif
     public func fcntl(_ fd: Int32, _ cmd: Int32, _ value: Int32) -> Int32 { 0 }
+    public func open(_ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: mode_t) -> Int32 { 0 }
 #endif
 public var errno: Int32 {
     get { 0 }
@@ -327,6 +328,10 @@ public struct Data: Sendable, Hashable, RandomAccessCollection, MutableCollectio
         set {}
     }
     public mutating func replaceSubrange<C: Collection>(_ r: Range<Int>, with c: C) where C.Element == UInt8 {}
+}
+open class JSONEncoder: @unchecked Sendable {
+    public init() {}
+    open func encode<T: Encodable>(_ value: T) throws -> Data { fatalError() }
 }
 open class JSONDecoder: @unchecked Sendable {
     public init() {}

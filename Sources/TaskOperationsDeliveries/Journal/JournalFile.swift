@@ -1,13 +1,10 @@
 // The calls of the system that a journal needs. Only this file depends on the platform.
 
-#if canImport(Darwin)
-    internal import Darwin
-#elseif canImport(Glibc)
+// Foundation exports the C library, and functions such as `errno` that Swift declares for it.
+#if canImport(Glibc)
     internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Android)
-    internal import Android
+#elseif canImport(Foundation) && !os(Windows) && !os(WASI)
+    internal import Foundation
 #endif
 
 /// A call of the system.
@@ -19,7 +16,7 @@ package enum FileCall: String, Hashable, Sendable {
 /// this value of `errno`. A write that fails has written the first half of the bytes. Tests use it.
 package typealias FileFault = @Sendable (_ call: FileCall, _ path: String) -> Int32
 
-#if canImport(Darwin) || canImport(Glibc) || canImport(Musl) || canImport(Android)
+#if !os(Windows) && !os(WASI)
     /// An open file. Any thread may read it. Only the thread of the engine writes it.
     final class JournalFile: Sendable {
         enum Mode {
@@ -193,9 +190,9 @@ package typealias FileFault = @Sendable (_ call: FileCall, _ path: String) -> In
 
     /// The milliseconds since 1970.
     func wallClockTime() -> UInt64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return UInt64(max(0, time.tv_sec)) * 1000 + UInt64(time.tv_nsec) / 1_000_000
+        var time = timeval()
+        gettimeofday(&time, nil)
+        return UInt64(max(0, time.tv_sec)) * 1000 + UInt64(time.tv_usec) / 1000
     }
 #else
     /// These platforms have no lock on a file that ends with the process, or no threads.

@@ -1,4 +1,5 @@
 internal import TaskOperations
+import TaskOperationsExtras
 
 /// The thread of a journal. It performs all calls of the system that change files. Callers wait for it without blocking
 /// a thread of the cooperative pool.

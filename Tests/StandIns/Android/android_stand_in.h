@@ -92,7 +92,8 @@ DIR *_Nullable opendir(const char *_Nonnull);
 struct dirent *_Nullable readdir(DIR *_Nonnull);
 int closedir(DIR *_Nonnull);
 pid_t getpid(void);
-#define CLOCK_REALTIME 0
+struct timeval { long tv_sec; long tv_usec; };
+int gettimeofday(struct timeval *_Nonnull, void *_Nullable);
 #define O_RDONLY 00000000
 #define O_RDWR 00000002
 #define O_CREAT 00000100
