@@ -105,9 +105,6 @@ enum { enqueuesFlag = 1 << 12 };
 /// Whether an executor is an actor without an executor of its own.
 static int isActor(SchedulesExecutor executor) { return executor.identity && !executor.implementation; }
 
-/// Whether the thread is creating a task.
-static _Thread_local int isCreating;
-
 static TaskDumpNewTask schedulesCreate(
     size_t flags, void *list, const void *type, void *function, void *captured, void **frame) {
     SchedulesThread *thread = current;
@@ -136,9 +133,7 @@ static TaskDumpNewTask schedulesCreate(
     ExecutorOption ours = {{ownedExecutor, options}, thread->taskExecutor};
     // The new task owns its executor, and releases it at the end.
     swift_retain((void *)thread->taskExecutor.identity);
-    isCreating = 1;
     TaskDumpNewTask new = taskDumpCreate(flags, &ours.option, type, function, captured, frame);
-    isCreating = 0;
     if (thread->created) {
         const void *callers[taskDumpCallerCount];
         taskDumpReadCallers(frame, 0, callers);
@@ -424,7 +419,7 @@ static void endWorkers(SchedulesThread *thread) {
 
 // A job that waits gives back its turn if another job that has begun may have the lock.
 
-static int givesBack(void) { return worker && current && current->startedJobs > 0; }
+static int givesBack(void) { return worker && current && current->startedJobs > 0 && !taskDumpHasLock(); }
 
 static void schedulesAwaitLock(const void *lock) {
     current->wantedLock = lock;
@@ -438,11 +433,11 @@ static void schedulesNoteUnlock(const void *lock) {
 }
 
 /// A point after a thread has taken or released a lock. The runtime locks its caches at the first use of a type, the test
-/// library locks its own state, and this package locks a list of tasks if the run is traced. These are no points, because
+/// library locks its own state, and the list of tasks is locked if anything requests a list. These are no points, because
 /// their numbers differ when a schedule is repeated. Tries that fail are none, because other threads can cause them.
 static void lockPoint(const void *caller, void **frame) {
     Dl_info library;
-    if (isCreating || !dladdr(caller, &library) || !library.dli_fname) return;
+    if (!dladdr(caller, &library) || !library.dli_fname) return;
     const char *folder = strrchr(library.dli_fname, '/'), *name = folder ? folder + 1 : library.dli_fname;
     if (strncmp(name, "libswift", 8) != 0 && strncmp(name, "libTesting", 10) != 0) point(frame, 0);
 }
@@ -457,20 +452,20 @@ __attribute__((weak)) int pthread_mutex_lock(pthread_mutex_t *mutex) {
     int error = EBUSY;
     while (givesBack() && (error = tryLock(mutex)) == EBUSY) schedulesAwaitLock(mutex);
     if (error == EBUSY) error = original(mutex);
-    if (worker && error == 0) lockPoint(__builtin_return_address(0), __builtin_frame_address(0));
+    if (worker && error == 0 && !taskDumpHasLock()) lockPoint(__builtin_return_address(0), __builtin_frame_address(0));
     return error;
 }
 
 __attribute__((weak)) int pthread_mutex_trylock(pthread_mutex_t *mutex) {
     int error = tryLock(mutex);
-    if (worker && error == 0) lockPoint(__builtin_return_address(0), __builtin_frame_address(0));
+    if (worker && error == 0 && !taskDumpHasLock()) lockPoint(__builtin_return_address(0), __builtin_frame_address(0));
     return error;
 }
 
 __attribute__((weak)) int pthread_mutex_unlock(pthread_mutex_t *mutex) {
     ORIGINAL(pthread_mutex_unlock)
     int error = original(mutex);
-    if (worker) lockPoint(__builtin_return_address(0), __builtin_frame_address(0));
+    if (worker && !taskDumpHasLock()) lockPoint(__builtin_return_address(0), __builtin_frame_address(0));
     schedulesNoteUnlock(mutex);
     return error;
 }

@@ -151,6 +151,7 @@ int taskDumpProcess(void) { return 0; }
 int taskDumpProcessorCount(void) { return 1; }
 uint64_t taskDumpCurrentTask(void) { return 0; }
 void taskDumpReadCallers(void **frame, int skipped, const void *callers[taskDumpCallerCount]) { callers[0] = 0; }
+int taskDumpHasLock(void) { return 0; }
 #if !(defined(_WIN32) || defined(__wasi__))
 static int isListing;
 static char *copyName(const void *options) { return 0; }
@@ -307,10 +308,24 @@ static int growIfNeeded(Shard *shard) {
 }
 
 /// Lists a task, unless it is listed.
+static _Thread_local int ownLocks;
+
+int taskDumpHasLock(void) { return ownLocks > 0; }
+
+static void lockMutex(pthread_mutex_t *mutex) {
+    ownLocks++;
+    pthread_mutex_lock(mutex);
+}
+
+static void unlockMutex(pthread_mutex_t *mutex) {
+    pthread_mutex_unlock(mutex);
+    ownLocks--;
+}
+
 static void add(const TaskDumpBirth *birth) {
     Shard *shard = shardOf(birth->task);
     char *unneeded = birth->name;
-    pthread_mutex_lock(&shard->lock);
+    lockMutex(&shard->lock);
     // A task that cannot be listed is left out.
     if (growIfNeeded(shard)) {
         TaskDumpBirth *found = place(shard, birth->task);
@@ -322,30 +337,30 @@ static void add(const TaskDumpBirth *birth) {
             *found = *birth;
         }
     }
-    pthread_mutex_unlock(&shard->lock);
+    unlockMutex(&shard->lock);
     free(unneeded);
 }
 
 static void removeTask(const void *task) {
     Shard *shard = shardOf(task);
     char *name = 0;
-    pthread_mutex_lock(&shard->lock);
+    lockMutex(&shard->lock);
     if (shard->capacity) {
         TaskDumpBirth *birth = place(shard, task);
         if (birth->task == task) birth->task = removed, shard->living--, name = birth->name;
     }
-    pthread_mutex_unlock(&shard->lock);
+    unlockMutex(&shard->lock);
     free(name);
 }
 
 static void setWakeTime(const void *task, int64_t time) {
     Shard *shard = shardOf(task);
-    pthread_mutex_lock(&shard->lock);
+    lockMutex(&shard->lock);
     if (shard->capacity) {
         TaskDumpBirth *birth = place(shard, task);
         if (birth->task == task) birth->wakeTime = time;
     }
-    pthread_mutex_unlock(&shard->lock);
+    unlockMutex(&shard->lock);
 }
 
 /// A part of the list of births.
@@ -370,7 +385,7 @@ size_t taskDumpList(TaskDumpBirth *births, size_t capacity) {
     readImages();
     for (int number = 0; number < shardCount; number++) {
         Shard *shard = &shards[number];
-        pthread_mutex_lock(&shard->lock);
+        lockMutex(&shard->lock);
         for (size_t index = 0; index < shard->capacity; index++) {
             if (!isTask(shard->births[index].task)) continue;
             if (count < capacity) {
@@ -379,7 +394,7 @@ size_t taskDumpList(TaskDumpBirth *births, size_t capacity) {
             }
             count++;
         }
-        pthread_mutex_unlock(&shard->lock);
+        unlockMutex(&shard->lock);
     }
     if (!_swift_concurrency_debug_task_registryWalk) return count;
     Copies copies = {births, count, capacity};
@@ -389,10 +404,10 @@ size_t taskDumpList(TaskDumpBirth *births, size_t capacity) {
 
 int taskDumpIsListed(const void *task, uint64_t number) {
     Shard *shard = shardOf(task);
-    pthread_mutex_lock(&shard->lock);
+    lockMutex(&shard->lock);
     TaskDumpBirth *birth = shard->capacity ? place(shard, task) : 0;
     int isListed = birth && birth->task == task && birth->number == number;
-    pthread_mutex_unlock(&shard->lock);
+    unlockMutex(&shard->lock);
     return isListed;
 }
 
@@ -609,14 +624,14 @@ static int begin(void) {
     static pthread_mutex_t beginning = PTHREAD_MUTEX_INITIALIZER;
     if (__atomic_load_n(&isListing, __ATOMIC_ACQUIRE)) return 1;
     if (!isRuntimeKnown() || !taskDumpTakesTasks()) return 0;
-    pthread_mutex_lock(&beginning);
+    lockMutex(&beginning);
     if (!isListing) {
         // Allocated now, because a program that measures its own memory would count a later allocation.
         for (int number = 0; number < shardCount; number++) growIfNeeded(&shards[number]);
         Destroy **slot = (Destroy **)_swift_concurrency_debug_asyncTaskMetadata - 2;
         uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE), page = (uintptr_t)slot & ~(size - 1);
         if (mprotect((void *)page, size, PROT_READ | PROT_WRITE)) {
-            pthread_mutex_unlock(&beginning);
+            unlockMutex(&beginning);
             return 0;
         }
         destroyOriginal = *slot;
@@ -626,7 +641,7 @@ static int begin(void) {
         (void)taskDumpCopy(&isListing, &(int){0}, sizeof(int));
         __atomic_store_n(&isListing, 1, __ATOMIC_RELEASE);
     }
-    pthread_mutex_unlock(&beginning);
+    unlockMutex(&beginning);
     return 1;
 }
 
@@ -1207,7 +1222,7 @@ size_t taskDumpThreads(
     TaskDumpThread *threads, size_t capacity, const void *const *running, size_t runningCount,
     const TaskDumpExecutorReference *executors, size_t executorCount) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_lock(&lock);
+    lockMutex(&lock);
     struct sigaction action = {.sa_sigaction = answer, .sa_flags = SA_RESTART | SA_SIGINFO | SA_ONSTACK}, former;
     int canAsk = __atomic_load_n(&isListing, __ATOMIC_ACQUIRE) && sigaction(SIGPROF, &action, &former) == 0;
     Slot **asked = calloc(capacity + 1, sizeof *asked);
@@ -1261,7 +1276,7 @@ size_t taskDumpThreads(
     // A late signal must not end the process.
     if (canAsk && former.sa_handler != SIG_DFL) sigaction(SIGPROF, &former, 0);
     free(asked);
-    pthread_mutex_unlock(&lock);
+    unlockMutex(&lock);
     return count;
 }
 #endif

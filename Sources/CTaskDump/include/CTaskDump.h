@@ -224,6 +224,9 @@ TaskDumpNewTask taskDumpCreate(
     size_t flags, void *_Nullable options, const void *_Nullable type, void *_Nullable function, void *_Nullable captured,
     void *_Nullable *_Nonnull frame);
 
+/// Whether the thread has a lock of this module, or is about to take it. An exploration of schedules overlooks them.
+int taskDumpHasLock(void);
+
 /// Stores the return addresses of a chain of frame pointers, innermost first, up to a null, without the first ones.
 void taskDumpReadCallers(
     void *_Nullable *_Nullable frame, int skipped, const void *_Nullable callers[_Nonnull taskDumpCallerCount]);

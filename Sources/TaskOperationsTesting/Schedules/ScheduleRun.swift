@@ -298,12 +298,14 @@ extension ScheduleRun {
 
     /// Resumes the jobs that wait for locks which other threads have. Returns false if none gets its lock in time.
     private func resumeBlocked(_ patience: Duration) -> Bool {
-        let isBlocked = { self.state.withLock { !$0.blocked.isEmpty } }
-        return isBlocked()
-            && wait(patience) {
-                for job in state.withLock({ exchange(&$0.blocked, with: []) }) { performOnWorker(job) }
-                return !isBlocked()
-            }
+        if state.withLock({ $0.blocked.isEmpty }) { return false }
+        let isResumed = wait(patience) {
+            for job in state.withLock({ exchange(&$0.blocked, with: []) }) { performOnWorker(job) }
+            return state.withLock { $0.blocked.isEmpty }
+        }
+        // The threads wait again before a dump looks at them.
+        if !isResumed { schedulesSleep(1_000_000) }
+        return isResumed
     }
 
     /// Lets the jobs end that were interrupted, because they may have locks.
