@@ -58,7 +58,9 @@ public final class JournalEngine<Payload: Codable & Sendable>: Sendable {
 
     /// Adds a payload. Returns when it is stored. If the task is cancelled meanwhile, the payload is added all the same.
     ///
-    /// - Parameter options: The identity, the key, the priority and the delay of the payload.
+    /// - Parameters:
+    ///   - payload: The payload. Its bytes and its key have at most about 2³¹ bytes.
+    ///   - options: The identity, the key, the priority and the delay of the payload.
     /// - Returns: The number of the delivery. If the journal has a delivery with the identity of `options`, and
     ///   `replaces` is false, the number of that delivery.
     /// - Throws: `JournalError`, or the error of the coding. After an error, it is not known whether the payload is
