@@ -14,7 +14,7 @@ internal import TaskOperations
 /// failure, too. At an opening, a delivery whose process has ended is delivered again, and the attempt counts as failed.
 ///
 /// One engine at a time can open a directory. The payloads are on the disk. In memory, a waiting delivery takes about
-/// 80 bytes, and the text of its key and its identity.
+/// 95 bytes, and the text of its key and its identity.
 ///
 /// If the disk is full, or another call of the system fails, the call throws `JournalError`, and so do all later calls.
 /// Create another engine for the directory then: it reads what is stored. The engine is not available on Windows and
