@@ -14,7 +14,7 @@ internal import TaskOperations
 /// failure, too. At an opening, a delivery whose process has ended is delivered again, and the attempt counts as failed.
 ///
 /// One engine at a time can open a directory. The payloads are on the disk. In memory, a waiting delivery takes about
-/// 80 bytes, and the text of its key and its identity.
+/// 95 bytes, and the text of its key and its identity.
 ///
 /// If the disk is full, or another call of the system fails, the call throws `JournalError`, and so do all later calls.
 /// Create another engine for the directory then: it reads what is stored. The engine is not available on Windows and
@@ -58,7 +58,9 @@ public final class JournalEngine<Payload: Codable & Sendable>: Sendable {
 
     /// Adds a payload. Returns when it is stored. If the task is cancelled meanwhile, the payload is added all the same.
     ///
-    /// - Parameter options: The identity, the key, the priority and the delay of the payload.
+    /// - Parameters:
+    ///   - payload: The payload. Its bytes and its key have at most about 2³¹ bytes.
+    ///   - options: The identity, the key, the priority and the delay of the payload.
     /// - Returns: The number of the delivery. If the journal has a delivery with the identity of `options`, and
     ///   `replaces` is false, the number of that delivery.
     /// - Throws: `JournalError`, or the error of the coding. After an error, it is not known whether the payload is

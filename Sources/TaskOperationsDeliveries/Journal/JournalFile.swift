@@ -111,7 +111,8 @@ package typealias FileFault = @Sendable (_ call: FileCall, _ path: String) -> In
                     let code = fcntl(descriptor, F_FULLFSYNC)
                     return Int(code == 0 ? 0 : fsync(descriptor))
                 #else
-                    Int(fsync(descriptor))
+                    // Writes the size of the file, but not the time of its change.
+                    Int(fdatasync(descriptor))
                 #endif
             }
         }

@@ -84,6 +84,7 @@ int flock(int, int);
 int fstat(int, struct stat *_Nonnull);
 ssize_t pread(int, void *_Nonnull, size_t, off_t);
 int fsync(int);
+int fdatasync(int);
 int ftruncate(int, off_t);
 int rename(const char *_Nonnull, const char *_Nonnull);
 int unlink(const char *_Nonnull);
