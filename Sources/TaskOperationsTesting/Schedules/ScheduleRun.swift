@@ -384,7 +384,7 @@ extension ScheduleRun.State {
             noteState()
         }
         let place = ready.count > 1 ? chooser.choose(at: step, among: &ready) : ready.first
-        let isFirst = width == 1 || place == ready.first
+        let isFirst = ready.count == 1 || place == ready.first
         record.places.append(isFirst ? -1 : place)
         if !isFirst { record.hasChoices = true }
         if chooser.isRepeating { noteDelays(before: place, at: step) }
