@@ -312,7 +312,9 @@ static void removeSignalStack(void *memory) {
 
 struct SchedulesWorker {
     SchedulesThread *thread;
-    SchedulesWorker *next;
+    SchedulesWorker *next, *sibling;
+    /// The number that the system gave to the thread.
+    int number;
     const void *job;
     SchedulesPause pause;
     /// The turns of the worker, and of the exploring thread.
@@ -331,6 +333,7 @@ static void await(sem_t *turn) {
 
 static void *schedulesWork(void *argument) {
     worker = argument;
+    worker->number = (int)syscall(SYS_gettid);
     pthread_setname_np(pthread_self(), "schedules job");
     worker->signalStack = addSignalStack();
     while (await(&worker->turn), worker->job) {
@@ -384,6 +387,8 @@ static SchedulesWorker *newWorker(SchedulesThread *thread) {
         return 0;
     }
     pthread_detach(system);
+    new->sibling = thread->workers;
+    thread->workers = new;
     return new;
 }
 
@@ -417,9 +422,17 @@ static void endWorkers(SchedulesThread *thread) {
     }
 }
 
-// A job that waits gives back its turn if another job that has begun may have the lock.
+// A job gives back its turn instead of waiting for another job. It waits for other threads: whether it has to depends on
+// them, and the schedule must not.
 
-static int givesBack(void) { return worker && current && current->startedJobs > 0 && !taskDumpHasLock(); }
+static int canGiveBack(void) { return worker && current && !taskDumpHasLock(); }
+
+/// Whether a thread runs a job. It has a lock because the job was interrupted.
+static int isWorker(int number) {
+    for (SchedulesWorker *one = current->workers; one; one = one->sibling)
+        if (one->number == number) return 1;
+    return 0;
+}
 
 static void schedulesAwaitLock(const void *lock) {
     current->wantedLock = lock;
@@ -450,7 +463,8 @@ static int tryLock(pthread_mutex_t *mutex) {
 __attribute__((weak)) int pthread_mutex_lock(pthread_mutex_t *mutex) {
     ORIGINAL(pthread_mutex_lock)
     int error = EBUSY;
-    while (givesBack() && (error = tryLock(mutex)) == EBUSY) schedulesAwaitLock(mutex);
+    while (canGiveBack() && (error = tryLock(mutex)) == EBUSY && isWorker(mutex->__data.__owner))
+        schedulesAwaitLock(mutex);
     if (error == EBUSY) error = original(mutex);
     if (worker && error == 0 && !taskDumpHasLock()) lockPoint(__builtin_return_address(0), __builtin_frame_address(0));
     return error;
@@ -474,7 +488,7 @@ __attribute__((weak)) int pthread_mutex_unlock(pthread_mutex_t *mutex) {
 
 __attribute__((weak)) int sem_wait(sem_t *semaphore) {
     ORIGINAL(sem_wait)
-    while (givesBack()) {
+    while (canGiveBack() && current->startedJobs > 0) {
         if (sem_trywait(semaphore) == 0) return 0;
         schedulesAwaitLock(semaphore);
     }
@@ -499,13 +513,13 @@ __attribute__((weak)) long syscall(long number, ...) {
     va_end(list);
     const void *lock = (const void *)values[0];
     long command = number == SYS_futex ? values[1] & FUTEX_CMD_MASK : -1;
-    while (command == FUTEX_LOCK_PI && givesBack()) {
+    while (command == FUTEX_LOCK_PI && canGiveBack() && isWorker(*(const int *)lock & FUTEX_TID_MASK)) {
         long attempt = (values[1] & ~FUTEX_CMD_MASK) | FUTEX_TRYLOCK_PI;
         if (original(number, lock, attempt, 0L, 0L, 0L, 0L) == 0) return 0;
         if (errno != EAGAIN) return -1;
         schedulesAwaitLock(lock);
     }
-    if (command == FUTEX_WAIT && givesBack()) {
+    if (command == FUTEX_WAIT && canGiveBack() && current->startedJobs > 0) {
         schedulesAwaitLock(lock);
         errno = EAGAIN;
         return -1;

@@ -84,8 +84,8 @@ typedef struct SchedulesThread {
     int64_t points, interruption;
     /// The return addresses of the functions at the last interruption, innermost first, up to a null.
     const void *_Nullable callers[8];
-    /// The workers without a job.
-    struct SchedulesWorker *_Nullable idleWorkers;
+    /// All workers, and those without a job.
+    struct SchedulesWorker *_Nullable workers, *_Nullable idleWorkers;
     /// The number of jobs that have begun and wait.
     int64_t startedJobs;
     /// The address of the lock that the last blocked job waits for; null if none does.
