@@ -323,12 +323,15 @@ struct SchedulesWorker {
 };
 
 static _Thread_local SchedulesWorker *worker;
-/// The number of initializers of static variables that the thread runs. Other threads wait for them in the C library.
-static _Thread_local int initializers;
 
 static void await(sem_t *turn) {
     ORIGINAL(sem_wait)
     while (original(turn)) continue;
+}
+
+static void wake(sem_t *turn) {
+    ORIGINAL(sem_post)
+    original(turn);
 }
 
 static void *schedulesWork(void *argument) {
@@ -341,7 +344,7 @@ static void *schedulesWork(void *argument) {
         current->perform(worker->job);
         current = 0;
         worker->pause = SchedulesPauseEnded;
-        sem_post(&worker->back);
+        wake(&worker->back);
     }
     removeSignalStack(worker->signalStack);
     free(worker);
@@ -351,19 +354,20 @@ static void *schedulesWork(void *argument) {
 /// Lets the exploring thread run other jobs.
 static void schedulesGiveBack(SchedulesPause pause) {
     SchedulesThread *thread = current;
-    SchedulesSwitch pausing = thread->pausing;
+    SchedulesSwitch pausing = thread->pausing, resuming = thread->resuming;
     uint64_t switching = thread->switchingTask;
     int error = errno;
     worker->pause = pause;
-    sem_post(&worker->back);
+    wake(&worker->back);
     await(&worker->turn);
     thread->pausing = pausing;
+    thread->resuming = resuming;
     thread->switchingTask = switching;
     errno = error;
 }
 
 static void point(void **frame, int skipped) {
-    if (!worker || !current || initializers > 0 || ++current->points != current->interruption) return;
+    if (!worker || !current || ++current->points != current->interruption) return;
     taskDumpReadCallers(frame, skipped, current->callers);
     schedulesGiveBack(SchedulesPauseInterrupted);
 }
@@ -375,10 +379,11 @@ void schedulesPoint(void) { point(__builtin_frame_address(0), 5); }
 static SchedulesWorker *newWorker(SchedulesThread *thread) {
     pthread_t system;
     SchedulesWorker *new = calloc(1, sizeof *new);
+    if (!new) return 0;
     new->thread = thread;
     sem_init(&new->turn, 0, 0);
     sem_init(&new->back, 0, 0);
-    // The thread is none of the code under test.
+    // The code under test has not begun this thread.
     current = 0;
     int error = pthread_create(&system, 0, schedulesWork, new);
     current = thread;
@@ -402,7 +407,7 @@ SchedulesWorker *schedulesContinue(
         else if (!(used = newWorker(thread))) return 0;
         used->job = job;
     }
-    sem_post(&used->turn);
+    wake(&used->turn);
     await(&used->back);
     *pause = used->pause;
     if (*pause == SchedulesPauseEnded) {
@@ -418,7 +423,7 @@ static void endWorkers(SchedulesThread *thread) {
     for (SchedulesWorker *next, *idle = thread->idleWorkers; idle; idle = next) {
         next = idle->next;
         idle->job = 0;
-        sem_post(&idle->turn);
+        wake(&idle->turn);
     }
 }
 
@@ -427,10 +432,10 @@ static void endWorkers(SchedulesThread *thread) {
 
 static int canGiveBack(void) { return worker && current && !taskDumpHasLock(); }
 
-/// Whether a thread runs a job. It has a lock because the job was interrupted.
+/// Whether a thread runs another job. It has a lock because the job was interrupted.
 static int isWorker(int number) {
     for (SchedulesWorker *one = current->workers; one; one = one->sibling)
-        if (one->number == number) return 1;
+        if (one->number == number) return one != worker;
     return 0;
 }
 
@@ -440,19 +445,22 @@ static void schedulesAwaitLock(const void *lock) {
 }
 
 static void schedulesNoteUnlock(const void *lock) {
-    if (!worker || !current || current->wantedLock != lock) return;
+    if (!worker || !current) return;
+    current->unlocks++;
+    if (current->wantedLock != lock) return;
     current->wantedLock = 0;
     schedulesGiveBack(SchedulesPauseUnlocked);
 }
 
-/// A point after a thread has taken or released a lock. The runtime locks its caches at the first use of a type, the test
-/// library locks its own state, and the list of tasks is locked if anything requests a list. These are no points, because
-/// their numbers differ when a schedule is repeated. Tries that fail are none, because other threads can cause them.
+/// A point after a thread has taken or released a lock. Only the program's own calls, and those of `NSLock`, are points:
+/// libraries lock their caches at the first use, so the numbers of their calls differ when a schedule is repeated. A try
+/// that fails is no point, because another thread can cause it.
 static void lockPoint(const void *caller, void **frame) {
-    Dl_info library;
-    if (!dladdr(caller, &library) || !library.dli_fname) return;
-    const char *folder = strrchr(library.dli_fname, '/'), *name = folder ? folder + 1 : library.dli_fname;
-    if (strncmp(name, "libswift", 8) != 0 && strncmp(name, "libTesting", 10) != 0) point(frame, 0);
+    Dl_info image;
+    if (!dladdr(caller, &image) || !image.dli_fname) return;
+    const char *folder = strrchr(image.dli_fname, '/'), *name = folder ? folder + 1 : image.dli_fname;
+    int isLibrary = strncmp(name, "lib", 3) == 0 && strstr(name, ".so");
+    if (!isLibrary || strcmp(name, "libFoundation.so") == 0) point(frame, 0);
 }
 
 static int tryLock(pthread_mutex_t *mutex) {
@@ -519,7 +527,7 @@ __attribute__((weak)) long syscall(long number, ...) {
         if (errno != EAGAIN) return -1;
         schedulesAwaitLock(lock);
     }
-    if (command == FUTEX_WAIT && canGiveBack() && current->startedJobs > 0) {
+    if (command == FUTEX_WAIT && !values[3] && canGiveBack() && current->startedJobs > 0) {
         schedulesAwaitLock(lock);
         errno = EAGAIN;
         return -1;
@@ -527,13 +535,6 @@ __attribute__((weak)) long syscall(long number, ...) {
     long result = original(number, values[0], values[1], values[2], values[3], values[4], values[5]);
     if (command == FUTEX_UNLOCK_PI || command == FUTEX_WAKE) schedulesNoteUnlock(lock);
     return result;
-}
-
-__attribute__((weak)) void swift_once(void *predicate, void (*initializer)(void *), void *context) {
-    ORIGINAL(swift_once)
-    initializers++;
-    original(predicate, initializer, context);
-    initializers--;
 }
 #endif
 
@@ -661,7 +662,8 @@ static void noteCrash(int number, siginfo_t *information, void *context) {
             append(line, sizeof line, thread->test);
             append(line, sizeof line, "'");
         }
-        append(line, sizeof line, thread->forks ? ", which no copy of the process has shown" : FORK_HINT);
+        if (thread->forks > 0) append(line, sizeof line, ", which no copy of the process has shown");
+        if (thread->forks == 0) append(line, sizeof line, FORK_HINT);
         append(line, sizeof line, "\n");
         if (write(2, line, strlen(line)) < 0) { /* Nobody reads it. */ }
     }

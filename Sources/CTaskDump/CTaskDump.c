@@ -307,7 +307,6 @@ static int growIfNeeded(Shard *shard) {
     return 1;
 }
 
-/// Lists a task, unless it is listed.
 static _Thread_local int ownLocks;
 
 int taskDumpHasLock(void) { return ownLocks > 0; }
@@ -322,6 +321,7 @@ static void unlockMutex(pthread_mutex_t *mutex) {
     ownLocks--;
 }
 
+/// Lists a task, unless it is listed.
 static void add(const TaskDumpBirth *birth) {
     Shard *shard = shardOf(birth->task);
     char *unneeded = birth->name;

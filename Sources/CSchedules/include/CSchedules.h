@@ -18,7 +18,7 @@ typedef struct __attribute__((swift_attr("@Sendable"))) {
     SchedulesExecutor target;
 } SchedulesSwitch;
 
-/// The exploration that a thread runs. Only this thread accesses it.
+/// The exploration that a thread runs. Only this thread accesses it, or the worker to which it has handed the turn.
 typedef struct SchedulesThread {
     /// The executor of every task that is created on the thread.
     SchedulesExecutor taskExecutor;
@@ -71,7 +71,7 @@ typedef struct SchedulesThread {
     int64_t number;
     /// The only schedule; null if there are several.
     char *_Nullable only;
-    /// Whether schedules run in copies of the process.
+    /// Whether schedules run in copies of the process; -1 if they cannot.
     int forks;
     /// The name of the test; empty if it is not known. A longer name is cut.
     char test[200];
@@ -90,6 +90,8 @@ typedef struct SchedulesThread {
     int64_t startedJobs;
     /// The address of the lock that the last blocked job waits for; null if none does.
     const void *_Nullable wantedLock;
+    /// The number of times that jobs have unlocked anything.
+    int64_t unlocks;
 } SchedulesThread;
 
 /// A thread that runs a job which can be interrupted. While it runs, the exploring thread waits.
@@ -109,7 +111,7 @@ typedef enum __attribute__((enum_extensibility(closed))) {
 ///
 /// - `worker` is null for a job that begins.
 /// - `job` is passed to `perform`; it is not used for a job that continues.
-/// - `pause` receives the reason. If it is another one than the end, the job continues with the returned worker.
+/// - `pause` receives the reason. Unless the job has ended, it continues with the returned worker.
 ///   Null is returned if the system cannot begin a thread. The job has not begun then.
 SchedulesWorker *_Nullable schedulesContinue(
     SchedulesThread *_Nonnull thread, SchedulesWorker *_Nullable worker, const void *_Nullable job,

@@ -43,7 +43,7 @@
             // If a suite and its test have the trait, the test's one decides, and the other one has no effect.
             if testCase == nil || schedulesCurrent() != nil { return try await function() }
             let schedules = test.traits.lazy.compactMap { ($0 as? Self)?.schedules }.last ?? schedules
-            // The thread sanitizer finds races of threads. A schedule has one thread, and virtual time needs functions of
+            // The thread sanitizer finds races of threads. One thread of a schedule runs at a time, and virtual time needs functions of
             // the system that the sanitizer replaces.
             #if !TASK_OPERATIONS_PTHREAD_LOCK
                 try await Self.turns.withPermit(weight: schedules.runsInParallel ? 1 : 2) {

@@ -67,7 +67,7 @@ package final class Exploration: Sendable {
         thread.initialize(to: SchedulesThread())
         thread.pointee.collector = UnsafeRawPointer(bitPattern: collector)
         schedulesPrepare(thread, test, settings.only?.description)
-        thread.pointee.forks = settings.forks ? 1 : 0
+        thread.pointee.forks = settings.threads == .controlled ? -1 : settings.forks ? 1 : 0
         var explorer = Explorer(self, body, on: thread)
         return explorer.explore()
     }
@@ -150,7 +150,7 @@ extension Schedules {
                 settings.fault = "TASK_OPERATIONS_SCHEDULES is \"\(text)\"; it must be a number of at least 1."
             }
         }
-        if value("TASK_OPERATIONS_FORK") != nil { settings.forks = true }
+        if value("TASK_OPERATIONS_FORK") != nil { settings.forks = threads == .one }
         guard let text = value("TASK_OPERATIONS_SCHEDULE") else { return settings }
         settings.isOfEnvironment = true
         if let only = Schedule(text) {

@@ -172,7 +172,7 @@ struct Explorer {
 
 extension Explorer {
     private mutating func attempt(_ chooser: Chooser, _ seed: UInt64, isTraced: Bool = false) -> Attempt {
-        let crash = settings.forks && settings.threads == .one && !copiesHang ? crash(of: chooser, seed) : nil
+        let crash = settings.forks && !chooser.interruptsJobs && !copiesHang ? crash(of: chooser, seed) : nil
         thread.pointee.fatalJob = crash.map { max($0.job, 1) } ?? 0
         return attempt(chooser, seed, isTraced: isTraced, crash)
     }
@@ -262,7 +262,9 @@ extension Explorer {
             // A cancelled loop that ignores errors would not suspend any more. It would then keep this thread forever.
             // With copies, most bodies are not cancelled: a handler that ends the process would be reported as a crash,
             // which only this cancellation causes.
-            if ending == .stuck, !settings.forks || record.cancelsTest == false { end(task, of: run, isFinished) }
+            // A job that waits for a lock may be in the middle of a cancellation, which this thread would wait for.
+            let mayCancel = thread.pointee.startedJobs == 0 && (!settings.forks || record.cancelsTest == false)
+            if ending == .stuck, mayCancel { end(task, of: run, isFinished) }
             if !isFinished() { exploration.noteLeftTask() }
             // Only another task was cancelled. The test may wait for its work, and needs to end only when it is cancelled
             // itself.

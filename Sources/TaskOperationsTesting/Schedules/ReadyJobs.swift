@@ -49,6 +49,8 @@ struct ReadyJobs: ~Copyable, @unchecked Sendable {
     private(set) var count = 0
     /// The places of the jobs of the main actor.
     private var mainPlaces: ArraySlice<Int> = []
+    /// Whether no job of the main actor can be chosen, because one has begun and waits.
+    private(set) var holdsMain = false
 
     init() { (places, blocks) = Self.allocate(size) }
 
@@ -85,10 +87,19 @@ struct ReadyJobs: ~Copyable, @unchecked Sendable {
         start -= 1
         (places + start).initialize(to: job)
         if job.isMain {
-            if let first = mainPlaces.first { exclude(first) }
+            if let first = mainPlaces.first, !holdsMain { exclude(first) }
             mainPlaces.insert(start, at: mainPlaces.startIndex)
+            if holdsMain { return }
         }
         include(start, job.rank)
+    }
+
+    /// Keeps the jobs of the main actor from being chosen, or ends this.
+    mutating func setHoldsMain(_ holds: Bool) {
+        if holdsMain == holds { return }
+        holdsMain = holds
+        guard let first = mainPlaces.first else { return }
+        if holds { exclude(first) } else { include(first, places[first].rank) }
     }
 
     /// The jobs of the main actor, of which only the first one can be chosen.
@@ -106,7 +117,7 @@ struct ReadyJobs: ~Copyable, @unchecked Sendable {
         (places + place).initialize(to: job)
         if job.isMain {
             mainPlaces.append(place)
-            if mainPlaces.count > 1 { return }
+            if mainPlaces.count > 1 || holdsMain { return }
         }
         include(place, job.rank)
     }
@@ -116,10 +127,10 @@ struct ReadyJobs: ~Copyable, @unchecked Sendable {
         exclude(place)
         if places[place].isMain {
             mainPlaces.removeFirst()
-            if let next = mainPlaces.first { include(next, places[next].rank) }
+            if let next = mainPlaces.first, !holdsMain { include(next, places[next].rank) }
         }
         if place == start { start += 1 }
-        if count == 0 { (start, end) = (size / 4, size / 4) }
+        if count == 0, mainPlaces.isEmpty { (start, end) = (size / 4, size / 4) }
         return places[place]
     }
 

@@ -57,8 +57,8 @@ struct Change: Hashable, Sendable, LosslessStringConvertible {
     /// The change in a schedule without an interruption, which adds a step.
     func withoutInterruption(at step: Int) -> Self {
         func earlier(_ other: Int) -> Int { other > step && other != .max ? other - 1 : other }
-        if case .delay(let end) = kind { return Self(step: earlier(self.step), .delay(until: earlier(end))) }
-        return Self(step: earlier(self.step), kind)
+        guard case .delay(let end) = kind else { return Self(step: earlier(self.step), kind) }
+        return Self(step: earlier(self.step), .delay(until: max(earlier(end), earlier(self.step) + 1)))
     }
 
     private static func number(_ text: some StringProtocol) -> Int? {

@@ -49,7 +49,11 @@ extension ScheduleReport {
         case .creates(let task): return object(["event": "\"creates\"", "task": number(task)])
         case .resumes(let task): return object(["event": "\"resumes\"", "task": number(task)])
         case .yields: return object(["event": "\"yields\""])
-        case .isInterrupted: return object(["event": "\"interrupted\""])
+        case .isInterrupted(let callers):
+            let frame = symbols.frame(of: callers)
+            return object([
+                "event": "\"interrupted\"", "function": frame?.function.quoted, "line": frame?.place?.quoted,
+            ])
         case .sleeps(let duration): return object(["event": "\"sleeps\"", "nanoseconds": "\(duration)"])
         case .switches(let task, let address, let actor):
             let function = symbols[address]

@@ -98,7 +98,7 @@ struct ScheduleReport {
         let steps = trace.steps
         var isShown = [Bool](repeating: isComplete || !isLong, count: steps.count)
         for index in steps.indices where index < 3 || index >= steps.count - 12 { isShown[index] = true }
-        for index in steps.indices where !steps[index].changes.isEmpty {
+        for index in steps.indices where steps[index].isChanged {
             for near in steps.indices.clamped(to: index - Self.context..<index + Self.context + 1) {
                 isShown[near] = true
             }
@@ -129,7 +129,7 @@ extension ScheduleReport {
     /// One line for each row.
     var lines: [String] {
         let lines = rows().map(line)
-        if trace.steps.allSatisfy(\.changes.isEmpty) { return lines }
+        if !trace.steps.contains(where: \.isChanged) { return lines }
         return lines + ["→ a change of the usual order; the failure needs each of them"]
     }
 
@@ -197,8 +197,7 @@ extension ScheduleReport {
         case .switches(_, let address, _):
             return summary + (symbols[address].map { " in " + $0.description } ?? "")
         case .isInterrupted(let callers):
-            let place = callers.lazy.compactMap { symbols[$0] }.first { $0.owner == .program && $0.place != nil }
-            return summary + (place.map { " in " + $0.description } ?? "")
+            return summary + (symbols.frame(of: callers).map { " in " + $0.description } ?? "")
         default: return summary
         }
     }
@@ -223,9 +222,14 @@ struct RunningJob: Sendable, CustomStringConvertible {
 }
 
 extension Symbols {
+    /// The innermost function of the program; nil if none is known.
+    func frame(of callers: [UInt]) -> TaskDump.Frame? {
+        callers.lazy.compactMap { self[$0] }.first { $0.owner == .program && $0.place != nil }
+    }
+
     /// The line that created a task.
     fileprivate func origin(of birth: TaskBirth) -> String? {
-        birth.callers.lazy.compactMap { self[$0] }.first { $0.owner == .program && $0.place != nil }?.place
+        frame(of: birth.callers)?.place
     }
 
     /// The name of a task, and the line that created it.

@@ -4,7 +4,8 @@ internal import Synchronization
 internal import TaskDump
 internal import TaskOperations
 
-/// Runs the jobs of one schedule on the calling thread, in virtual time. Time moves to the next deadline when no job is
+/// Runs the jobs of one schedule, in virtual time. One thread runs at any moment: the calling one, or that of a job which
+/// can be interrupted. Time moves to the next deadline when no job is
 /// ready.
 ///
 /// The runtime passes every job of the run to this object, because it is the preferred executor of every task that is
@@ -23,8 +24,8 @@ final class ScheduleRun: TaskExecutor {
         /// The tasks in the order of their creation, and which of them can be cancelled; empty if none will be.
         var created: [UInt64: Int] = [:]
         var candidates: [Int: CreatedTask] = [:]
-        /// The task to cancel before the next job runs.
-        var cancelled: CreatedTask?
+        /// The task to cancel before the next job begins, and its number.
+        var cancelled: (number: Int, task: CreatedTask)?
         /// The number of steps after which the run counts as endless, because a task was cancelled.
         var lastStep = Int.max
         /// The number of steps since a task made another task ready.
@@ -63,7 +64,7 @@ final class ScheduleRun: TaskExecutor {
     }
 
     let state: Lock<State>
-    // Only the exploring thread accesses the memory, except for a comparison of the address.
+    // Only the thread that has the turn accesses the memory, except for a comparison of the address.
     nonisolated(unsafe) let thread: UnsafeMutablePointer<SchedulesThread>
     private let main = MainActorExecutor()
     private let paused = PausedExecutor()
@@ -92,6 +93,7 @@ final class ScheduleRun: TaskExecutor {
         thread.pointee.mainExecutor = unsafeBitCast(main.asUnownedSerialExecutor(), to: SchedulesExecutor.self)
         thread.pointee.pausedExecutor = unsafeBitCast(paused.asUnownedSerialExecutor(), to: SchedulesExecutor.self)
         (thread.pointee.elapsed, thread.pointee.foreignWork, thread.pointee.jobs) = (0, 0, 0)
+        (thread.pointee.wantedLock, thread.pointee.unlocks) = (nil, 0)
         thread.pointee.created = { ScheduleRun.current.noteBirth(of: $0, $1, TaskBirth($1, name: $2, callers: $3)) }
         thread.pointee.perform = { job in
             taskOperationsSetRunNumber(ScheduleRun.current.number)
@@ -232,6 +234,7 @@ extension ScheduleRun {
     func run(stepLimit: Int, patience: Duration, answerPatience: Duration, isFinished: () -> Bool) -> Ending {
         // Tasks that the body has left behind may sleep repeatedly, without an end.
         var remainingTimers = 100
+        var blockedPatience = patience
         while true {
             while let next = state.withLock({ $0.next(stepLimit, on: thread) }) {
                 thread.pointee.jobs += 1
@@ -246,11 +249,17 @@ extension ScheduleRun {
                 ($0.readyCount > 0, $0.record.widths.count >= min(stepLimit, $0.lastStep))
             }
             if isReady {
-                if isOver { return .endless }
+                if isOver {
+                    endJobs()
+                    return .endless
+                }
                 // Another thread has added a job meanwhile.
                 continue
             }
-            if interruptsJobs, resumeBlocked(patience) { continue }
+            if interruptsJobs {
+                if resumeBlocked(blockedPatience) { continue }
+                blockedPatience = .zero
+            }
             if isFinished() {
                 remainingTimers -= 1
                 if remainingTimers < 0 { return .finished }
@@ -289,19 +298,29 @@ extension ScheduleRun {
         if used == nil { return perform(next) }
         if pause != .ended { workers[next.number] = used }
         state.withLock { state in
-            if pause == .blocked { return state.blocked.append(next) }
-            state.releaseBlocked()
+            if thread.pointee.unlocks > 0 {
+                thread.pointee.unlocks = 0
+                state.releaseBlocked()
+            }
+            if pause == .blocked { return state.addBlocked(next) }
             if pause == .interrupted { state.noteInterruption(on: thread) }
             if pause != .ended { state.resume(next) }
         }
     }
 
-    /// Resumes the jobs that wait for locks which other threads have. Returns false if none gets its lock in time.
+    /// Resumes the jobs that wait for semaphores, which other threads can signal. Returns false if none goes on in time.
     private func resumeBlocked(_ patience: Duration) -> Bool {
         if state.withLock({ $0.blocked.isEmpty }) { return false }
+        (thread.pointee.points, thread.pointee.interruption) = (0, 0)
         let isResumed = wait(patience) {
-            for job in state.withLock({ exchange(&$0.blocked, with: []) }) { performOnWorker(job) }
-            return state.withLock { $0.blocked.isEmpty }
+            for job in state.withLock({ exchange(&$0.blocked, with: []) }) {
+                state.withLock { $0.running = job }
+                performOnWorker(job)
+            }
+            return state.withLock { state in
+                state.running = nil
+                return state.blocked.isEmpty
+            }
         }
         // The threads wait again before a dump looks at them.
         if !isResumed { schedulesSleep(1_000_000) }
@@ -314,16 +333,16 @@ extension ScheduleRun {
         var count = Int.max
         while workers.count < count {
             count = workers.count
-            for (number, worker) in workers {
-                var pause = SchedulesPause.ended
-                schedulesContinue(thread, worker, nil, &pause)
+            for number in workers.keys.sorted() {
+                var pause = SchedulesPause.unlocked
+                while pause == .unlocked { schedulesContinue(thread, workers[number], nil, &pause) }
                 if pause == .ended { workers[number] = nil }
             }
         }
     }
 
     private func perform(_ next: ReadyJob) {
-        if mayCancel { state.withLock { $0.cancelled.take() }?.cancel() }
+        if mayCancel { state.withLock { $0.takeCancellation() }?.cancel() }
         thread.pointee.switchingTask = 0
         if next.isMain {
             next.job.runSynchronously(on: main.asUnownedSerialExecutor())
@@ -443,14 +462,14 @@ extension ScheduleRun.State {
                 delayed.add(job, until: end)
                 record.changes.append(change)
             case .timePasses: moveTime(at: step)
-            case .cancellation(let number): cancel(number, at: step)
+            case .cancellation(let number): cancel(number)
             case .interruption(let point): interruption = point
             }
         }
         noteState()
         if !timers.isEmpty, chooser.movesTime(at: step) { moveTime(at: step) }
         if step == chooser.cancellationStep, let number = chooser.chooseTask(among: candidates.keys.sorted()) {
-            cancel(number, at: step)
+            cancel(number)
         }
         if idleSteps >= 1_000 { endPolling() }
         if delayed.isEmpty { return interruption }
@@ -468,8 +487,14 @@ extension ScheduleRun.State {
         trace?.noteInterruption(&thread.pointee.callers.0)
     }
 
+    fileprivate mutating func addBlocked(_ job: ReadyJob) {
+        if job.isMain { ready.setHoldsMain(true) }
+        blocked.append(job)
+    }
+
     /// Lets the jobs try again that wait for locks.
     fileprivate mutating func releaseBlocked() {
+        ready.setHoldsMain(false)
         for job in blocked.reversed() { resume(job) }
         blocked = []
     }
@@ -490,12 +515,20 @@ extension ScheduleRun.State {
         record.changes.append(Change(step: step, .timePasses))
     }
 
-    private mutating func cancel(_ number: Int, at step: Int) {
-        guard let task = candidates[number] else { return }
-        cancelled = task
+    /// Cancels a task before the next job that begins.
+    private mutating func cancel(_ number: Int) {
+        if let task = candidates[number] { cancelled = (number, task) }
+    }
+
+    /// Returns the task to cancel before the running job begins.
+    fileprivate mutating func takeCancellation() -> CreatedTask? {
+        guard let (number, task) = cancelled else { return nil }
+        cancelled = nil
+        let step = record.widths.count - 1
         lastStep = step + 10_000
-        trace?.note(.cancellation(task: task.number))
+        trace?.noteCancellation(of: task.number)
         record.changes.append(Change(step: step, .cancellation(task: number)))
+        return task
     }
 
     /// Gives a task a number.

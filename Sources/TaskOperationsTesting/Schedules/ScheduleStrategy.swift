@@ -135,10 +135,11 @@ struct Chooser: Sendable {
     private(set) var mayCancel = false
     /// The step before which a task is cancelled; nil if none is.
     private(set) var cancellationStep: Int?
-    /// Whether changes can precede steps. Stored, because a build without optimization would copy the rule to look.
+    /// Whether changes can precede steps.
     private(set) var causesChanges = false
-    /// Whether jobs may be interrupted, and how many times the chooser may still do so.
+    /// Whether jobs may be interrupted.
     private(set) var interruptsJobs = false
+    /// The number of times that a job may still be interrupted.
     private var interruptions = 0
     /// The expected number of steps; at least 1.
     private var length = 1

@@ -51,8 +51,13 @@ struct ScheduleTrace: Sendable {
         /// The virtual time, in nanoseconds.
         let time: Int64
         /// The differences from the usual order that precede the step.
-        let changes: [Difference]
+        var changes: [Difference]
         var events: [Event] = []
+
+        /// Whether the step differs from the usual order.
+        var isChanged: Bool {
+            !changes.isEmpty || events.contains { if case .isInterrupted = $0 { true } else { false } }
+        }
     }
 
     /// A difference from the usual order.
@@ -83,6 +88,11 @@ struct ScheduleTrace: Sendable {
     var births: [UInt64: TaskBirth] = [:]
 
     mutating func note(_ change: Difference) { changes.append(change) }
+
+    /// Notes a cancellation that precedes the last step.
+    mutating func noteCancellation(of task: UInt64) {
+        if !steps.isEmpty { steps[steps.count - 1].changes.append(.cancellation(task: task)) }
+    }
 
     mutating func noteStep(_ number: Int, _ task: UInt64, isMain: Bool, at time: Int64) {
         let main = isMain ? actor("MainActor", nil) : nil

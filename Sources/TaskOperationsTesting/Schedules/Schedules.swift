@@ -14,8 +14,8 @@ internal import TaskOperations
 /// }
 /// ```
 ///
-/// The code under test needs no change. All its tasks, its actors and the main actor run on one thread, and sleeps take
-/// no time. The article <doc:ExploringSchedules> lists the work that is taken, and the rest.
+/// The code under test needs no change. All its tasks, its actors and the main actor run one at a time, and sleeps take no
+/// time. The article <doc:ExploringSchedules> lists the work that is taken, and the rest.
 public struct Schedules: Sendable {
     /// The largest number of schedules to run.
     public var count: Int

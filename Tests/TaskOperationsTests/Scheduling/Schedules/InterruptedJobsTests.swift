@@ -256,6 +256,20 @@
                 }
                 try await check(actor.count == 4)
             },
+            Self("jobs of the main actor") {
+                let (lock, total) = (NSLock(), MainCount())
+                let tasks = (0..<4).map { _ in
+                    Task { @MainActor in
+                        let old = total.value
+                        lock.withLock {}
+                        total.value = old + 1
+                    }
+                }
+                let other = Task { for _ in 0..<4 { lock.withLock {} } }
+                for task in tasks { await task.value }
+                await other.value
+                try await check(total.value == 4)
+            },
             Self("queues of this package") {
                 let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
                 let operations = (0..<4).map { number in queue.addOperation { number } }
@@ -327,6 +341,12 @@
 
     private final class Count: Sendable {
         let value = Mutex(0)
+    }
+
+    @MainActor private final class MainCount {
+        var value = 0
+
+        nonisolated init() {}
     }
 
     private actor Visitors {
