@@ -148,10 +148,14 @@ struct ReadyJobs: ~Copyable, @unchecked Sendable {
     var highestRank: UInt64 { blocks[highestBlock].rank }
 
     private var highestBlock: Int {
-        var (highest, block) = (0, 1)
-        while block < size / 64 {
+        var (highest, first) = (0, 0)
+        // One block is the usual case.
+        while first < size / 64, size > 64 {
+            let count = min(size / 64 - first, 64)
+            let all = UInt64.max >> UInt64(64 - count)
+            let block = first + Int(schedulesFindHighest(blocks + first, MemoryLayout<Block>.stride, all))
             if blocks[block].rank > blocks[highest].rank || blocks[highest].place < 0 { highest = block }
-            block += 1
+            first += 64
         }
         return highest
     }

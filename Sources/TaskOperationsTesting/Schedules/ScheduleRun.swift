@@ -93,7 +93,8 @@ final class ScheduleRun: TaskExecutor {
         thread.pointee.mainExecutor = unsafeBitCast(main.asUnownedSerialExecutor(), to: SchedulesExecutor.self)
         thread.pointee.pausedExecutor = unsafeBitCast(paused.asUnownedSerialExecutor(), to: SchedulesExecutor.self)
         (thread.pointee.elapsed, thread.pointee.foreignWork, thread.pointee.jobs) = (0, 0, 0)
-        (thread.pointee.wantedLock, thread.pointee.unlocks) = (nil, 0)
+        // Jobs of an earlier run that wait for each other never end.
+        (thread.pointee.wantedLock, thread.pointee.unlocks, thread.pointee.startedJobs) = (nil, 0, 0)
         thread.pointee.created = { ScheduleRun.current.noteBirth(of: $0, $1, TaskBirth($1, name: $2, callers: $3)) }
         thread.pointee.perform = { job in
             taskOperationsSetRunNumber(ScheduleRun.current.number)
