@@ -14,6 +14,8 @@ struct ReadyJob: Sendable {
     let entry: SchedulesSwitch?
     /// The number of jobs of the run that became ready earlier, or began to sleep earlier.
     let number: Int
+    /// Whether the job continues a task that yields or sleeps.
+    let isContinuation: Bool
 
     /// Whether the job is a new task that is about to enter its actor.
     var begins: Bool { if let entry { entry.resume == nil } else { false } }

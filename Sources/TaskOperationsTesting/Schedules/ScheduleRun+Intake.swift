@@ -92,6 +92,9 @@ struct NewJob: Sendable {
 
 extension ScheduleRun.State {
     fileprivate mutating func add(_ new: NewJob) {
+        var new = new
+        // No task is current in such a job on a worker. On the exploring thread, it is the exploration's.
+        if new.caller == 0, running?.isContinuation == true { new.caller = 1 }
         if firstTask == 0 { firstTask = new.number }
         let task = task(of: new)
         let isYield = new.isYield
@@ -101,7 +104,7 @@ extension ScheduleRun.State {
         trace?.note(new, task)
         let job = ReadyJob(
             rank: chooser.rank(of: task, isYield: isYield), job: new.job, task: task, isMain: new.isMain,
-            entry: new.entry, number: jobCount)
+            entry: new.entry, number: jobCount, isContinuation: new.isContinuation)
         jobCount += 1
         if comparesOrder { order.noteJob() }
         // The end of a yield or a sleep, and changes in code of the runtime.

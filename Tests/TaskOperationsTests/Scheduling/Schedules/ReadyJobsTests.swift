@@ -8,7 +8,7 @@ struct ReadyJobsTests {
     private func job(_ task: UInt64, isMain: Bool = false, rank: UInt64 = 0) -> ReadyJob {
         // The list does not use the reference.
         let job = unsafeBitCast(UInt(task), to: UnownedJob.self)
-        return ReadyJob(rank: rank, job: job, task: task, isMain: isMain, entry: nil, number: 0)
+        return ReadyJob(rank: rank, job: job, task: task, isMain: isMain, entry: nil, number: 0, isContinuation: false)
     }
 
     /// The jobs that can be chosen, from all jobs in the usual order.
