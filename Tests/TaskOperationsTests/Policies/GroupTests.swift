@@ -120,6 +120,7 @@ struct GroupTests {
             group.addOperation {}.cancel()
             let operation = TaskOperation(name: "slow") {
                 await gate.pass()
+                try Task.checkCancellation()
             }
             try operation.addOptions([.timeout(.seconds(1)), .clock(clock)])
             try group.addOperation(operation)

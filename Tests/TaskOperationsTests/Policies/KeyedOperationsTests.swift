@@ -181,6 +181,7 @@ struct KeyedOperationsTests {
             try keyed.request(1, priority: .high) {
                 let operation = TaskOperation<Int> {
                     await gate.pass()
+                    try Task.checkCancellation()
                     return 1
                 }
                 try? operation.addOptions([.timeout(.seconds(1)), .clock(clock)])
