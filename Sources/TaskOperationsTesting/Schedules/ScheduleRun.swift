@@ -5,8 +5,7 @@ internal import TaskDump
 internal import TaskOperations
 
 /// Runs the jobs of one schedule, in virtual time. One thread runs at any moment: the calling one, or that of a job which
-/// can be interrupted. Time moves to the next deadline when no job is
-/// ready.
+/// can be interrupted. Time moves to the next deadline when no job is ready.
 ///
 /// The runtime passes every job of the run to this object, because it is the preferred executor of every task that is
 /// created on the thread. A foreign thread passes a job to it only by resuming such a task.
@@ -304,6 +303,7 @@ extension ScheduleRun {
                 state.releaseBlocked()
             }
             if pause == .blocked { return state.addBlocked(next) }
+            if next.isMain { state.ready.setHoldsMain(false) }
             if pause == .interrupted { state.noteInterruption(on: thread) }
             if pause != .ended { state.resume(next) }
         }
