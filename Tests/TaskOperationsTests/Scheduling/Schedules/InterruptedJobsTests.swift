@@ -208,7 +208,7 @@
                     for _ in 0..<4 { group.addTask { for _ in 0..<3 { lock.withLock {} } } }
                 }
             },
-            Self("a `Mutex` that is held while tasks are resumed") {
+            Self("a lock of Synchronization that is held while tasks are resumed") {
                 let (values, source) = AsyncStream.makeStream(of: Int.self)
                 let count = Count()
                 let reader = Task { for await _ in values { count.value.withLock { $0 += 1 } } }
@@ -292,7 +292,7 @@
 
     /// Stores a task that expects to be stored.
     private final class Store: Sendable {
-        private let task = Mutex<Task<Bool, Never>?>(nil)
+        private let task = Lock<Task<Bool, Never>?>(nil)
 
         func create() -> Task<Bool, Never> {
             let task = Task { self.task.withLock { $0 != nil } }
@@ -339,7 +339,7 @@
     }
 
     private final class Count: Sendable {
-        let value = Mutex(0)
+        let value = Lock(0)
     }
 
     @MainActor private final class MainCount {
