@@ -264,6 +264,17 @@ struct JournalEngineTests {
         #expect(engine.deadLetters.map(\.reason) == ["the lease has ended"])
     }
 
+    @Test("a delivery that is pulled as another one dies has its payload")
+    func deathAtPull() async throws {
+        let clock = ManualClock()
+        let engine = try await folder.open(clock: clock) { $0.maxAttempts = 1 }
+        for text in ["a", "b"] { try await engine.enqueue(text) }
+        #expect(try await engine.next().payload == "a")
+        clock.advance(by: .seconds(30))
+        #expect(try await engine.next().payload == "b")
+        #expect(engine.deadLetters.map(\.reason) == ["the lease has ended"])
+    }
+
     // MARK: - Opening and closing
 
     @Test("a directory has one engine at a time: the error names the process, and the end of the engine frees it")
