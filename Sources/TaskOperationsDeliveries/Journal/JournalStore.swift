@@ -119,7 +119,8 @@ final class JournalStore: Sendable {
                 return Result {
                     let count = state.requests.count
                     let value = try event(&state, now)
-                    state.recordDeaths()
+                    // The caller waits for its own record, which may read a payload. Otherwise, for those of deaths.
+                    if state.requests.count == count { state.recordDeaths() }
                     if state.requests.count == count { return (value, false) }
                     state.requests[state.requests.count - 1].continuation = continuation
                     return (value, true)
