@@ -212,6 +212,9 @@
 
         var lost: Set<Int> { stored.subtracting(started) }
 
-        var description: String { "\(stored.count) stored, \(startCount) attempts, \(lost.count) lost" }
+        var description: String {
+            "\(stored.count) stored, \(startCount) attempts, \(lost.count) lost, \(repeated) repeated, "
+                + "\(outOfOrder) out of order"
+        }
     }
 #endif
