@@ -457,7 +457,7 @@ static void schedulesNoteUnlock(const void *lock) {
 /// that fails is no point, because another thread can cause it.
 static void lockPoint(const void *caller, void **frame) {
     Dl_info image;
-    if (!dladdr(caller, &image) || !image.dli_fname) return;
+    if (!canGiveBack() || !dladdr(caller, &image) || !image.dli_fname) return;
     const char *folder = strrchr(image.dli_fname, '/'), *name = folder ? folder + 1 : image.dli_fname;
     int isLibrary = strncmp(name, "lib", 3) == 0 && strstr(name, ".so");
     if (!isLibrary || strcmp(name, "libFoundation.so") == 0) point(frame, 0);
@@ -474,20 +474,20 @@ __attribute__((weak)) int pthread_mutex_lock(pthread_mutex_t *mutex) {
     while (canGiveBack() && (error = tryLock(mutex)) == EBUSY && isWorker(mutex->__data.__owner))
         schedulesAwaitLock(mutex);
     if (error == EBUSY) error = original(mutex);
-    if (worker && error == 0 && !taskDumpHasLock()) lockPoint(__builtin_return_address(0), __builtin_frame_address(0));
+    if (error == 0) lockPoint(__builtin_return_address(0), __builtin_frame_address(0));
     return error;
 }
 
 __attribute__((weak)) int pthread_mutex_trylock(pthread_mutex_t *mutex) {
     int error = tryLock(mutex);
-    if (worker && error == 0 && !taskDumpHasLock()) lockPoint(__builtin_return_address(0), __builtin_frame_address(0));
+    if (error == 0) lockPoint(__builtin_return_address(0), __builtin_frame_address(0));
     return error;
 }
 
 __attribute__((weak)) int pthread_mutex_unlock(pthread_mutex_t *mutex) {
     ORIGINAL(pthread_mutex_unlock)
     int error = original(mutex);
-    if (worker && !taskDumpHasLock()) lockPoint(__builtin_return_address(0), __builtin_frame_address(0));
+    lockPoint(__builtin_return_address(0), __builtin_frame_address(0));
     schedulesNoteUnlock(mutex);
     return error;
 }

@@ -44,7 +44,7 @@ public final class InMemoryEngine<Payload: Sendable>: Sendable {
     /// The attempt that currently holds the lease of a payload; nil if no attempt holds it.
     package func holdingAttempt(of id: Int) -> Int? {
         let now = clock.now
-        return state.withLock { $0.core.holdingAttempt(of: id, at: now) }
+        return change { $0.holdingAttempt(of: id, at: now) }
     }
 
     /// Adds a payload.
@@ -86,7 +86,10 @@ extension InMemoryEngine {
     private func change<Result: Sendable, Failure>(
         _ event: (inout Core) throws(Failure) -> Result
     ) throws(Failure) -> Result {
+        var released: [Payload] = []
+        defer { extendLifetime(released) }
         let (result, woken) = try state.withLock { state throws(Failure) -> (Result, [ProgressListener]) in
+            defer { swap(&released, &state.core.released) }
             let nextEnd = state.core.nextEnd
             let result = try event(&state.core)
             return (result, state.takeWoken(since: nextEnd))
@@ -102,7 +105,12 @@ extension InMemoryEngine {
         var due: Duration?
         while await clock.wait(for: listener, until: due) {
             let now = clock.now
-            switch state.withLock({ $0.pull(for: listener, at: now) }) {
+            let (pull, released) = state.withLock { state in
+                let pull = state.pull(for: listener, at: now)
+                return (pull, exchange(&state.core.released, with: []))
+            }
+            extendLifetime(released)
+            switch pull {
             case .delivery(let id, let payload, let attempt, let receipt):
                 try await interceptor?(worker, .pull, true)
                 return InMemoryDelivery(

@@ -91,6 +91,8 @@ struct InMemoryEngineState<Payload: Sendable>: Sendable {
     private(set) var reasons: [Int: String] = [:]
     /// The payloads that have died since the owner has last emptied the list.
     var newlyDead: [Int] = []
+    /// The payloads that were removed since the owner has last emptied the list. The owner releases them after unlocking.
+    var released: [Payload] = []
     /// Whether the engine was closed.
     var isFinished = false
 
@@ -180,7 +182,9 @@ extension InMemoryEngineState {
         forgetIdentity(of: id)
     }
 
-    mutating func remove(_ id: Int) { _ = take(id) }
+    mutating func remove(_ id: Int) {
+        if let payload = take(id) { released.append(payload) }
+    }
 
     /// Removes and returns a payload.
     private mutating func take(_ id: Int) -> Payload? {
@@ -463,7 +467,7 @@ extension InMemoryEngineState {
 
     /// Ends all restored attempts, and makes payloads ready.
     mutating func activate() {
-        newlyDead = []
+        (newlyDead, released) = ([], [])
         for index in entries.indices where entries[index].receipt != 0 && entries[index].status == .waiting {
             endAttempt(index, "the process has ended")
         }

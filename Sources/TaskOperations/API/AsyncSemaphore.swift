@@ -70,7 +70,7 @@ public final class AsyncSemaphore: Sendable {
         clock: any Clock<Duration> = ContinuousClock(), name: String? = nil
     ) {
         self.name = name
-        Self.checkCapacity(capacity, of: name)
+        Self.checkCapacity(capacity, of: Self.label(name))
         let perKey = Self.checkedCapacityPerKey(perKey, of: name)
         makeClock = QueueClock.maker(clock)
         storage = Lock(
@@ -88,7 +88,7 @@ public final class AsyncSemaphore: Sendable {
     public var capacity: Int {
         get { storage.withLock { $0.state.permits.capacity } }
         set {
-            Self.checkCapacity(newValue, of: name)
+            Self.checkCapacity(newValue, of: label)
             apply { storage in
                 storage.state.setCapacity(newValue)
                 storage.peakCapacity = max(storage.peakCapacity, newValue)
@@ -220,15 +220,15 @@ public final class AsyncSemaphore: Sendable {
     /// The number of waiting tasks, without the operations that wait.
     public var waitingCount: Int { storage.withLock { $0.state.waitingCount } }
 
-    private static func checkCapacity(_ capacity: Int, of name: String?) {
+    private static func checkCapacity(_ capacity: Int, of holder: @autoclosure () -> String) {
         require(
             capacity >= 0,
-            "The capacity of \(label(name)) is \(capacity); it must not be negative. With 0, all tasks and operations wait."
+            "The capacity of \(holder()) is \(capacity); it must not be negative. With 0, its tasks and operations wait."
         )
     }
 
     private static func checkedCapacityPerKey(_ capacity: Int?, of name: String?) -> Int {
-        if let capacity { checkCapacity(capacity, of: name) }
+        if let capacity { checkCapacity(capacity, of: "each key of \(label(name))") }
         return capacity ?? .max
     }
 }
@@ -262,7 +262,7 @@ extension AsyncSemaphore {
     ///   - capacity: The number of permits; not negative. Nil for the capacity of every key.
     ///   - key: The key. Keys of different types are different. Nil has no effect.
     public func setCapacity(_ capacity: Int?, for key: (some Hashable & Sendable)?) {
-        if let capacity { Self.checkCapacity(capacity, of: name) }
+        if let capacity { Self.checkCapacity(capacity, of: "a key of \(label)") }
         guard let key = interned(key) else { return }
         set(key) { storage, number in
             storage.state.setCapacity(capacity, of: number)

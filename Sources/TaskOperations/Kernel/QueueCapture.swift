@@ -4,12 +4,17 @@ import Synchronization
 /// The state of a queue at one moment, with the details of its operations. TaskOperationsDiagnosis turns captures into
 /// explanations.
 package struct QueueCapture: Sendable {
-    /// An operation of the queue. Its number is 1 for the first operation of the queue. The start time is nil if the queue
-    /// was not observed at that time.
-    package typealias Operation = (
-        operation: AnyTaskOperation, number: UInt64, status: OperationStatus, priority: TaskPriority, weight: Int,
-        isBarrier: Bool, startTime: ContinuousClock.Instant?
-    )
+    package struct Operation: Sendable {
+        package let operation: AnyTaskOperation
+        /// The number of the operation in its queue. The first operation has the number 1.
+        package let number: UInt64
+        package let status: OperationStatus
+        package let priority: TaskPriority
+        package let weight: Int
+        package let isBarrier: Bool
+        /// The time at which the operation started; nil if the queue was not observed at that time.
+        package let startTime: ContinuousClock.Instant?
+    }
 
     private let scheduler: Scheduler
     package let label: QueueLabel
@@ -105,11 +110,10 @@ package struct QueueCapture: Sendable {
 
     package func operation(at slot: Int) -> Operation {
         let row = state.rows[slot]
-        return (
+        return Operation(
             operation: row.element, number: state.number(of: slot), status: row.status,
             priority: row.level.taskPriority, weight: row.weight, isBarrier: row.isBarrier,
-            startTime: startTimes[state.number(of: slot)]?.instant
-        )
+            startTime: startTimes[state.number(of: slot)]?.instant)
     }
 
     /// The reasons why one operation does not start or continue. Takes linear time in the number of operations.

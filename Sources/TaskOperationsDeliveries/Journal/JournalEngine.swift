@@ -17,7 +17,7 @@ internal import TaskOperations
 /// 95 bytes, and the text of its key and its identity.
 ///
 /// If the disk is full, or another call of the system fails, the call throws `JournalError`, and so do all later calls.
-/// Create another engine for the directory then: it reads what is stored. The engine is not available on Windows and
+/// Another engine for the directory then reads what is stored. The engine is not available on Windows and
 /// WASI, where `init` throws `JournalError.systemCall`.
 public final class JournalEngine<Payload: Codable & Sendable>: Sendable {
     let store: JournalStore

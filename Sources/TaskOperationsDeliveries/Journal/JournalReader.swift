@@ -30,7 +30,7 @@ struct SegmentReader {
     ///   - isLast: Whether no other segment follows. Only then can the process have ended during a write.
     ///   - visit: Receives the record, its position and its bytes.
     /// - Returns: The end of the last complete record. The file can be longer if a write was interrupted.
-    /// - Throws: `JournalError.damaged` if a record is not what was written.
+    /// - Throws: `JournalError.damaged` if a checksum is wrong.
     mutating func read(
         isLast: Bool, _ visit: (JournalRecord, JournalPosition) -> Void
     ) throws(JournalError) -> Int {
@@ -107,7 +107,7 @@ extension JournalFile {
 
     /// Reads the description of a payload, and the payload.
     ///
-    /// - Throws: `JournalError.damaged` if the bytes are not those that were written.
+    /// - Throws: `JournalError.damaged` if a checksum is wrong.
     func payload(at position: JournalPosition) throws(JournalError) -> (put: JournalPut, payload: [UInt8]) {
         try payload(in: bytes(at: position.offset, count: Int(position.length)), at: position)
     }

@@ -136,12 +136,13 @@ final class JournalStore: Sendable {
         return (value!, payload)
     }
 
-    /// Applies an event, and wakes the workers and the thread if they can go on.
+    /// Applies an event. Wakes the thread if it has records to write, and the workers that can look for a delivery.
     func change<Result: Sendable>(_ event: (inout JournalState, _ now: Duration) -> Result) -> Result {
         let now = clock.now
         let (result, woken, wakesThread) = state.withLock { state -> (Result, [ProgressListener], Bool) in
             let nextEnd = state.pulls.core.nextEnd
             let result = event(&state, now)
+            state.pulls.core.released = []
             state.recordDeaths()
             let wakesThread = state.requests.count >= state.wakeCount
             if wakesThread { state.wakeCount = .max }

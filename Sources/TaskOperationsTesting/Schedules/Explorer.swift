@@ -346,7 +346,9 @@ extension Explorer {
     /// Reduces a failing schedule, and describes the result.
     private mutating func explain(_ found: Attempt, number: Int) -> ScheduleFailure {
         // Jobs that wait for each other never end, and each keeps a thread.
-        var (best, budget) = (found, found.ending == .stuck && found.repetition.interruptsJobs ? 40 : 300)
+        var (best, budget) = (
+            found, found.ending == .stuck && found.schedule.changes.contains(where: \.isInterruption) ? 40 : 300
+        )
         let changes = attempt(found.repetition, found.seed).record.changes
         guard reduce(&best, to: changes, &budget, limit: .max) else {
             notes.append(

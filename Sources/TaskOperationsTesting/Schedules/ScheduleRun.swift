@@ -73,7 +73,7 @@ final class ScheduleRun: TaskExecutor {
     private let interruptsJobs: Bool
     /// The threads of the jobs that have begun and wait, by the numbers of the jobs.
     // Only the exploring thread accesses the dictionary.
-    nonisolated(unsafe) private var workers: [Int: OpaquePointer] = [:]
+    nonisolated(unsafe) var workers: [Int: OpaquePointer] = [:]
 
     /// - Parameter thread: The exploration of the calling thread.
     init(
@@ -207,7 +207,7 @@ struct ScheduleRecord: Sendable {
     /// The places of the jobs that a strategy chose at each step; -1 if it chose the first job.
     var places: [Int] = []
     /// Whether the strategy chose another job than the first one at any step.
-    var hasChoices = false
+    var hasChoices: Bool { places.contains { $0 >= 0 } }
     /// The changes that had an effect.
     var changes: [Change] = []
     /// The number of jobs that other threads caused.
@@ -289,60 +289,7 @@ extension ScheduleRun {
         return false
     }
 
-    /// Performs a job until it ends or is interrupted.
-    private func performOnWorker(_ next: ReadyJob) {
-        let worker = workers.removeValue(forKey: next.number)
-        if thread.pointee.interruption == 0, thread.pointee.startedJobs == 0 { return perform(next) }
-        var pause = SchedulesPause.ended
-        let used = withUnsafePointer(to: next) { schedulesContinue(thread, worker, $0, &pause) }
-        if used == nil { return perform(next) }
-        if pause != .ended { workers[next.number] = used }
-        state.withLock { state in
-            if thread.pointee.unlocks > 0 {
-                thread.pointee.unlocks = 0
-                state.releaseBlocked()
-            }
-            if pause == .blocked { return state.addBlocked(next) }
-            if next.isMain { state.ready.setHoldsMain(false) }
-            if pause == .interrupted { state.noteInterruption(on: thread) }
-            if pause != .ended { state.resume(next) }
-        }
-    }
-
-    /// Resumes the jobs that wait for semaphores, which other threads can signal. Returns false if none goes on in time.
-    private func resumeBlocked(_ patience: Duration) -> Bool {
-        if state.withLock({ $0.blocked.isEmpty }) { return false }
-        (thread.pointee.points, thread.pointee.interruption) = (0, 0)
-        let isResumed = wait(patience) {
-            for job in state.withLock({ exchange(&$0.blocked, with: []) }) {
-                state.withLock { $0.running = job }
-                performOnWorker(job)
-            }
-            return state.withLock { state in
-                state.running = nil
-                return state.blocked.isEmpty
-            }
-        }
-        // The threads wait again before a dump looks at them.
-        if !isResumed { schedulesSleep(1_000_000) }
-        return isResumed
-    }
-
-    /// Lets the jobs end that were interrupted, because they may have locks.
-    private func endJobs() {
-        thread.pointee.interruption = 0
-        var count = Int.max
-        while workers.count < count {
-            count = workers.count
-            for number in workers.keys.sorted() {
-                var pause = SchedulesPause.unlocked
-                while pause == .unlocked { schedulesContinue(thread, workers[number], nil, &pause) }
-                if pause == .ended { workers[number] = nil }
-            }
-        }
-    }
-
-    private func perform(_ next: ReadyJob) {
+    func perform(_ next: ReadyJob) {
         if mayCancel { state.withLock { $0.takeCancellation() }?.cancel() }
         thread.pointee.switchingTask = 0
         if next.isMain {
@@ -368,7 +315,7 @@ extension ScheduleRun {
     }
 
     /// Waits until a condition holds. Returns false if it does not hold in time.
-    private func wait(_ patience: Duration, until condition: () -> Bool) -> Bool {
+    func wait(_ patience: Duration, until condition: () -> Bool) -> Bool {
         var pause = Duration.microseconds(20)
         var waited = Duration.zero
         while waited < patience {
@@ -406,7 +353,6 @@ extension ScheduleRun.State {
         let place = ready.count > 1 ? chooser.choose(at: step, among: &ready) : ready.first
         let isFirst = ready.count == 1 || place == ready.first
         record.places.append(isFirst ? -1 : place)
-        if !isFirst { record.hasChoices = true }
         if chooser.isRepeating { noteDelays(before: place, at: step) }
         let next = ready.remove(at: place)
         thread.pointee.elapsed = timers.now
@@ -481,30 +427,6 @@ extension ScheduleRun.State {
         for job in delayed.remove(until: step).reversed() { ready.putBack(job) }
         if ready.count == 0 { ready.putBack(delayed.removeFirst()) }
         return interruption
-    }
-
-    fileprivate mutating func noteInterruption(on thread: UnsafeMutablePointer<SchedulesThread>) {
-        record.changes.append(Change(step: record.widths.count - 1, .interruption(point: Int(thread.pointee.points))))
-        trace?.noteInterruption(&thread.pointee.callers.0)
-    }
-
-    fileprivate mutating func addBlocked(_ job: ReadyJob) {
-        if job.isMain { ready.setHoldsMain(true) }
-        blocked.append(job)
-    }
-
-    /// Lets the jobs try again that wait for locks.
-    fileprivate mutating func releaseBlocked() {
-        ready.setHoldsMain(false)
-        for job in blocked.reversed() { resume(job) }
-        blocked = []
-    }
-
-    /// Makes a job ready that has begun.
-    fileprivate mutating func resume(_ job: ReadyJob) {
-        var job = job
-        job.rank = chooser.rank(of: job.task, isYield: false)
-        ready.putBack(job)
     }
 
     /// Moves the time to the next deadline, and makes its jobs the next ones.

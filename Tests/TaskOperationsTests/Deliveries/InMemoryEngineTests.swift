@@ -7,6 +7,26 @@ import Testing
 
 @Suite("The states of the engine in memory and of consumers", .timeLimit(.minutes(120)))
 struct InMemoryEngineTests {
+    @Test("a payload that another one replaces is released without the lock of the engine")
+    func release() async throws {
+        let engine = InMemoryEngine<Calling>(lease: .seconds(30))
+        let counts = Recorder<Int>()
+        let send = {
+            _ = engine.send(
+                Calling { counts.record(engine.count) }, options: EnqueueOptions(identity: "one", replaces: true))
+        }
+        send()
+        send()
+        #expect(counts.events == [1])
+        // A held one is released when its attempt ends.
+        var held = try await engine.deliveries().first { _ in true }
+        send()
+        #expect(counts.events == [1])
+        try await held?.reject(retryAfter: .zero)
+        held = nil
+        #expect(counts.events.count == 2)
+    }
+
     @Test("a timeline has the earliest time first, however times are set, changed and removed", arguments: 0..<20)
     func timeline(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
@@ -98,4 +118,13 @@ struct InMemoryEngineTests {
         }
         #expect(ratio < 25)
     }
+}
+
+/// Calls a function when it is released.
+private final class Calling: Sendable {
+    private let call: @Sendable () -> Void
+
+    init(_ call: @escaping @Sendable () -> Void) { self.call = call }
+
+    deinit { call() }
 }
