@@ -175,7 +175,7 @@ private final class RankWorld: Sendable {
 extension Inbox {
     fileprivate static func open(for level: PriorityLevel) -> Inbox {
         let inbox = Inbox()
-        var operations: [AnyTaskOperation] = []
+        var operations: [Inbox.Arrival] = []
         inbox.exchange(&operations, openFor: level)
         return inbox
     }

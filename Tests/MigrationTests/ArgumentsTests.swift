@@ -28,11 +28,16 @@ struct ArgumentsTests {
 
     @Test("Files for a trace and a timeline, and a trace to explain")
     func pictures() throws {
-        let pictures = Arguments.Pictures(trace: "a.json", timeline: "b.svg")
+        let pictures = Arguments.Pictures(trace: "a.trace", timeline: "b.svg")
         #expect(
-            try parse("--trace", "a.json", "--timeline", "b.svg")
+            try parse("--trace", "a.trace", "--timeline", "b.svg")
                 == .run(folder: nil, recipes: [], asJSON: false, pictures: pictures))
-        #expect(try parse("explain", "a.json") == .explain(trace: "a.json"))
+        #expect(try parse("explain", "a.trace") == .explain(trace: "a.trace"))
+        #expect(try parse("watch", "a.trace") == .watch(trace: "a.trace", once: false, outputs: .init()))
+        let outputs = Arguments.WatchOutputs(html: "a.html", perfetto: "a.json")
+        #expect(
+            try parse("watch", "--once", "--html", "a.html", "a.trace", "--perfetto", "a.json")
+                == .watch(trace: "a.trace", once: true, outputs: outputs))
         #expect(try parse("--", "explain") == .run(folder: "explain", recipes: [], asJSON: false, pictures: .init()))
     }
 
@@ -56,6 +61,9 @@ struct ArgumentsTests {
             (["--list", "--trace", "a"], "--list stands alone"),
             (["--trace"], "--trace needs a file"),
             (["explain"], "explain needs one file"),
+            (["watch"], "watch needs one file"),
+            (["watch", "a", "b"], #"watch needs one file, and no "b""#),
+            (["watch", "a", "--html"], "--html needs a file"),
             (["explain", "a", "b"], "explain needs one file"),
         ])
     func errors(arguments: [String], message: String) {

@@ -49,13 +49,13 @@
             await #expect(processExitsWith: .success) {
                 let temporary = try TemporaryFolder()
                 try temporary.write("text", to: "input/file")
-                let (trace, picture) = (temporary / "trace.json", temporary / "timeline.svg")
+                let (trace, picture) = (temporary / "tour.trace", temporary / "timeline.svg")
                 let tour = try TourProcess(
                     [temporary / "input", "--trace", trace, "--timeline", picture], outputIn: temporary)
                 tour.process.waitUntilExit()
                 #expect(tour.process.terminationStatus == 0)
                 #expect(try tour.errors() == "")
-                let read = try Trace(contentsOf: URL(filePath: trace))
+                let read = try Trace(contentsOf: trace)
                 #expect(read.isComplete && read.operations.count > 100)
                 #expect(try String(contentsOfFile: picture, encoding: .utf8).hasSuffix("</svg>\n"))
                 let explanation = try TourProcess(["explain", trace], outputIn: temporary)
@@ -64,7 +64,18 @@
                 let refusal = try TourProcess(["explain", picture], outputIn: temporary)
                 refusal.process.waitUntilExit()
                 #expect(refusal.process.terminationStatus == 2)
-                #expect(try refusal.errors().contains("timeline.svg:1: a trace begins with ["))
+                #expect(try refusal.errors().contains("timeline.svg: is no recording of a FlightRecorder."))
+                let (page, json) = (temporary / "timeline.html", temporary / "timeline.json")
+                let watch = try TourProcess(
+                    ["watch", trace, "--html", page, "--perfetto", json], outputIn: temporary)
+                watch.process.waitUntilExit()
+                #expect(watch.process.terminationStatus == 0)
+                #expect(try String(contentsOfFile: page, encoding: .utf8).hasSuffix("</html>\n"))
+                let events = try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: json)))
+                #expect((events as? [[String: Any]] ?? []).count > read.operations.count)
+                let once = try TourProcess(["watch", trace, "--once"], outputIn: temporary)
+                once.process.waitUntilExit()
+                #expect(try once.output().hasPrefix("recorded for "))
             }
         }
 

@@ -199,7 +199,7 @@ extension SchedulerState {
         switch status {
         case .executing:
             permits.giveBack(weight, at: level)
-            if changes.isObserved { report(.lent, slot) }
+            if changes.isOn { report(.lent, slot) }
         case .returning: effects.resumed.append(permits.cancelReturn(entry(slot), at: level))
         case .lent: break
         case .waiting, .ready: preconditionFailure("an operation that is \(status) began a wait")
@@ -221,7 +221,7 @@ extension SchedulerState {
         guard let (slot, waiter) = permits.nextReturn(weight: { [rows] in rows[$0].weight }) else { return nil }
         rows[slot].status = .executing
         effects.resumed.append(waiter)
-        if changes.isObserved { report(.returned, slot) }
+        if changes.isOn { report(.returned, slot) }
         return slot
     }
 }

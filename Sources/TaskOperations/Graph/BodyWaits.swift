@@ -87,6 +87,7 @@ extension AnyTaskOperation {
         defer { if inserted == nil { wait.target.isNoLongerAwaited() } }
         inserted = try insertKeepingLimits(wait)
         guard let slot = inserted else { return nil }
+        if wait.isSuspended { report(.waits, with: wait.targetOperation) }
         let change = record.withLock { $0.links?.extras?.waits.inherit($0.effectiveLevel, for: slot) }
         if let change { Inheritance.propagate(change) }
         do {
@@ -204,8 +205,7 @@ extension AnyTaskOperation {
             wait.target.isNoLongerAwaited()
         }
         for limit in limits { limit.permit.remove(self) }
-        guard wait.purpose == nil, case .operation(let target) = wait.target else { return }
-        report(.waited, with: target)
+        if wait.isSuspended || wait.targetOperation != nil { report(.waited, with: wait.targetOperation) }
     }
 
     /// Reports a change of the body to the observers of the queue.
@@ -353,6 +353,11 @@ struct BodyWaits: Sendable {
 }
 
 extension OperationLinks.Wait {
+    /// The operation that the body awaits; nil if it awaits something else.
+    var targetOperation: AnyTaskOperation? {
+        if case .operation(let target) = target, purpose == nil { target } else { nil }
+    }
+
     /// Whether a new level of the body increases the level that the target inherits.
     fileprivate func isRaised(by level: PriorityLevel) -> Bool {
         handedOn.map { $0 < level } ?? !handsOnAtBeginning

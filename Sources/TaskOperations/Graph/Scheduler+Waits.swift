@@ -21,7 +21,7 @@ extension Scheduler {
         withCore(&effects.effects) { core in
             // If the operation has left the queue, the caller finds this out.
             guard let slot = core.slot(of: operation) else { return change(nil) }
-            let isObserved = core.state.changes.isObserved && !operation.isCancelled
+            let isObserved = core.state.changes.isOn && !operation.isCancelled
             let result = change(core.state.rows[slot].worker)
             if isObserved, operation.isCancelled { core.state.report(.cancelled, slot) }
             if operation.isFinished {

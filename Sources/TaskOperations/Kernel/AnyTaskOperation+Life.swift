@@ -101,7 +101,8 @@ extension AnyTaskOperation {
         Newcomer(
             level: record.orderLevel, isReady: phase == .added && record.mayStart, isDelayed: record.isDelayed,
             weight: Int(record.weight), hasEnded: isFinished, isLate: record.isLate && phase == .added,
-            hasLimits: record.hasLimits, hasExecutor: record.links?.extras?.executor != nil)
+            hasLimits: record.hasLimits, hasLinks: record.links != nil,
+            hasExecutor: record.links?.extras?.executor != nil)
     }
 
     /// Gives the operation a rank that fits its place in a scheduler. The rank must be above the ranks of the operations

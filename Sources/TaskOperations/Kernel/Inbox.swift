@@ -28,7 +28,15 @@ final class Inbox: Sendable {
     private struct State: Sendable {
         /// The highest level of operations that may be added; nil while the inbox is closed.
         var level: PriorityLevel?
-        var operations: [AnyTaskOperation] = []
+        var operations: [Arrival] = []
+        /// Whether the times of additions are noted.
+        var isTimed = false
+    }
+
+    struct Arrival: Sendable {
+        let operation: AnyTaskOperation
+        /// The ticks of the addition; 0 if the queue has no recorder.
+        let ticks: UInt64
     }
 
     /// The maximum number of operations, because an event inserts all of them under the lock of the scheduler.
@@ -60,13 +68,17 @@ final class Inbox: Sendable {
                     !operation.isFinished && !record.isLate && record.orderLevel <= level
                 }
             guard mayWait else { return false }
-            state.operations.append(operation)
+            state.operations.append(
+                Arrival(operation: operation, ticks: state.isTimed ? Ticks.now : 0))
             return true
         }
     }
 
+    /// Sets whether the inbox notes the times of additions.
+    func setTimed(_ isTimed: Bool) { state.withLock { $0.isTimed = isTimed } }
+
     /// Exchanges the operations for an empty array, and sets the level.
-    func exchange(_ operations: inout [AnyTaskOperation], openFor level: PriorityLevel?) {
+    func exchange(_ operations: inout [Arrival], openFor level: PriorityLevel?) {
         state.withLock { state in
             swap(&state.operations, &operations)
             state.level = level
@@ -94,13 +106,13 @@ extension Scheduler {
     @inline(never)
     @discardableResult
     nonisolated func emptyInbox(_ core: inout SchedulerCore, openFor level: PriorityLevel?) -> Bool {
-        var operations: [AnyTaskOperation] = []
+        var operations: [Inbox.Arrival] = []
         swap(&operations, &core.inboxMemory)
         if level == nil { operations = [] }
         core.openInboxLevel = level
         inbox.exchange(&operations, openFor: level)
         let isEmpty = operations.isEmpty
-        for operation in operations { insert(operation, in: &core) }
+        for arrival in operations { insert(arrival.operation, ticks: arrival.ticks, in: &core) }
         // None of these is the last reference, because the state or its effects have another.
         operations.removeAll(keepingCapacity: level != nil)
         swap(&operations, &core.inboxMemory)

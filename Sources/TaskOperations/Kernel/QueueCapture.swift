@@ -20,8 +20,8 @@ package struct QueueCapture: Sendable {
     package let label: QueueLabel
     /// The state is a value, so that the cost of a copy does not depend on the number of operations.
     private let state: Scheduler.State
-    /// The start times of operations, by arrival. Contains only start times that were observed.
-    private let startTimes: [UInt64: Moment]
+    /// The start times of operations, by slot. Contains only start times that were observed.
+    private let startTimes: [Int: Moment]
     /// The scheduler whose suspension also suspends the queue; nil if there is none.
     private let suspensionSource: Scheduler?
     /// The details by slot. Contains all operations, or only the requested operations.
@@ -31,7 +31,7 @@ package struct QueueCapture: Sendable {
         self.scheduler = scheduler
         label = QueueLabel(scheduler)
         state = core.state
-        startTimes = core.observation?.value.startTimes ?? [:]
+        startTimes = core.startTimes
         suspensionSource = core.suspensionSource
     }
 
@@ -113,7 +113,7 @@ package struct QueueCapture: Sendable {
         return Operation(
             operation: row.element, number: state.number(of: slot), status: row.status,
             priority: row.level.taskPriority, weight: row.weight, isBarrier: row.isBarrier,
-            startTime: startTimes[state.number(of: slot)]?.instant)
+            startTime: startTimes[slot]?.instant)
     }
 
     /// The reasons why one operation does not start or continue. Takes linear time in the number of operations.
@@ -121,6 +121,16 @@ package struct QueueCapture: Sendable {
 
     /// The unfinished operations, with their reasons, in the order of arrival. Sorts the operations.
     package var allReasons: [(slot: Int, reasons: [QueueReason])] { state.allReasons }
+}
+
+extension SchedulerCore {
+    /// The start times of executing operations, by slot. Linear in the number of operations, unless the queue is not
+    /// observed.
+    fileprivate var startTimes: [Int: Moment] {
+        if !state.changes.isObserved { return [:] }
+        let times = state.rows.slots.compactMap { slot in state.rows[slot].worker?.beginning.map { (slot, $0) } }
+        return Dictionary(uniqueKeysWithValues: times)
+    }
 }
 
 extension Scheduler {
@@ -243,7 +253,7 @@ package enum AwaitedTarget: Sendable {
 }
 
 /// All queues of the process, and the observers that are added to each queue.
-enum AllQueues {
+package enum AllQueues {
     /// A weak reference to a queue. Access it with no lock held, because the result may become the last reference to
     /// the queue.
     ///
@@ -259,6 +269,8 @@ enum AllQueues {
         var queues: [Int: WeakQueue] = [:]
         /// The observers to add to each queue, in the order of registration.
         var observers: [any TaskOperationObserver] = []
+        /// The recorders to add to each queue.
+        var recorders: [any ChangeRecorder] = []
 
         func contains(_ observer: any TaskOperationObserver) -> Bool { observers.contains { $0 === observer } }
     }
@@ -269,10 +281,11 @@ enum AllQueues {
     static func add(_ queue: TaskOperationQueue) {
         let weak = WeakQueue(queue: queue)
         let (number, scheduler) = (queue.scheduler.queueNumber, queue.scheduler)
-        let observers = state.withLock { state in
+        let (observers, recorders) = state.withLock { state in
             state.queues[number] = weak
-            return state.observers
+            return (state.observers, state.recorders)
         }
+        for recorder in recorders { add(recorder, to: scheduler) }
         for observer in observers { add(observer, to: scheduler) }
     }
 
@@ -300,6 +313,40 @@ enum AllQueues {
     static func removeObserver(_ observer: any TaskOperationObserver) {
         state.withLock { state in state.observers.removeAll { $0 === observer } }
         for scheduler in everywhere { scheduler.removeObserver(observer) }
+    }
+
+    /// Adds a recorder to each queue, including queues that are created later.
+    package static func addRecorder(_ recorder: any ChangeRecorder) {
+        state.withLock { $0.recorders.append(recorder) }
+        for scheduler in everywhere { add(recorder, to: scheduler) }
+    }
+
+    package static func removeRecorder(_ recorder: any ChangeRecorder) {
+        let isKnown = state.withLock { state in
+            defer { state.recorders.removeAll { $0 === recorder } }
+            return state.recorders.contains { $0 === recorder }
+        }
+        if isKnown { for scheduler in everywhere { scheduler.removeRecorder(recorder) } }
+    }
+
+    private static func add(_ recorder: any ChangeRecorder, to scheduler: Scheduler) {
+        scheduler.addRecorder(recorder)
+        // The recorder may have been removed meanwhile.
+        if state.withLock({ state in !state.recorders.contains { $0 === recorder } }) {
+            scheduler.removeRecorder(recorder)
+        }
+    }
+
+    /// Writes the present state of each queue with unfinished operations to the recorders.
+    static func writePresent() {
+        var rest: Int?
+        for scheduler in everywhere where rest ?? 1 > 0 {
+            scheduler.withCore { core in
+                guard let recording = core.recording, !core.state.isEmpty else { return }
+                let limit = rest ?? recording.room
+                rest = limit - scheduler.writePresent(in: &core, limit: limit)
+            }
+        }
     }
 
     private static var everywhere: [Scheduler] { schedulers { _ in true } + [.withoutQueue] }

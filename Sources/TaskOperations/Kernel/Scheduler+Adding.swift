@@ -77,11 +77,12 @@ extension Scheduler {
     /// - Parameters:
     ///   - plain: The properties of an operation that no other thread knows; nil for any other operation.
     ///   - onlyInOrder: Whether to insert the operation only if that leaves the wait graph in order.
+    ///   - ticks: The ticks of the addition if it was before the event; otherwise 0.
     /// - Returns: False if `onlyInOrder` prevented the insertion.
     @discardableResult
     nonisolated func insert(
         _ operation: AnyTaskOperation, isBarrier: Bool = false, plain: Newcomer? = nil, onlyInOrder: Bool = false,
-        in core: inout SchedulerCore
+        ticks: UInt64 = 0, in core: inout SchedulerCore
     ) -> Bool {
         if core.state.isFull || !core.state.admission.state.accepts {
             // A finished operation needs no room.
@@ -106,7 +107,10 @@ extension Scheduler {
         }
         newcomer.isBarrier = isBarrier
         if newcomer.hasLimits { core.state.setLimits(core.limitSet(of: operation, claimedBy: self), of: slot) }
-        core.state.insert(operation, newcomer, at: slot)
+        core.state.insert(operation, newcomer, at: slot, ticks: ticks)
+        if let recording = core.recording, operation.name != nil || newcomer.hasLinks {
+            operation.describe(core.state.arrivals, in: recording)
+        }
         if newcomer.hasEnded { core.state.remove(slot) }
         if newcomer.isLate { core.state.dropLate(slot) }
         return true

@@ -209,7 +209,7 @@ extension SchedulerCore {
                 executing.append(operation)
                 continue
             }
-            if state.changes.isObserved { state.report(.cancelled, slot) }
+            if state.changes.isOn { state.report(.cancelled, slot) }
             removeUnstarted(at: slot)
             ended.append((operation, ending))
         }

@@ -43,7 +43,7 @@ package actor Scheduler {
     nonisolated let dropsQueued: Bool
     /// True once a barrier was added.
     nonisolated let hasHadBarriers = Atomic(false)
-    /// Whether there are observers of events.
+    /// Whether there are observers or recorders.
     nonisolated let isObserved = Atomic(false)
     /// The interceptors of bodies, combined into one function.
     nonisolated let interceptor = RareValue<BodyInterceptor>()
@@ -171,13 +171,15 @@ extension Scheduler {
         fileprivate(set) var queueEffects: State.Effects?
         /// The log to deliver; nil if no change was recorded.
         fileprivate var eventLog: EventLog?
+        /// Whether a recorder must be told the state of all queues.
+        fileprivate var isRecorderDue = false
 
         @inline(__always)
-        var isEmpty: Bool { queueEffects == nil && semaphores == nil }
+        var isEmpty: Bool { queueEffects == nil && semaphores == nil && !isRecorderDue }
 
         /// Removes the last claim of a queue that was served. Returns nil if the effects are more than such claims.
         mutating func takeLastServed() -> (claim: LimitClaim, scheduler: Scheduler)? {
-            if queueEffects != nil { return nil }
+            if queueEffects != nil || isRecorderDue { return nil }
             defer { if semaphores?.isEmpty ?? false { semaphores = nil } }
             return semaphores?.takeLastServed()
         }
@@ -210,6 +212,9 @@ extension Scheduler {
         } else if core.keptAlive == nil {
             core.keptAlive = self
         }
+        if core.state.changes.recording?._withUnsafeGuaranteedRef({ $0.write() }) ?? false, describeStaleQueue(&core) {
+            effects.isRecorderDue = true
+        }
         if core.state.effects.isEmpty { return }
         if core.state.effects.hasChanges { effects.eventLog = logChanges(&core) }
         effects.queueEffects = core.state.takeEffects()
@@ -235,6 +240,7 @@ extension Scheduler {
     @inline(never)
     nonisolated func perform(_ effects: Effects) {
         effects.semaphores?.perform()
+        if effects.isRecorderDue { AllQueues.writePresent() }
         guard let queueEffects = effects.queueEffects else { return }
         if !queueEffects.floorChanges.isEmpty { Inheritance.updateFloors(of: queueEffects.floorChanges, in: self) }
         queueEffects.workers.forEach { Worker.start(for: self, level: $0) }
@@ -336,12 +342,14 @@ struct SchedulerCore: ~Copyable, Sendable {
     var suspensionSource: Scheduler?
     /// Nil if the queue never had an observer.
     var observation: Boxed<QueueObservation>?
+    /// Nil if the queue never had a recorder.
+    var recording: QueueRecording?
     /// The scheduler itself while the queue has operations, because operations do not retain the scheduler.
     var keptAlive: Scheduler?
     /// The highest level for which the inbox is open; nil while the inbox is closed.
     var openInboxLevel: PriorityLevel?
     /// An empty array with memory for the inbox, instead of a new array at each event: Cost, row 2.
-    var inboxMemory: [AnyTaskOperation] = []
+    var inboxMemory: [Inbox.Arrival] = []
 
     init(_ state: Scheduler.State) {
         self.state = state

@@ -7,7 +7,7 @@
 /// of an event. `nextStart` takes the next ready operation from `Selection`, which keeps their order in a `ReadyQueue`;
 /// `Admission` decides whether the queue takes an operation, and `QueuePermits` counts the width. Barriers, other
 /// policies and events are extensions in the folder `Policies`.
-struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
+struct SchedulerState<Element: QueueElement, Waiter: Sendable>: Sendable {
     typealias Slot = Int
     typealias Status = OperationStatus
     typealias Row = QueuedOperation<Element>
@@ -90,14 +90,14 @@ extension SchedulerState {
 
     /// Adds an operation at the slot that `nextSlot` has just returned.
     @inline(__always)
-    mutating func insert(_ element: Element, _ newcomer: Newcomer, at slot: Slot) {
+    mutating func insert(_ element: Element, _ newcomer: Newcomer, at slot: Slot, ticks: UInt64 = 0) {
         arrivals += 1
         rows.insert(Row(element, newcomer, arrival: arrivals), at: slot)
         let entry = ReadyQueue.Entry(arrival: arrivals, slot: slot)
         if newcomer.weight != 1 || selection.hasPolicies { arriveWithPolicies(entry) }
         if newcomer.isBarrier || selection.hasBarriers { arriveBehindBarriers(entry, newcomer) }
         if newcomer.isReady { selection.insert(entry, at: newcomer.level, isBarrier: newcomer.isBarrier) }
-        if changes.isObserved { reportArrival(element, isReady: newcomer.isReady) }
+        if changes.isOn { reportArrival(element, newcomer, at: ticks) }
     }
 
     /// Records whether all dependencies of an unstarted operation are finished.
@@ -108,7 +108,7 @@ extension SchedulerState {
             if !finishing.isEmpty, finishing.contains(slot) { return }
             if selection.hasBarriers, isOutsideLine(slot) { return }
             makeReady(slot)
-            if changes.isObserved { report(.ready, slot) }
+            if changes.isOn { report(.ready, slot) }
         case (.ready, false):
             makeWait(slot)
         case (.waiting, false), (.ready, true), (.executing, _), (.lent, _), (.returning, _):
@@ -144,7 +144,7 @@ extension SchedulerState {
         rows[slot].level = level
         if status == .ready { makeReady(slot) }
         if selection.hasBarriers { levelChanged(slot) }
-        if changes.isObserved { report(.levelChanged(level), slot) }
+        if changes.isOn { report(.levelChanged(level), slot) }
         switch status {
         case .waiting, .ready, .lent: break
         case .executing: permits.move(rows[slot].weight, from: former, to: level)
@@ -156,7 +156,7 @@ extension SchedulerState {
     /// queue until `end`, which is called after the completion handlers.
     mutating func markFinished(_ slot: Slot) {
         finishing.insert(slot)
-        if changes.isObserved { report(.finished, slot) }
+        if changes.isOn { report(.finished, slot) }
     }
 
     /// Removes an operation that has ended, even if it never started. The caller keeps the returned element until the
@@ -176,7 +176,7 @@ extension SchedulerState {
         if row.status == .returning { effects.resumed.append(permits.cancelReturn(entry, at: row.level)) }
         if selection.hasBarriers { leaveBarriers(row, slot) }
         if selection.hasPolicies { leavePolicies(slot, number, row.status, wasDropped: wasDropped) }
-        if changes.isObserved, !wasFinished || wasDropped { report(.finished, row.element, number) }
+        if changes.isOn, !wasFinished || wasDropped { report(.finished, row.element, number) }
         return row.element
     }
 
@@ -245,7 +245,10 @@ extension SchedulerState {
     @inline(__always)
     @discardableResult
     mutating func begin(_ slot: Slot, on worker: Worker) -> PriorityLevel {
-        if changes.isObserved { report(.started, slot) }
+        if changes.isOn {
+            report(.started, slot)
+            changes.recording?._withUnsafeGuaranteedRef { worker.beginTicks = $0.ticks }
+        }
         let level = rows.update(slot) { row in
             row.runningWorker = .passUnretained(worker)
             return row.level
@@ -272,10 +275,14 @@ extension SchedulerState {
 extension SchedulerState {
     mutating func setWidth(_ width: Int) {
         permits.setWidth(isDraining ? max(1, width) : width)
+        let capacity = self.width.capacity
+        changes.recording?._withUnsafeGuaranteedRef { $0.append(.width, value: UInt64(capacity)) }
     }
 
     mutating func setSuspended(_ isSuspended: Bool) {
         self.isSuspended = isSuspended && !isDraining
+        let kind: ChangeRecord.Kind = self.isSuspended ? .suspended : .resumed
+        changes.recording?._withUnsafeGuaranteedRef { $0.append(kind, value: $0.ticks) }
     }
 
     /// Lets all operations finish. Resumes the queue permanently, and keeps its width at 1 or more.
@@ -408,6 +415,14 @@ extension SchedulerState {
     }
 }
 
+/// What a queue orders: operations, and simpler values in tests.
+protocol QueueElement: Sendable {
+    /// A number that identifies the element while it exists.
+    var recordedIdentity: UInt64 { get }
+    /// How the element ended; `withdrawn` if it has not.
+    var recordedEnd: ChangeRecord.End { get }
+}
+
 /// The data about an operation that its queue needs for decisions.
 struct QueuedOperation<Element: Sendable>: Sendable {
     let element: Element
@@ -467,6 +482,8 @@ struct Newcomer: Sendable {
     /// Whether a timeout passed before the operation was added.
     var isLate = false
     var hasLimits = false
+    /// Whether the operation has links, such as dependencies and limits.
+    var hasLinks = false
     /// Whether the operation has an executor of its own.
     var hasExecutor = false
 }

@@ -21,12 +21,18 @@ final class Worker: BodyTask, @unchecked Sendable {
     /// Whether the task was cancelled or escalated for one operation, or soon will be. It then runs no other operation.
     // Accessed only under the lock of the queue for which the worker runs. Once it is true, the worker runs for no other.
     @exclusivity(unchecked) nonisolated(unsafe) var isWorn = false
+    /// The time at which the last body began; nil if the queue was not observed then. Accessed like `isWorn`.
+    @exclusivity(unchecked) nonisolated(unsafe) private(set) var beginning: Moment?
+    /// The ticks at which the last body began; 0 if the queue was not recorded then. Accessed like `isWorn`.
+    @exclusivity(unchecked) nonisolated(unsafe) var beginTicks: UInt64 = 0
 
     init(for scheduler: Scheduler, level: PriorityLevel) {
         next = scheduler
         self.level = level
         super.init()
     }
+
+    func bodyBegan(at moment: Moment) { beginning = moment }
 
     /// Creates a worker and starts its task at a level.
     static func start(for scheduler: Scheduler, level: PriorityLevel) {

@@ -2,8 +2,13 @@ import Synchronization
 
 /// The changes of a queue's operations since the list was last emptied, in order. Empty if the queue has no observer.
 struct ChangeList<Element: Sendable>: Sendable {
-    /// Whether changes are recorded.
-    var isObserved = false
+    /// Whether the queue has an observer, which receives events.
+    var isObserved = false { didSet { isOn = isObserved || recording != nil } }
+    /// The records of the queue; nil if it has no recorder. The reference is not counted. This is safe, because the
+    /// core of the scheduler holds one, and a copy of the state reports no changes.
+    var recording: Unmanaged<QueueRecording>? { didSet { isOn = isObserved || recording != nil } }
+    /// Whether changes are reported.
+    private(set) var isOn = false
     /// The number of the last change. Changes are numbered from 1 without gaps.
     private(set) var lastNumber: UInt64 = 0
     private var changes: [OperationChange] = []
@@ -69,7 +74,9 @@ enum ChangeKind: Hashable, Sendable {
     case levelChanged(PriorityLevel)
     /// The body runs again. The value is the number of the attempt.
     case attempt(Int)
-    /// The body has awaited another operation.
+    /// The body waits, for another operation or for something else. Only records have this kind.
+    case waits
+    /// The wait is over. In events, only waits for operations have this kind.
     case waited
     case finished
 }
@@ -77,29 +84,38 @@ enum ChangeKind: Hashable, Sendable {
 // Reports of changes to observers.
 
 extension SchedulerState {
-    /// Sets whether changes of operations are reported.
-    mutating func setObserved(_ isObserved: Bool) { changes.isObserved = isObserved }
-
-    /// Removes the reported changes.
-    mutating func removeChanges() { changes.removeAll() }
-
-    /// Records a change of an operation. Callers first check `isObserved`. Without observers, this check is the only
-    /// cost.
+    /// Reports a change of an operation. Callers first check `changes.isOn`. Without observers and recorders, this check
+    /// is the only cost.
     mutating func report(_ kind: ChangeKind, _ element: Element, _ arrival: UInt64, other: Element? = nil) {
+        changes.recording?._withUnsafeGuaranteedRef { $0.append(kind, element, arrival, other: other) }
+        if changes.isObserved { observe(kind, element, arrival, other: other) }
+    }
+
+    /// Reports a change of an operation in the queue. After the operation's end, nothing is reported, although an
+    /// abandoned body may still execute.
+    mutating func report(_ kind: ChangeKind, _ slot: Slot, other: Element? = nil) {
+        if kind != .finished, finishing.contains(slot) { return }
+        let arrival = number(of: slot)
+        changes.recording?._withUnsafeGuaranteedRef { recording in
+            rows.read(slot) { recording.append(kind, $0.element, arrival, other: other) }
+        }
+        if changes.isObserved { observe(kind, rows[slot].element, arrival, other: other) }
+    }
+
+    private mutating func observe(_ kind: ChangeKind, _ element: Element, _ arrival: UInt64, other: Element? = nil) {
+        if kind == .waits || kind == .waited && other == nil { return }
         changes.append(kind, element, arrival: arrival, counts, other: other)
         effects.hasChanges = true
     }
 
-    /// Records a change of an operation in the queue. After the operation's end, nothing is recorded, although an
-    /// abandoned body may still execute.
-    mutating func report(_ kind: ChangeKind, _ slot: Slot, other: Element? = nil) {
-        if kind != .finished, finishing.contains(slot) { return }
-        report(kind, rows[slot].element, number(of: slot), other: other)
-    }
-
-    mutating func reportArrival(_ element: Element, isReady: Bool) {
-        report(.added, element, arrivals)
-        if isReady { report(.ready, element, arrivals) }
+    /// - Parameter ticks: The ticks of the addition if that was before the present step; otherwise 0.
+    mutating func reportArrival(_ element: Element, _ newcomer: Newcomer, at ticks: UInt64) {
+        changes.recording?._withUnsafeGuaranteedRef {
+            $0.appendArrival(of: element, newcomer, arrivals, at: ticks)
+        }
+        if !changes.isObserved { return }
+        observe(.added, element, arrivals)
+        if newcomer.isReady { observe(.ready, element, arrivals) }
     }
 
     /// The counts of operations after the last change.
@@ -138,7 +154,7 @@ extension SchedulerState {
 
 // The events of operations, for observers: see `EventLog`. Only the state numbers them.
 
-/// The observers of a queue, and the state that only observers need.
+/// The observers of a queue.
 struct QueueObservation: Sendable {
     /// Delivers the events of operations to the observers.
     let log: EventLog
@@ -146,8 +162,6 @@ struct QueueObservation: Sendable {
     fileprivate var observers: [ObjectIdentifier] = []
     /// The observer that counts operations; nil if there is none.
     var countObserver: (any TaskOperationObserver)?
-    /// The start times of executing operations, by arrival. Known only while there are observers.
-    fileprivate(set) var startTimes: [UInt64: Moment] = [:]
 }
 
 extension Scheduler {
@@ -158,7 +172,7 @@ extension Scheduler {
             let log = core.makeObservation(of: identity)
             if core.observation!.value.observers.contains(observer.identity) { return log }
             core.observation!.value.observers.append(observer.identity)
-            core.state.setObserved(true)
+            core.state.changes.isObserved = true
             isObserved.store(true, ordering: .relaxed)
             let (now, label) = (Moment.now, QueueLabel(identity))
             let present = core.state.presentChanges { $0.isCancelled }
@@ -178,9 +192,8 @@ extension Scheduler {
             else { return nil }
             core.observation!.value.observers.remove(at: index)
             if core.observation!.value.observers.isEmpty {
-                core.state.setObserved(false)
-                isObserved.store(false, ordering: .relaxed)
-                core.observation!.value.startTimes = [:]
+                core.state.changes.isObserved = false
+                isObserved.store(core.state.changes.isOn, ordering: .relaxed)
             }
             observation.log.remove(observer.identity)
             return observation.log
@@ -196,13 +209,13 @@ extension Scheduler {
         let eventLog = core.observation!.value.log
         let mustDeliver = eventLog.append { log in
             core.state.changes.forEach { change, operation, other in
-                core.noteTime(of: change.kind, change.arrival, now)
+                if change.kind == .started { core.worker(of: operation)?.bodyBegan(at: now) }
                 let event = TaskOperationEvent(
                     change, of: operation, with: other, at: now, in: label, isReplayed: false)
                 log.append(event)
             }
             // This frees no operation, because the log, which is locked, also retains them.
-            core.state.removeChanges()
+            core.state.changes.removeAll()
         }
         return mustDeliver ? eventLog : nil
     }
@@ -214,7 +227,7 @@ extension Scheduler {
         // This check is first, because most queues have no observer.
         if !isObserved.load(ordering: .relaxed) { return }
         withCore { core in
-            guard core.state.changes.isObserved, let slot = core.slot(of: operation) else { return }
+            guard core.state.changes.isOn, let slot = core.slot(of: operation) else { return }
             core.state.report(kind, slot, other: other)
         }
     }
@@ -227,14 +240,11 @@ extension SchedulerCore {
         if observation == nil { observation = Boxed(QueueObservation(log: EventLog(of: identity))) }
         return observation!.value.log
     }
+}
 
-    fileprivate mutating func noteTime(of kind: ChangeKind, _ arrival: UInt64, _ now: Moment) {
-        if !state.changes.isObserved { return }
-        switch kind {
-        case .started: observation!.value.startTimes[arrival] = now
-        case .finished: observation!.value.startTimes[arrival] = nil
-        default: break
-        }
+extension SchedulerCore {
+    fileprivate func worker(of operation: AnyTaskOperation) -> Worker? {
+        slot(of: operation).flatMap { state.rows[$0].worker }
     }
 }
 

@@ -2,13 +2,21 @@ import TaskDump
 import TaskOperations
 
 extension Trace {
-    /// The analysis of the trace as text. It describes the activity of each queue, the critical path and the longest
-    /// waits. Names of more than 60 Unicode scalars are shortened.
+    /// The analysis of the trace as text. It describes what was unfinished at the end, the activity of each queue, the
+    /// critical path and the longest waits. Names of more than 60 Unicode scalars are shortened.
     public var explanation: String {
-        if operations.isEmpty { return "The trace contains no operation that executed.\n" }
+        if operations.isEmpty, waiting.isEmpty { return "The trace contains no operation.\n" }
         var lines = [
-            "\(operations.count) operations in \(TimeText.text(duration))" + (isComplete ? "" : ", cut at the end")
+            "\(operations.count) operations in \(TimeText.text(duration))"
         ]
+        let unfinished = operations.indices.filter { operations[$0].outcome == .unfinished }
+        if !unfinished.isEmpty {
+            lines += ["", "Executing at the end (\(unfinished.count)):"] + table(unfinishedRows(unfinished.prefix(10)))
+        }
+        if !waiting.isEmpty {
+            lines += ["", "Waiting at the end (\(waiting.count)):"] + table(waitingRows(waiting.prefix(10)))
+        }
+        if operations.isEmpty { return lines.joined(separator: "\n") + "\n" }
         let (path, waits) = (criticalPath, longestWaits)
         lines += ["", "Queues:"] + table(queueRows)
         lines += ["", "Critical path (\(path.count) operations):"]
@@ -25,6 +33,27 @@ extension Trace {
                     "\(Int((utilization(of: members, onQueue: queue) * 100).rounded())) %",
                     TimeText.text(members.reduce(0) { $0 + operations[$1].waitedForPermit }),
                     TimeText.text(members.reduce(0) { $0 + operations[$1].executed }),
+                ]
+            }
+    }
+
+    private func unfinishedRows(_ indices: some Sequence<Int>) -> [[String]] {
+        [["operation", "queue", "executed", "awaits"]]
+            + indices.map { index in
+                let operation = operations[index]
+                return [
+                    operation.name.shortened, queues[operation.queue].name.shortened, TimeText.text(operation.executed),
+                    operation.awaits.map { $0?.shortened ?? "something else" }.joined(separator: ", "),
+                ]
+            }
+    }
+
+    private func waitingRows(_ waiting: some Sequence<Waiting>) -> [[String]] {
+        [["operation", "queue", "because"]]
+            + waiting.map { operation in
+                [
+                    operation.name.shortened, queues[operation.queue].name.shortened,
+                    operation.reasons.prefix(3).map(\.description).joined(separator: ", "),
                 ]
             }
     }
@@ -77,5 +106,18 @@ extension String {
         // Scalars, because one character may have any number of them.
         let scalars = unicodeScalars.prefix(61)
         return scalars.count > 60 ? String(scalars.prefix(59)) + "…" : self
+    }
+}
+
+extension Trace.Waiting.Reason: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .dependency(let name): "\(name.shortened) has not ended"
+        case .delay: "its delay is not over"
+        case .suspension: "the queue is suspended"
+        case .permit: "all permits are in use"
+        case .limit(let name): name.isEmpty ? "it needs a permit of a limit" : "it needs a permit of \(name.shortened)"
+        case .barrier(let name): "\(name.shortened) must end first"
+        }
     }
 }

@@ -1,12 +1,12 @@
-public import Foundation
+import TaskOperations
 
-/// The content of a file that a `TraceRecorder` has written. It contains the waits and executions of operations.
+/// What a `FlightRecorder` has recorded: the waits and the executions of operations.
 public struct Trace: Sendable {
     /// A queue of the trace.
     public struct Queue: Sendable, Hashable {
         /// The name of the queue.
         public let name: String
-        /// The number of permits; nil if it was unknown when the recorder received the first event of the queue.
+        /// The number of permits; nil if there is no limit.
         public let width: Int?
         /// The maximum number of permits in use at once.
         public internal(set) var laneCount = 0
@@ -14,12 +14,11 @@ public struct Trace: Sendable {
 
     /// A period in which an operation had a permit.
     public struct Slice: Sendable, Hashable {
-        /// The start, in seconds since the beginning of the trace.
+        /// The start, in seconds since the creation of the recorder.
         public let start: Double
-        /// The end, in seconds since the beginning of the trace.
+        /// The end, in seconds since the creation of the recorder.
         public let end: Double
-        /// The number of the permit in the queue, from 0. Permits are numbered in the order of their first use in the
-        /// file.
+        /// The number of the permit in the queue, from 0. Permits are numbered in the order of their first use.
         public let lane: Int
     }
 
@@ -31,11 +30,13 @@ public struct Trace: Sendable {
         case failed
         /// The operation ended with a cancellation.
         case cancelled
+        /// The operation ended with `TaskOperationError.timedOut`.
+        case timedOut
         /// The operation was still executing when the trace ended.
         case unfinished
     }
 
-    /// An operation that executed. Times are in seconds since the beginning of the trace.
+    /// An operation that executed. Times are in seconds since the creation of the recorder.
     public struct Operation: Sendable, Hashable {
         /// The name of the operation.
         public let name: String
@@ -55,6 +56,8 @@ public struct Trace: Sendable {
         public internal(set) var dependencies: [Int] = []
         /// The indices of the operations that the body awaited.
         public internal(set) var awaited: [Int] = []
+        /// What the unfinished body was awaiting when the trace ended: the names of operations, and nil for anything else.
+        public internal(set) var awaits: [String?] = []
 
         /// The time at which the body started.
         public var start: Double { slices.first?.start ?? ready }
@@ -68,36 +71,75 @@ public struct Trace: Sendable {
         public var executed: Double { slices.reduce(0) { $0 + $1.end - $1.start } }
     }
 
-    /// The queues, in the order of their first event.
+    /// An operation that had not started when the trace ended.
+    public struct Waiting: Sendable, Hashable {
+        /// Why the operation had not started, as far as the records tell.
+        public enum Reason: Sendable, Hashable {
+            /// This dependency had not ended.
+            case dependency(String)
+            /// The operation's delay was not over.
+            case delay
+            /// The queue was suspended.
+            case suspension
+            /// All permits of the queue were in use.
+            case permit
+            /// The operation needed a permit of this limit.
+            case limit(String)
+            /// This operation had to end first, because one of the two is a barrier.
+            case barrier(String)
+        }
+
+        /// The name of the operation.
+        public let name: String
+        /// The index of the queue.
+        public let queue: Int
+        /// The number of the operation in its queue.
+        public let number: Int
+        /// The time at which the operation was added; 0 if that was before the records.
+        public let added: Double
+        /// The reasons; empty if the records tell none.
+        public internal(set) var reasons: [Reason] = []
+    }
+
+    /// The queues, in the order of their creation.
     public internal(set) var queues: [Queue] = []
     /// The operations, in the order of their starts.
     public internal(set) var operations: [Operation] = []
+    /// The operations that had not started at the end, in the order of their addition.
+    public internal(set) var waiting: [Waiting] = []
     /// The number of operations that were cancelled.
     public internal(set) var cancellationCount = 0
-    /// Whether the recorder closed the file. If false, events of up to the last half second are missing.
+    /// Whether the recorder was stopped.
     public internal(set) var isComplete = false
 
+    /// The time at which the trace ends: when it was read from a running process, otherwise the time of the last change.
+    public internal(set) var end = 0.0
     /// The time at which the first operation was added.
     public internal(set) var beginning = 0.0
     /// The duration of the trace in seconds, from the addition of the first operation to the last end.
     public internal(set) var duration = 0.0
 
-    /// Reads a file that a `TraceRecorder` has written.
+    /// Reads the file of a recorder. The process may be running, or may have ended in any way.
     ///
-    /// - Parameter url: The file.
-    /// - Throws: `TraceError.file` if the file cannot be read, or `TraceError.line` if a line is invalid or incomplete.
-    ///   A line is also invalid if its times are negative, exceed 30 years or decrease.
-    public init(contentsOf url: URL) throws(TraceError) {
-        let data: Data
-        do {
-            data = try Data(contentsOf: url, options: .mappedIfSafe)
-        } catch {
-            throw .file(path: url.path, reason: "cannot be read: \(error.localizedDescription)")
-        }
-        var reader = TraceReader(path: url.path)
-        try reader.read(data)
-        self = reader.trace
+    /// - Parameter path: The path of the file.
+    /// - Throws: `TraceError.file` if the file cannot be read or is no recording. Damaged parts of a recording are left out.
+    public init(contentsOf path: String) throws(TraceError) {
+        self = try RecordReader(contentsOf: path).trace()
     }
 
     init() {}
+}
+
+/// An error that occurred while a recording was written or read.
+public enum TraceError: Error, Sendable {
+    /// A file could not be created, written or read, or is no recording.
+    case file(path: String, reason: String)
+}
+
+extension TraceError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .file(let path, let reason): "\(path): \(reason)"
+        }
+    }
 }

@@ -5,6 +5,19 @@ package enum Arguments: Equatable {
     case run(folder: String?, recipes: [String], asJSON: Bool, pictures: Pictures)
     /// The command `explain`: analyses a trace.
     case explain(trace: String)
+    /// The command `watch`: shows the queues of a process while it runs.
+    case watch(trace: String, once: Bool, outputs: WatchOutputs)
+
+    /// The files to which `watch` writes a trace, instead of showing it.
+    package struct WatchOutputs: Equatable, Sendable {
+        package var html: String?
+        package var perfetto: String?
+
+        package init(html: String? = nil, perfetto: String? = nil) {
+            self.html = html
+            self.perfetto = perfetto
+        }
+    }
 
     /// The files for the trace and the timeline of the ported sides.
     package struct Pictures: Equatable, Sendable {
@@ -21,6 +34,7 @@ package enum Arguments: Equatable {
     package static let usage = """
         usage: tour [FOLDER] [--json] [--recipe NAME]... [--trace FILE] [--timeline FILE]
                tour explain FILE
+               tour watch FILE [--once] [--html FILE] [--perfetto FILE]
                tour --list
 
         Runs each recipe of the guide twice on the files of FOLDER, once with Foundation and Dispatch and once with
@@ -29,11 +43,13 @@ package enum Arguments: Equatable {
 
           --json         print a JSON array of objects instead of a table
           --recipe NAME  run only this recipe; may be given several times
-          --trace FILE   write a trace of the ported sides, which ui.perfetto.dev opens
+          --trace FILE   record the ported sides in a file for explain and watch
           --timeline FILE
-                         draw the ported sides as an SVG picture
+                         draw the ported sides: as an SVG picture, or as a page if FILE ends with .html
           --list         print the names of the recipes
-          explain FILE   print the critical path and the longest waits of a trace
+          explain FILE   print what was unfinished, the critical path and the longest waits of a recording
+          watch FILE     show the queues of a process, whose FlightRecorder writes to FILE; with --once as text, with
+                         --html as a page, with --perfetto as a trace that ui.perfetto.dev opens
           --help         print this help
 
         Exits with 0 if all sides agree, 1 if two sides differ, 2 for wrong usage or an unreadable folder, and 130
@@ -60,6 +76,10 @@ extension Arguments {
         var optionsHaveEnded = false
         if rest.first == "explain" {
             self = try Self.explanation(rest.dropFirst())
+            return
+        }
+        if rest.first == "watch" {
+            self = try Self.watch(rest.dropFirst())
             return
         }
         while let argument = rest.popFirst() {
@@ -92,6 +112,21 @@ extension Arguments {
     private static func explanation(_ rest: ArraySlice<String>) throws(UsageError) -> Arguments {
         guard let file = rest.first, rest.count == 1 else { throw UsageError(description: "explain needs one file") }
         return .explain(trace: file)
+    }
+
+    private static func watch(_ arguments: ArraySlice<String>) throws(UsageError) -> Arguments {
+        var (rest, trace, once, outputs) = (arguments, String?.none, false, WatchOutputs())
+        while let argument = rest.popFirst() {
+            switch argument {
+            case "--once": once = true
+            case "--html": outputs.html = try file(&rest, of: argument)
+            case "--perfetto": outputs.perfetto = try file(&rest, of: argument)
+            case _ where trace == nil && !argument.hasPrefix("-"): trace = argument
+            default: throw UsageError(description: "watch needs one file, and no \(argument.debugDescription)")
+            }
+        }
+        guard let trace else { throw UsageError(description: "watch needs one file") }
+        return .watch(trace: trace, once: once, outputs: outputs)
     }
 
     private static func file(_ rest: inout ArraySlice<String>, of option: String) throws(UsageError) -> String {

@@ -29,7 +29,8 @@ package struct TourCommand: Sendable {
             switch try Arguments(parsing: arguments, known: catalogue.map(\.name)) {
             case .help: try output(Arguments.usage + "\n")
             case .list: try output(catalogue.map { $0.name + "\n" }.joined())
-            case .explain(let path): try output(Trace(contentsOf: URL(filePath: path)).explanation)
+            case .explain(let path): try output(Trace(contentsOf: path).explanation)
+            case .watch(let path, let once, let outputs): try await watch(path, once: once, outputs)
             case .run(let folder, let names, let asJSON, let pictures):
                 let recipes = names.isEmpty ? catalogue : catalogue.filter { names.contains($0.name) }
                 let recording = try TourRecording(pictures)
@@ -44,6 +45,17 @@ package struct TourCommand: Sendable {
             console.report("\(error)")
         }
         return 2
+    }
+
+    private func watch(_ path: String, once: Bool, _ outputs: Arguments.WatchOutputs) async throws {
+        let trace = try Trace(contentsOf: path)
+        try outputs.html.map { try trace.timelineHTML.write(toFile: $0, atomically: true, encoding: .utf8) }
+        try outputs.perfetto.map { try trace.perfettoJSON.write(toFile: $0, atomically: true, encoding: .utf8) }
+        if outputs != Arguments.WatchOutputs() { return }
+        if once || isatty(STDOUT_FILENO) == 0 || isatty(STDIN_FILENO) == 0 {
+            return try output(WatchView().text(of: trace))
+        }
+        try WatchTerminal(path: path, output).run()
     }
 
     private func run(_ recipes: [Recipe], over path: String?, asJSON: Bool) async throws -> Int32 {

@@ -1,37 +1,29 @@
 import Foundation
-import TaskOperations
 import TaskOperationsDiagnosis
 
 /// Records the queues of the ported sides, if the arguments request it.
 struct TourRecording {
-    private let recorder: TraceRecorder?
-    private let trace: URL?
+    private let recorder: FlightRecorder?
+    private let trace: String
     private let pictures: Arguments.Pictures
 
     init(_ pictures: Arguments.Pictures) throws {
         self.pictures = pictures
-        if pictures == Arguments.Pictures() {
-            (recorder, trace) = (nil, nil)
-            return
-        }
-        let url = pictures.trace.map { URL(filePath: $0) } ?? Self.temporaryFile
-        let recorder = try TraceRecorder(writingTo: url)
-        TaskOperationQueue.addObserver(recorder)
-        (self.recorder, trace) = (recorder, url)
+        trace =
+            pictures.trace
+            ?? FileManager.default.temporaryDirectory.appending(path: "tour-\(UUID().uuidString).trace").path
+        recorder = pictures == Arguments.Pictures() ? nil : try FlightRecorder(writingTo: trace, capacity: .max)
     }
 
-    private static var temporaryFile: URL {
-        FileManager.default.temporaryDirectory.appending(path: "tour-\(UUID().uuidString).json")
-    }
-
-    /// Writes the remaining events of the trace, and the timeline.
+    /// Ends the recording, and draws the timeline.
     func finish() throws {
-        guard let recorder, let trace else { return }
-        TaskOperationQueue.removeObserver(recorder)
-        try recorder.finish()
+        guard let recorder else { return }
+        recorder.stop()
         if let timeline = pictures.timeline {
-            try Trace(contentsOf: trace).timelineSVG().write(toFile: timeline, atomically: true, encoding: .utf8)
+            let read = try Trace(contentsOf: trace)
+            let text = timeline.hasSuffix(".html") ? read.timelineHTML : read.timelineSVG()
+            try text.write(toFile: timeline, atomically: true, encoding: .utf8)
         }
-        if pictures.trace == nil { try FileManager.default.removeItem(at: trace) }
+        if pictures.trace == nil { try FileManager.default.removeItem(atPath: trace) }
     }
 }

@@ -60,7 +60,7 @@ enum SubjectName: String, CaseIterable, Sendable {
     /// A queue with an observer that does nothing.
     case observed = "observed"
     /// A queue with a `TraceRecorder`.
-    case traced = "TraceRecorder"
+    case recorded = "FlightRecorder"
     case asyncSemaphore = "AsyncSemaphore"
     case bridgedOperationQueue = "BridgedOperationQueue"
     case keyedOperations = "KeyedOperations"
@@ -109,7 +109,7 @@ enum SubjectName: String, CaseIterable, Sendable {
 
     var isOurs: Bool {
         switch self {
-        case .taskOperationQueue, .scopedQueue, .observed, .traced, .asyncSemaphore, .bridgedOperationQueue,
+        case .taskOperationQueue, .scopedQueue, .observed, .recorded, .asyncSemaphore, .bridgedOperationQueue,
             .keyedOperations, .concurrentPerform, .audit:
             true
         default: false

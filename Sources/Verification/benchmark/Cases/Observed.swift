@@ -1,4 +1,3 @@
-import Foundation
 import TaskOperations
 import TaskOperationsDiagnosis
 
@@ -16,16 +15,10 @@ extension Case {
                     return { queue.removeObserver(observer) }
                 }
             },
-            Subject(.traced) { count in
-                let url = FileManager.default.temporaryDirectory.appending(path: "benchmark-\(UUID().uuidString).json")
-                defer { try? FileManager.default.removeItem(at: url) }
-                let recorder = try TraceRecorder(writingTo: url)
-                return try await measureObserved(count) { queue in
-                    queue.addObserver(recorder)
-                    return {
-                        queue.removeObserver(recorder)
-                        try? recorder.finish()
-                    }
+            Subject(.recorded) { count in
+                try await measureObserved(count) { _ in
+                    let recorder = FlightRecorder()
+                    return { recorder.stop() }
                 }
             },
         ])

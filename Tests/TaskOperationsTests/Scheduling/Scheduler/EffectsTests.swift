@@ -161,7 +161,7 @@ struct EffectsTests {
         var state = State(.init(maxConcurrentOperationCount: 1))
         _ = state.add("unobserved", isReady: true)
         #expect(!state.settled().hasChanges && state.changes.isEmpty)
-        state.setObserved(true)
+        state.changes.isObserved = true
         let (early, late) = (state.add("early", level: .high, isReady: true)!, state.add("late")!)
         _ = state.nextStart(at: .high)
         state.begin(early, on: Worker(for: .withoutQueue, level: .high))
@@ -171,7 +171,7 @@ struct EffectsTests {
         #expect(state.settled().hasChanges)
         var changes: [(OperationChange, String)] = []
         state.changes.forEach { change, element, _ in changes.append((change, element)) }
-        state.removeChanges()
+        state.changes.removeAll()
         state.markFinished(early)
         state.remove(early)
         state.remove(late)

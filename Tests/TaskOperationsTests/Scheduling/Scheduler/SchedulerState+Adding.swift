@@ -35,3 +35,15 @@ extension SchedulerState {
         return copy.candidate
     }
 }
+
+// Simple values in the place of operations. No test records their changes.
+
+extension Int: QueueElement {
+    var recordedIdentity: UInt64 { UInt64(bitPattern: Int64(self)) }
+    var recordedEnd: ChangeRecord.End { .succeeded }
+}
+
+extension String: QueueElement {
+    var recordedIdentity: UInt64 { UInt64(bitPattern: Int64(hashValue)) }
+    var recordedEnd: ChangeRecord.End { .succeeded }
+}
