@@ -43,23 +43,33 @@ func withCancelledBody<Value>(
 ) async throws -> Value {
     let time = LimitedTime()
     let result = await withTimeoutHandler(limit, clock: clock) {
-        await withoutActuallyEscaping(body) { body in
-            let work = Confined(body)
-            return await withTaskCancellationHandler {
-                await withTaskGroup(of: Confined<Result<Value, any Error>>.self, isolation: isolation) { group in
-                    group.addTask { await time.run(work, isolation: isolation) }
-                    return await group.next(isolation: isolation)!
-                }
-            } onCancel: {
-                time.end()
-            }
-        }
+        await time.runInChildTask(body)
     } onTimeout: {
         time.pass(after: limit)
     }
-    if case .success(let value) = result.value, keepsValue { return value }
+    if case .success = result, keepsValue { return try result.get() }
     if time.hasPassed { throw error() }
-    return try result.value.get()
+    return try result.get()
+}
+
+/// Runs one body in a child task of the caller. Any thread can cancel the body.
+package final class BodyCancellation: Sendable {
+    private let time = LimitedTime()
+
+    package init() {}
+
+    /// Whether `cancel()` was called before the body ended, and before the caller was cancelled.
+    package var hasCancelled: Bool { time.hasPassed }
+
+    /// Cancels the body, also if it has not begun. Has no effect after the end of the body.
+    package func cancel() { time.pass(after: .zero) }
+
+    /// Runs the body, in the isolation of the caller. Call it only once.
+    package func run<Value>(
+        isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
+    ) async throws -> Value {
+        try await time.runInChildTask(body).get()
+    }
 }
 
 /// A value that a child task and its parent never use at the same time.
@@ -110,8 +120,25 @@ private final class LimitedTime: Sendable {
     /// Makes later calls of `pass` have no effect.
     func end() { _ = time.withLock { $0.end() } }
 
+    /// Runs the body in a child task. If the calling task is cancelled, later calls of `pass` have no effect.
+    func runInChildTask<Value>(
+        isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
+    ) async -> Result<Value, any Error> {
+        await withoutActuallyEscaping(body) { body in
+            let work = Confined(body)
+            return await withTaskCancellationHandler {
+                await withTaskGroup(of: Confined<Result<Value, any Error>>.self, isolation: isolation) { group in
+                    group.addTask { await self.run(work, isolation: isolation) }
+                    return await group.next(isolation: isolation)!
+                }
+            } onCancel: {
+                end()
+            }
+        }.value
+    }
+
     /// Runs the body in the calling task.
-    func run<Value>(
+    private func run<Value>(
         _ body: Confined<() async throws -> Value>, isolation: isolated (any Actor)?
     ) async -> Confined<Result<Value, any Error>> {
         bodyTask.begin()

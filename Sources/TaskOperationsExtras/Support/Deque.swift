@@ -1,4 +1,5 @@
-/// A first-in, first-out queue. Adding and removing take amortized constant time. An emptied queue frees large buffers.
+/// A queue. Adding an element at its end, and removing one at either end, take amortized constant time. An emptied queue
+/// frees large buffers.
 package struct Deque<Element> {
     private var leaving: [Element] = []
     private var arriving: [Element] = []
@@ -27,6 +28,17 @@ package struct Deque<Element> {
 
     /// The largest capacity of a buffer that an emptied queue keeps, in elements.
     private static var keptCapacity: Int { 1024 }
+
+    package mutating func popLast() -> Element? {
+        if arriving.isEmpty {
+            // Half of the elements, so that neither end becomes empty at each change of the direction.
+            let count = (leaving.count + 1) / 2
+            arriving = leaving.prefix(count).reversed()
+            leaving.removeFirst(count)
+        }
+        defer { if arriving.isEmpty, arriving.capacity > Self.keptCapacity { arriving = [] } }
+        return arriving.popLast()
+    }
 
     package mutating func removeAll(where isUnwanted: (Element) -> Bool) {
         leaving.removeAll(where: isUnwanted)
