@@ -60,3 +60,10 @@ func render(_ page: Int) async throws {}
 func draw() async throws {}
 func openConnection() -> Int { 0 }
 @MainActor func show(_ image: Image) {}
+
+struct Connection: Sendable {
+    init(to url: URL) async throws {}
+    func query(_ text: String) async throws -> User { User() }
+    func answersPing() async -> Bool { true }
+    func close() async {}
+}

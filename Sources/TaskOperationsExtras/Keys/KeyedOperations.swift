@@ -20,7 +20,7 @@ public import TaskOperations
 ///
 /// ```swift
 /// let saves = KeyedOperations<Document.ID, Void>(queue: queue)
-/// saves.request(id, existing: .rerunOnce, settling: .seconds(1)) { try await save(document) }
+/// saves.request(id, existing: .rerunOnce, settling: .seconds(1), atMost: .seconds(10)) { try await save(document) }
 /// ```
 ///
 /// A call takes constant time for any number of requests, if the keys have different hash values. See
@@ -72,6 +72,8 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
     ///   - pause: The pause between the addition of a new operation and its start. If the request gives its body to an
     ///     existing operation that still pauses, that pause begins again. A duration that is not positive means no
     ///     pause. The clock of the options measures it.
+    ///   - longest: The time after which the pause of a new operation ends, however often it begins again; nil for no
+    ///     limit. An existing operation keeps the limit of its first request.
     ///   - body: The body of a new operation, or the new body of an existing one. `.join` ignores it if the key has an
     ///     operation.
     /// - Returns: The request of this caller.
@@ -79,11 +81,11 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
     public func request(
         _ key: Key, name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
         _ options: OperationOptions = OperationOptions(), existing: ExistingOperation = .join,
-        settling pause: Duration = .zero, body: @escaping TaskOperation<Value>.Body
+        settling pause: Duration = .zero, atMost longest: Duration? = nil, body: @escaping TaskOperation<Value>.Body
     ) -> KeyedRequest<Value> {
         let options = options.with(priority)
         let schedule = options.schedule
-        let settling = SettlingPause.make(of: pause)
+        let settling = SettlingPause.make(of: pause, atMost: longest)
         let level = PriorityLevel(schedule.priority ?? queue.defaultPriority)
         return request(key, at: level, existing, settling, body) { box in
             TaskOperation(name: name, dependencies: dependencies.and(settling), options) { try await box!.run() }
@@ -239,17 +241,18 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
     ///   - options: The other options of a new operation.
     ///   - existing: The rule for a key that has an operation already.
     ///   - pause: The pause between the addition of a new operation and its start.
+    ///   - longest: The time after which the pause ends, however often it begins again; nil for no limit.
     ///   - body: The body of a new operation, or the new body of an existing one.
     /// - Returns: The value of the operation.
     /// - Throws: The errors of `KeyedRequest.value`.
     public func value(
         for key: Key, name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
         _ options: OperationOptions = OperationOptions(), existing: ExistingOperation = .join,
-        settling pause: Duration = .zero, body: @escaping TaskOperation<Value>.Body
+        settling pause: Duration = .zero, atMost longest: Duration? = nil, body: @escaping TaskOperation<Value>.Body
     ) async throws -> Value {
         try await request(
             key, name: name, priority: priority, dependencies: dependencies, options, existing: existing,
-            settling: pause, body: body
+            settling: pause, atMost: longest, body: body
         ).valueOfCaller
     }
 
@@ -318,7 +321,15 @@ extension [SharedOperation] {
 
 extension KeyedOperations {
     /// Ends the pause of the operation of a key, so that the operation can start. Has no effect if there is no pause.
-    public func flush(_ key: Key) { table.chain(key.hashValue).entry(for: key)?.shared.pause?.finish() }
+    public func flush(_ key: Key) { _ = flushed(key) }
+
+    /// Ends the pause of the operation of a key, and returns the operation; nil if there is none.
+    func flushed(_ key: Key) -> TaskOperation<Value>? {
+        let shared = table.chain(key.hashValue).entry(for: key)?.shared
+        shared?.pause?.finish()
+        // Only `request` adds operations to the table, and only operations of this type.
+        return (shared?.operation).map { unsafeDowncast($0, to: TaskOperation<Value>.self) }
+    }
 
     /// Cancels the operations of some keys for all their requests, and removes the kept values of these keys. Takes
     /// linear time in the number of keys.

@@ -71,7 +71,8 @@ final class PoolStorage<Resource: Sendable>: Sendable {
         limit: AsyncSemaphore, leastRecentlyUsedFirst: Bool, idleTime: Duration?, clock: any Clock<Duration>,
         isFailure: @escaping @Sendable (any Error) -> Bool,
         validate: @escaping @Sendable (Resource) async throws -> Bool,
-        close: @escaping @Sendable (Resource) async throws -> Void, create: @escaping @Sendable () async throws -> Resource
+        close: @escaping @Sendable (Resource) async throws -> Void,
+        create: @escaping @Sendable () async throws -> Resource
     ) {
         self.limit = limit
         self.leastRecentlyUsedFirst = leastRecentlyUsedFirst

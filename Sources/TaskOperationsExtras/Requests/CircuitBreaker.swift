@@ -4,7 +4,7 @@ public import TaskOperations
 /// Stops calls of a system that fails, so that callers fail at once and the system can recover.
 ///
 /// ```swift
-/// let breaker = CircuitBreaker(name: "search", onChange: { former, state in log("search: \(former) → \(state)") })
+/// let breaker = CircuitBreaker(name: "search", onChange: { _, former, state in log("search: \(former) → \(state)") })
 /// breaker.guardBodies(of: reads)
 /// breaker.guardBodies(of: writes)
 /// let page = try await breaker.run { try await fetch(url) }   // a call outside these queues
@@ -18,7 +18,16 @@ public import TaskOperations
 /// consists of ten parts, which end one after the other. A result of a call that began before the last change of the
 /// state is ignored. See <doc:FailingSystems>.
 ///
-/// Each call takes constant time, and takes a lock twice.
+/// A breaker can also have a state for each of several keys, such as hosts:
+///
+/// ```swift
+/// let page = try await breaker.run(key: url.host) { try await fetch(url) }
+/// ```
+///
+/// Calls of a key only affect this key. A key that has had no call for the sum of `window` and `breakDuration` is closed.
+/// The breaker then keeps no memory for it.
+///
+/// Each call takes amortized constant time, and takes a lock twice. Interning a key takes another lock.
 public final class CircuitBreaker: Sendable {
     /// The state of a breaker.
     public enum State: Hashable, Sendable {
@@ -31,19 +40,81 @@ public final class CircuitBreaker: Sendable {
     }
 
     /// A function that receives each change of the state. It is called with no lock held, once at a time, in the order
-    /// of the changes, by one of the tasks that make calls.
-    public typealias ChangeHandler = @Sendable (_ former: State, _ state: State) -> Void
+    /// of the changes, by one of the tasks that make calls. `key` is the key as text; nil for calls without a key.
+    public typealias ChangeHandler = @Sendable (_ key: String?, _ former: State, _ state: State) -> Void
+
+    /// The key of a call. It keeps the number of the key.
+    private struct CallKey: Sendable {
+        let use: LimitKey
+        /// Returns the key as text. Calls user code.
+        let text: @Sendable () -> String
+    }
+
+    /// The calls of a key, or the calls without a key.
+    private struct Line: Sendable {
+        let key: LimitKey?
+        var circuit: Circuit
+        var runningCount = 0
+        /// The time of the last beginning or end of a call.
+        var lastUse = Duration.zero
+
+        func isUnused(since time: Duration) -> Bool { runningCount == 0 && lastUse < time }
+    }
+
+    private struct Change: Sendable {
+        let key: CallKey?
+        let former: State
+        let state: State
+    }
 
     private struct Guarded: Sendable {
-        var circuit: Circuit
+        var line: Line
+        /// The lines of keys, by the number of the key.
+        var keyed: [Int: Line] = [:]
+        /// The number of keys above which unused keys are removed.
+        var keyLimit = 64
         /// The changes that are not reported yet.
-        var changes = Deque<(former: State, state: State)>()
+        var changes = Deque<Change>()
         var isReporting = false
+
+        /// Changes the line of a key; without a key, the line of calls without a key. A key that is unused since a time
+        /// gets a new line.
+        ///
+        /// - Parameter removed: Receives the lines that the caller must release after unlocking.
+        mutating func update<Result>(
+            _ key: LimitKey?, new: Circuit, unusedSince time: Duration, removed: inout [Line],
+            _ change: (inout Line) -> Result
+        ) -> Result {
+            guard let key else { return change(&line) }
+            if keyed[key.number]?.isUnused(since: time) ?? true {
+                removed = removeKeys(unusedSince: time)
+                let former = keyed.updateValue(Line(key: key, circuit: new), forKey: key.number)
+                if let former { removed.append(former) }
+            }
+            return change(&keyed[key.number]!)
+        }
+
+        /// Removes the keys that are unused since a time, if there are many keys. Takes amortized constant time for each key
+        /// that is added.
+        private mutating func removeKeys(unusedSince time: Duration) -> [Line] {
+            if keyed.count <= keyLimit { return [] }
+            let removed = keyed.filter { $0.value.isUnused(since: time) }
+            for number in removed.keys { keyed[number] = nil }
+            keyed.shrink()
+            keyLimit = max(64, 2 * keyed.count)
+            return Array(removed.values)
+        }
     }
 
     /// The name in errors.
     public let name: String?
     private let guarded: Lock<Guarded>
+    /// A circuit without calls.
+    private let new: Circuit
+    /// The time after which an unused key is closed.
+    private let keyLifetime: Duration
+    /// This semaphore numbers the keys, so that no function of a key is called under a lock. Its permits are not used.
+    private let keys = AsyncSemaphore(capacity: .max)
     private let face: ClockFace
     private let isFailure: @Sendable (any Error) -> Bool
     private let onChange: ChangeHandler?
@@ -58,13 +129,13 @@ public final class CircuitBreaker: Sendable {
     ///   - breakDuration: The time for which the breaker stays open before it makes probes; not negative.
     ///   - probeCount: The number of probes that must succeed; at least 1.
     ///   - clock: The clock that measures times.
+    ///   - onChange: Receives each change of the state.
     ///   - isFailure: Returns whether an error is a failure of the system. Errors that are not, such as those of a
     ///     client's mistakes, count as successes, because the system has answered. Cancellations are ignored before.
-    ///   - onChange: Receives each change of the state.
     public init(
         name: String? = nil, failureRatio: Double = 0.1, minCallCount: Int = 100, window: Duration = .seconds(30),
         breakDuration: Duration = .seconds(5), probeCount: Int = 1, clock: any Clock<Duration> = ContinuousClock(),
-        isFailure: @escaping @Sendable (any Error) -> Bool = { _ in true }, onChange: ChangeHandler? = nil
+        onChange: ChangeHandler? = nil, isFailure: @escaping @Sendable (any Error) -> Bool = { _ in true }
     ) {
         require(
             failureRatio > 0 && failureRatio <= 1,
@@ -74,35 +145,56 @@ public final class CircuitBreaker: Sendable {
         require(breakDuration >= .zero, "breakDuration is \(breakDuration); it must not be negative.")
         require(probeCount >= 1, "probeCount is \(probeCount); it must be at least 1.")
         self.name = name
-        guarded = Lock(
-            Guarded(
-                circuit: Circuit(
-                    failureRatio: failureRatio, minCallCount: minCallCount, window: window.saturated,
-                    breakDuration: breakDuration.saturated, probeCount: probeCount)))
+        new = Circuit(
+            failureRatio: failureRatio, minCallCount: minCallCount, window: window.saturated,
+            breakDuration: breakDuration.saturated, probeCount: probeCount)
+        keyLifetime = window.saturated + breakDuration.saturated
+        guarded = Lock(Guarded(line: Line(key: nil, circuit: new)))
         face = ClockFace(clock)
         self.isFailure = isFailure
         self.onChange = onChange
     }
 
-    /// The state. An open breaker becomes half open when a call arrives after `breakDuration`.
-    public var state: State { guarded.withLock { $0.circuit.state } }
+    /// The state of calls without a key. An open breaker becomes half open when a call arrives after `breakDuration`.
+    public var state: State { guarded.withLock { $0.line.circuit.state } }
+
+    /// The state of calls of a key; for nil, the state of calls without a key.
+    public func state(for key: (some Hashable & Sendable)?) -> State {
+        guard let key = callKey(key) else { return state }
+        let oldest = face.now - keyLifetime
+        return guarded.withLock { guarded in
+            guard let line = guarded.keyed[key.use.number], !line.isUnused(since: oldest) else { return .closed }
+            return line.circuit.state
+        }
+    }
+
+    /// The number of keys that use memory.
+    package var keyCount: Int { guarded.withLock { $0.keyed.count } }
 
     /// Makes a call, unless the breaker refuses it.
     ///
-    /// - Parameter call: The call. A probe that never ends keeps the breaker half open, so give calls a timeout.
+    /// - Parameters:
+    ///   - key: The key whose state counts; nil for no key. Keys of different types are different.
+    ///   - call: The call. A probe that never ends keeps the breaker half open, so give calls a timeout.
     /// - Returns: The value that `call` returns.
     /// - Throws: The error that `call` throws; `CircuitOpenError` if the breaker refuses the call.
-    public func run<Value>(_ call: () async throws -> Value) async throws -> Value {
-        let permission = try begin()
+    public func run<Key: Hashable & Sendable, Value>(
+        key: Key? = Int?.none, _ call: () async throws -> Value
+    ) async throws -> Value {
+        try await run(callKey(key), call)
+    }
+
+    private func run<Value>(_ key: CallKey?, _ call: () async throws -> Value) async throws -> Value {
+        let permission = try begin(key)
         do {
             let value = try await call()
-            end(permission, .succeeded)
+            end(permission, key, .succeeded)
             return value
         } catch {
             // With no lock held, because the function is user code.
             let outcome: Circuit.Outcome =
                 if error is CancellationError { .ignored } else { isFailure(error) ? .failed : .succeeded }
-            end(permission, outcome)
+            end(permission, key, outcome)
             throw error
         }
     }
@@ -110,38 +202,64 @@ public final class CircuitBreaker: Sendable {
     /// Makes the bodies of a queue only if the breaker allows them. An operation whose body is refused fails with
     /// `CircuitOpenError`. Call this before you add operations. Several queues can share the breaker.
     ///
-    /// A body with all its attempts is one call. To count attempts, call `run(_:)` in the body instead.
-    public func guardBodies(of queue: TaskOperationQueue) {
-        queue.addBodyInterceptor { _, body in try await self.run(body) }
+    /// A body with all its attempts is one call. To count attempts, call `run(key:_:)` in the body instead.
+    ///
+    /// - Parameters:
+    ///   - queue: The queue.
+    ///   - key: The key whose state counts; nil for no key.
+    public func guardBodies<Key: Hashable & Sendable>(of queue: TaskOperationQueue, key: Key? = Int?.none) {
+        let key = callKey(key)
+        queue.addBodyInterceptor { _, body in try await self.run(key, body) }
+    }
+
+    private func callKey(_ key: (some Hashable & Sendable)?) -> CallKey? {
+        key.map { key in CallKey(use: keys.interned(key), text: { "\(key)" }) }
     }
 
     // The clock may be user code, so it is read with no lock held.
 
-    private func begin() throws(CircuitOpenError) -> Circuit.Permission {
+    private func begin(_ key: CallKey?) throws(CircuitOpenError) -> Circuit.Permission {
         let now = face.now
-        switch change({ $0.begin(at: now) }) {
+        let result = change(key, at: now) { line in
+            let result = line.circuit.begin(at: now)
+            if case .success = result { line.runningCount += 1 }
+            return result
+        }
+        switch result {
         case .success(let permission): return permission
-        case .failure(let refusal): throw CircuitOpenError(breakerName: name, retryAfter: refusal.retryAfter)
+        case .failure(let refusal):
+            throw CircuitOpenError(breakerName: name, key: key?.text(), retryAfter: refusal.retryAfter)
         }
     }
 
-    private func end(_ permission: Circuit.Permission, _ outcome: Circuit.Outcome) {
+    private func end(_ permission: Circuit.Permission, _ key: CallKey?, _ outcome: Circuit.Outcome) {
         let now = face.now
-        change { $0.end(permission, at: now, outcome) }
+        change(key, at: now) { line in
+            line.runningCount -= 1
+            line.circuit.end(permission, at: now, outcome)
+        }
     }
 
-    /// Changes the circuit, and reports its changes with no lock held. If several threads do so, one of them reports all
-    /// changes, so that they are reported in order.
-    private func change<Result: Sendable>(_ event: (inout Circuit) -> Result) -> Result {
-        let (result, isReporter) = guarded.withLock { guarded in
-            let former = guarded.circuit.state
-            let result = event(&guarded.circuit)
-            let state = guarded.circuit.state
-            if state == former || onChange == nil { return (result, false) }
-            guarded.changes.append((former, state))
+    /// Changes the circuit of a key, and reports its changes with no lock held. If several threads do so, one of them
+    /// reports all changes, so that they are reported in order.
+    private func change<Result: Sendable>(
+        _ key: CallKey?, at now: Duration, _ event: (inout Line) -> Result
+    ) -> Result {
+        let (result, isReporter, removed) = guarded.withLock { guarded in
+            var removed: [Line] = []
+            let (result, former, state) = guarded.update(
+                key?.use, new: new, unusedSince: now - keyLifetime, removed: &removed
+            ) { line in
+                line.lastUse = max(line.lastUse, now)
+                let former = line.circuit.state
+                return (event(&line), former, line.circuit.state)
+            }
+            if state == former || onChange == nil { return (result, false, removed) }
+            guarded.changes.append(Change(key: key, former: former, state: state))
             defer { guarded.isReporting = true }
-            return (result, !guarded.isReporting)
+            return (result, !guarded.isReporting, removed)
         }
+        extendLifetime(removed)
         if isReporter { report() }
         return result
     }
@@ -152,7 +270,7 @@ public final class CircuitBreaker: Sendable {
             if change == nil { guarded.isReporting = false }
             return change
         }) {
-            onChange?(change.former, change.state)
+            onChange?(change.key?.text(), change.former, change.state)
         }
     }
 }
@@ -161,12 +279,15 @@ public final class CircuitBreaker: Sendable {
 public struct CircuitOpenError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The name of the breaker.
     public let breakerName: String?
+    /// The key of the call as text; nil if it had none.
+    public let key: String?
     /// The time until the breaker makes a probe; nil if other calls are probes now.
     public let retryAfter: Duration?
 
     public var description: String {
         let breaker = breakerName.map { "Circuit breaker \"\($0)\"" } ?? "A circuit breaker"
+        let call = key.map { "the call of key \($0)" } ?? "the call"
         let time = retryAfter.map { "allows a probe in \($0)" } ?? "waits for its probes"
-        return "\(breaker) refused the call, because too many calls had failed. It \(time)."
+        return "\(breaker) refused \(call), because too many calls had failed. It \(time)."
     }
 }

@@ -29,9 +29,10 @@ public final class LatestOperation {
         let operation: AnyTaskOperation
         let pause: SettlingPause?
 
-        func cancel() {
+        /// - Parameter successor: The run that replaces this one, and that may have the same pause.
+        func cancel(for successor: Run? = nil) {
             operation.cancel()
-            pause?.finish()
+            if pause !== successor?.pause { pause?.finish() }
         }
     }
 
@@ -41,6 +42,7 @@ public final class LatestOperation {
 
     @ObservationIgnored private let queue: TaskOperationQueue
     @ObservationIgnored private let pause: Duration
+    @ObservationIgnored private let longest: Duration?
     @ObservationIgnored private let clock: any Clock<Duration>
     @ObservationIgnored private var current: Run?
 
@@ -51,13 +53,16 @@ public final class LatestOperation {
     ///     own.
     ///   - pause: The time between `start` and the start of the operation. Each `start` begins the pause again. A
     ///     duration that is not positive means no pause.
+    ///   - longest: The time from the first `start` to the end of the pause, however often the pause begins again; nil for
+    ///     no limit.
     ///   - clock: The clock that measures the pause.
     public nonisolated init(
         queue: TaskOperationQueue = TaskOperationQueue(name: "latest"), settling pause: Duration = .zero,
-        clock: any Clock<Duration> = ContinuousClock()
+        atMost longest: Duration? = nil, clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.queue = queue
         self.pause = pause
+        self.longest = longest
         self.clock = clock
     }
 
@@ -82,15 +87,18 @@ public final class LatestOperation {
         _ options: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Value>.Body,
         deliver: @escaping @MainActor (Result<Value, any Error>) -> Void
     ) -> TaskOperation<Value> {
-        let pause = SettlingPause.make(of: pause)
+        // The present pause begins again, so that its longest length counts from its first beginning.
+        let present = current?.pause.flatMap { $0.begin(self.pause, clock: clock) ? $0 : nil }
+        let pause = present ?? SettlingPause.make(of: pause, atMost: longest)
         let operation = TaskOperation<Value>(
             name: name, priority: priority, dependencies: dependencies.and(pause), options, body: body)
         let identity = ObjectIdentifier(operation)
         operation.whenFinished { [weak self] result in self?.deliver(result, of: identity, to: deliver) }
-        replaceCurrent(by: Run(operation: operation, pause: pause))?.cancel()
+        let run = Run(operation: operation, pause: pause)
+        replaceCurrent(by: run)?.cancel(for: run)
         queue.addNew(operation)
-        // An operation that was replaced meanwhile is finished, and so is its pause.
-        pause?.begin(self.pause, clock: clock)
+        // If an observer has replaced the operation meanwhile, the pause has ended, or begins again.
+        if present == nil { pause?.begin(self.pause, clock: clock) }
         return operation
     }
 

@@ -20,10 +20,15 @@ final class PoolServer: Sendable {
     var counts: Counts { state.withLock { $0 } }
 
     func connect() -> Connection {
-        Connection(number: change { $0.created += 1; return $0.created }, of: self)
+        Connection(
+            number: change {
+                $0.created += 1; return $0.created
+            }, of: self)
     }
 
-    fileprivate func change<Result: Sendable>(_ body: (inout Counts) -> Result) -> Result { state.withLock { body(&$0) } }
+    fileprivate func change<Result: Sendable>(_ body: (inout Counts) -> Result) -> Result {
+        state.withLock { body(&$0) }
+    }
 }
 
 /// A connection that records an issue if two calls use it at once, if it is used when it is closed, or closed twice.
@@ -38,7 +43,9 @@ final class Connection: Sendable {
 
     func use<Value>(_ body: () async throws -> Value) async rethrows -> Value {
         move(from: .idle, to: .used)
-        server.change { $0.used += 1; $0.peakUse = max($0.peakUse, $0.used) }
+        server.change {
+            $0.used += 1; $0.peakUse = max($0.peakUse, $0.used)
+        }
         defer {
             move(from: .used, to: .idle)
             server.change { $0.used -= 1 }

@@ -13,7 +13,9 @@ struct ResourcePoolScheduleTests {
     @Test("No resource is lent twice or lost, whatever calls throw", .schedules(count, leaks: .fail))
     func errors() async throws { try await program(closes: false, idleTime: nil) }
 
-    @Test("No resource is lent twice or lost if any task is cancelled at any step", .schedules(count, faults: .cancellation))
+    @Test(
+        "No resource is lent twice or lost if any task is cancelled at any step",
+        .schedules(count, faults: .cancellation))
     func cancellation() async throws { try await program(closes: false, idleTime: nil) }
 
     @Test(
@@ -31,7 +33,8 @@ struct ResourcePoolScheduleTests {
         .schedules(count, faults: .cancellation, threads: .controlled))
     func threads() async throws { try await program(closes: true, idleTime: .milliseconds(1)) }
 
-    @Test("A pool of one resource has results of calls one after another", arguments: [ScheduleThreads.one, .controlled])
+    @Test(
+        "A pool of one resource has results of calls one after another", arguments: [ScheduleThreads.one, .controlled])
     func linearizable(_ threads: ScheduleThreads) throws {
         var schedules = Schedules(Self.count)
         (schedules.threads, schedules.patience) = (threads, .zero)

@@ -30,7 +30,8 @@ struct ResourcePoolTests {
         #expect(limit.available == 2)
     }
 
-    @Test("A call receives the resource that was used last, or the one that was not used for the longest time",
+    @Test(
+        "A call receives the resource that was used last, or the one that was not used for the longest time",
         .schedules(20), arguments: [false, true])
     func order(leastRecentlyUsedFirst: Bool) async throws {
         let pool = ResourcePool(PoolServer(), Self.limit(3), leastRecentlyUsedFirst: leastRecentlyUsedFirst)
@@ -52,11 +53,13 @@ struct ResourcePoolTests {
     @Test("An idle resource that is not valid is closed, and the next one is tried", .schedules(20))
     func validation() async throws {
         let (server, invalid) = (PoolServer(), Recorder<Int>())
-        let pool = ResourcePool(server, Self.limit(2), leastRecentlyUsedFirst: true, validate: { connection in
-            invalid.record(connection.number)
-            if connection.number == 1 { throw WorkFailed() }
-            return connection.number != 2
-        })
+        let pool = ResourcePool(
+            server, Self.limit(2), leastRecentlyUsedFirst: true,
+            validate: { connection in
+                invalid.record(connection.number)
+                if connection.number == 1 { throw WorkFailed() }
+                return connection.number != 2
+            })
         let gate = Gate()
         let calls = (0..<2).map { _ in Task { try await pool.use { await gate.pass() } } }
         await gate.waitForArrivals(2)
@@ -70,7 +73,8 @@ struct ResourcePoolTests {
         #expect(server.counts.closed == 3)
     }
 
-    @Test("A resource is replaced after an error if the closure says so, and by default after any error", .schedules(20))
+    @Test(
+        "A resource is replaced after an error if the closure says so, and by default after any error", .schedules(20))
     func failure() async throws {
         let server = PoolServer()
         let pool = ResourcePool(server, Self.limit(), isFailure: { $0 as? WorkFailed == WorkFailed(number: 1) })
@@ -115,6 +119,20 @@ struct ResourcePoolTests {
         #expect(server.counts == .init(created: 1, closed: 1, peakUse: 1))
         #expect(try await pool.use { try await Task.sleep(for: .seconds(100)) } == 2)
         #expect(pool.idleCount == 1, "A resource in use is not idle.")
+    }
+
+    @Test("A resource in use has no timer")
+    func timers() async throws {
+        let (server, clock) = (PoolServer(), AdjustableClock())
+        let pool = ResourcePool<Connection>(limit: Self.limit(), idleTime: .seconds(60), clock: clock) {
+            server.connect()
+        }
+        try await pool.use()
+        await until { clock.sleeperCount == 1 }
+        try await pool.use { await until { clock.sleeperCount == 0 } }
+        await until { clock.sleeperCount == 1 }
+        clock.advance(by: .seconds(60))
+        await until { pool.idleCount == 0 }
     }
 
     @Test("With resources used last first, the ones that are not needed reach their idle time", .virtualTime)

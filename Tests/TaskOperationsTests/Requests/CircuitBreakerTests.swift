@@ -1,8 +1,9 @@
 import TaskOperations
-import TaskOperationsExtras
 import TaskOperationsTesting
 import TestSupport
 import Testing
+
+@testable import TaskOperationsExtras
 
 @Suite("The circuit breaker", .timeLimit(.minutes(120)))
 struct CircuitBreakerTests {
@@ -26,7 +27,7 @@ struct CircuitBreakerTests {
         let (clock, changes) = (ManualClock(), Recorder<[State]>())
         let breaker = CircuitBreaker(
             name: "search", failureRatio: 0.5, minCallCount: 4, clock: clock,
-            onChange: { former, state in changes.record([former, state]) })
+            onChange: { _, former, state in changes.record([former, state]) })
         for fails in [true, true, false] { _ = await Self.call(breaker, fails: fails) }
         #expect(breaker.state == .closed, "Three calls are less than the minimum.")
         _ = await Self.call(breaker, fails: true)
@@ -224,7 +225,7 @@ struct CircuitBreakerTests {
         let (reports, meter, holder) = (Recorder<[State]>(), ConcurrencyMeter(), Recorder<CircuitBreaker>())
         let breaker = CircuitBreaker(
             failureRatio: 1, minCallCount: 1, breakDuration: .zero,
-            onChange: { former, state in
+            onChange: { _, former, state in
                 meter.enter()
                 _ = holder.events[0].state
                 reports.record([former, state])
@@ -254,7 +255,7 @@ struct CircuitBreakerTests {
         let (reports, meter) = (Recorder<[State]>(), ConcurrencyMeter())
         let breaker = CircuitBreaker(
             failureRatio: 1, minCallCount: 1, breakDuration: .zero,
-            onChange: { former, state in
+            onChange: { _, former, state in
                 meter.enter()
                 reports.record([former, state])
                 // Long enough that calls on other threads change the state meanwhile.
@@ -303,7 +304,7 @@ struct CircuitBreakerTests {
         do {
             let breaker = CircuitBreaker(
                 failureRatio: 1, minCallCount: 1,
-                onChange: { [witness = Witness(changes)] _, _ in withExtendedLifetime(witness) {} })
+                onChange: { [witness = Witness(changes)] _, _, _ in withExtendedLifetime(witness) {} })
             let owned = TaskOperationQueue()
             queue = owned
             breaker.guardBodies(of: owned)
@@ -313,5 +314,113 @@ struct CircuitBreakerTests {
         await freed.pass()
         await changes.pass()
         await until { queue == nil }
+    }
+}
+
+// MARK: - Keys
+
+extension CircuitBreakerTests {
+    private static func fail(_ breaker: CircuitBreaker, _ key: String?) async {
+        await #expect(throws: WorkFailed.self) { try await breaker.run(key: key) { throw WorkFailed() } }
+    }
+
+    @Test("Each key has a state of its own, and so have calls without a key")
+    func keys() async throws {
+        let clock = ManualClock()
+        let changes = Recorder<String>()
+        let breaker = CircuitBreaker(name: "hosts", failureRatio: 1, minCallCount: 2, clock: clock) { key, _, state in
+            changes.record("\(key ?? "none") \(state)")
+        }
+        for _ in 0..<2 { await Self.fail(breaker, "a") }
+        #expect(breaker.state(for: "a") == .open)
+        #expect(breaker.state(for: "b") == .closed)
+        #expect(breaker.state == .closed)
+        #expect(breaker.state(for: String?.none) == .closed)
+        let error = await #expect(throws: CircuitOpenError.self) { try await breaker.run(key: "a") {} }
+        #expect(error?.key == "a")
+        #expect(error?.description.contains("key a") == true)
+        try await breaker.run(key: "b") {}
+        for _ in 0..<2 { await Self.fail(breaker, nil) }
+        #expect(breaker.state == .open)
+        #expect(breaker.state(for: "b") == .closed)
+        clock.advance(by: .seconds(5))
+        try await breaker.run(key: "a") {}
+        #expect(breaker.state(for: "a") == .closed)
+        #expect(breaker.state == .open)
+        #expect(changes.events == ["a open", "none open", "a halfOpen", "a closed"])
+    }
+
+    @Test("Queues with keys of one breaker fail separately")
+    func queuesWithKeys() async throws {
+        let breaker = CircuitBreaker(failureRatio: 1, minCallCount: 1)
+        let queues = (0..<2).map { _ in TaskOperationQueue() }
+        for (number, queue) in queues.enumerated() { breaker.guardBodies(of: queue, key: number) }
+        await #expect(throws: WorkFailed.self) { try await queues[0].run { throw WorkFailed() } }
+        await #expect(throws: CircuitOpenError.self) { try await queues[0].run {} }
+        try await queues[1].run {}
+        await #expect(throws: CircuitOpenError.self) { try await breaker.run(key: 0) {} }
+    }
+
+    @Test("A key is forgotten when it has had no call for the window and the break, but not during a call")
+    func forgottenKeys() async throws {
+        let clock = ManualClock()
+        let breaker = CircuitBreaker(
+            failureRatio: 0.5, minCallCount: 1, window: .seconds(10), breakDuration: .seconds(5), clock: clock)
+        await Self.fail(breaker, "a")
+        clock.advance(by: .seconds(15))
+        #expect(breaker.state(for: "a") == .open)
+        clock.advance(by: .seconds(1))
+        #expect(breaker.state(for: "a") == .closed)
+        try await breaker.run(key: "b") {
+            for round in 0..<20 {
+                for key in 0..<100 { try await breaker.run(key: round * 100 + key) {} }
+                clock.advance(by: .seconds(16))
+            }
+            #expect(breaker.keyCount <= 300)
+            #expect(breaker.state(for: "a") == .closed)
+        }
+        await Self.fail(breaker, "b")
+        #expect(breaker.state(for: "b") == .open, "A call that is longer than the window ends in its own line.")
+    }
+
+    @Test("A probe of a key that ends late closes its key")
+    func lateProbe() async throws {
+        let clock = ManualClock()
+        let breaker = CircuitBreaker(
+            failureRatio: 1, minCallCount: 1, window: .seconds(1), breakDuration: .seconds(5), clock: clock)
+        await Self.fail(breaker, "a")
+        clock.advance(by: .seconds(5))
+        try await breaker.run(key: "a") {
+            clock.advance(by: .seconds(100))
+            #expect(breaker.state(for: "a") == .halfOpen)
+            for key in 0..<200 { try await breaker.run(key: key) {} }
+            #expect(breaker.state(for: "a") == .halfOpen)
+        }
+        #expect(breaker.state(for: "a") == .closed)
+    }
+
+    @Test("Functions of a key may use the breaker")
+    func hostileKey() async throws {
+        struct HostileKey: Hashable, CustomStringConvertible {
+            let breaker: CircuitBreaker
+            let number: Int
+
+            static func == (one: Self, other: Self) -> Bool {
+                _ = one.breaker.state
+                return one.number == other.number
+            }
+
+            func hash(into hasher: inout Hasher) { hasher.combine(breaker.state == .closed) }
+
+            var description: String { "\(number) \(breaker.state(for: number))" }
+        }
+        let reports = Recorder<String?>()
+        let breaker = CircuitBreaker(failureRatio: 1, minCallCount: 1) { key, _, _ in reports.record(key) }
+        for number in 0..<3 {
+            let key = HostileKey(breaker: breaker, number: number)
+            await #expect(throws: WorkFailed.self) { try await breaker.run(key: key) { throw WorkFailed() } }
+            await #expect(throws: CircuitOpenError.self) { try await breaker.run(key: key) {} }
+        }
+        #expect(reports.events == ["0 closed", "1 closed", "2 closed"])
     }
 }
