@@ -1,5 +1,3 @@
-internal import CTaskOperations
-import Synchronization
 import TaskOperations
 
 /// Work that has a permit of a pool's limit. The work and its child tasks find it through a task local.
@@ -9,8 +7,7 @@ final class PoolLoan: Sendable {
     private let limit: AsyncSemaphore
     /// The loan of the work that began this work.
     private let outer: PoolLoan?
-    /// The address of the task local through which the work finds this object; 0 before and after the work.
-    private let binding = Atomic<UInt>(0)
+    private let binding = TaskBinding()
 
     private init(_ limit: AsyncSemaphore, within outer: PoolLoan?) {
         self.limit = limit
@@ -26,9 +23,8 @@ final class PoolLoan: Sendable {
             loan,
             operation: {
                 _ = isolation  // A closure that does not use `isolation` would leave the actor.
-                loan.binding.store(currentBinding, ordering: .relaxed)
-                // The address could later be that of a copy in another task.
-                defer { loan.binding.store(0, ordering: .relaxed) }
+                loan.binding.begin($inherited)
+                defer { loan.binding.end() }
                 return try await work()
             }, isolation: isolation)
     }
@@ -43,15 +39,8 @@ final class PoolLoan: Sendable {
         return AnyTaskOperation.current?.limits.contains { $0 === limit } ?? false
     }
 
-    /// The loan of the calling task, or of its nearest parent task that has one. An unstructured task has a copy of the
-    /// task local of its creator, at another address: see `BodyTask.currentOperation`.
     private static var current: PoolLoan? {
-        guard let loan = inherited else { return nil }
-        let binding = loan.binding.load(ordering: .relaxed)
-        return binding != 0 && binding == currentBinding ? loan : nil
-    }
-
-    private static var currentBinding: UInt {
-        UInt(bitPattern: taskOperationsTaskLocalValue(Unmanaged.passUnretained($inherited).toOpaque()))
+        guard let inherited, inherited.binding.isCurrent($inherited) else { return nil }
+        return inherited
     }
 }

@@ -13,6 +13,10 @@ extension Sequence where Element: Sendable {
     /// Cancelling the calling task has the same effects, unless all calls have begun. To call a function with every
     /// element even after a cancellation, use `concurrentPerform(over:width:stride:execute:)`.
     ///
+    /// If a call itself awaits a `concurrentMap` or `concurrentForEach`, the calls of both together have one width, the
+    /// larger of the two. A call that awaits the inner map does not count. Each map makes at least one call at a time. A
+    /// map on a queue, a map of an `AsyncSequence`, and a map in an unstructured task have widths of their own.
+    ///
     /// - Parameters:
     ///   - width: The maximum number of calls at once, at least 1. The default is the number of processors.
     ///   - isolation: The actor to which this method is isolated. The default is the actor of the caller.
@@ -52,13 +56,27 @@ extension Sequence where Element: Sendable {
         _ work: @escaping @Sendable (Element) async throws -> Value, receive: (Int, Value) -> Void
     ) async throws {
         checkCount(width, "maxConcurrentOperationCount")
-        let failure = await withTaskGroup(of: (Int, Result<Value, any Error>).self, isolation: isolation) { group in
-            var (running, failure) = (0, (any Error)?.none)
+        let failure = await SharedWidth.during(width) { shared in
+            await callConcurrently(width, shared, work, receive)
+        }
+        if let failure { throw failure }
+    }
+
+    /// Returns the first failure; nil if all calls succeed.
+    private func callConcurrently<Value: Sendable>(
+        _ width: Int, _ shared: SharedWidth, isolation: isolated (any Actor)? = #isolation,
+        _ work: @escaping @Sendable (Element) async throws -> Value, _ receive: (Int, Value) -> Void
+    ) async -> (any Error)? {
+        await withTaskGroup(of: (Int, Result<Value, any Error>).self, isolation: isolation) { group in
+            var (running, failure, isAtEnd) = (0, (any Error)?.none, false)
             var iterator = enumerated().makeIterator()
             while true {
-                while running < width, failure == nil, let (index, element) = iterator.next() {
-                    if Task.isCancelled {
-                        failure = CancellationError()
+                while running < width, failure == nil, !isAtEnd, running == 0 || shared.take() {
+                    let next = iterator.next()
+                    isAtEnd = next == nil
+                    if next != nil, Task.isCancelled { failure = CancellationError() }
+                    guard let (index, element) = next, failure == nil else {
+                        if running > 0 { shared.giveBack() }
                         break
                     }
                     running += 1
@@ -72,6 +90,7 @@ extension Sequence where Element: Sendable {
                 }
                 guard let (index, result) = await group.next(isolation: isolation) else { return failure }
                 running -= 1
+                if running > 0 { shared.giveBack() }
                 switch result {
                 case .success(let value): receive(index, value)
                 case .failure(let error) where failure == nil:
@@ -81,7 +100,6 @@ extension Sequence where Element: Sendable {
                 }
             }
         }
-        if let failure { throw failure }
     }
 }
 

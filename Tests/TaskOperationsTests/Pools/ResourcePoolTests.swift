@@ -180,6 +180,17 @@ struct ResourcePoolTests {
         #expect(meter.most == 1)
     }
 
+    @Test("A body runs in the isolation of its caller") @MainActor
+    func isolation() async throws {
+        let pool = ResourcePool(PoolServer(), Self.limit())
+        var numbers: [Int] = []
+        try await pool.withResource { connection in
+            MainActor.assertIsolated()
+            numbers.append(connection.number)
+        }
+        #expect(numbers == [1])
+    }
+
     @Test("A call ends when its wait for a permit takes too long", .virtualTime)
     func timeout() async throws {
         let (server, limit) = (PoolServer(), Self.limit())
@@ -255,7 +266,9 @@ struct ResourcePoolTests {
 extension ResourcePoolTests {
     private static let nested = ResourcePoolError.nestedUse(poolName: "db")
 
-    @Test("A nested use is refused by name, also by a child task, and with free permits", arguments: [1, 3])
+    @Test(
+        "A nested use is refused by name, also by a child task, and with free permits", .schedules(20),
+        arguments: [1, 3])
     func nestedUse(capacity: Int) async throws {
         let server = PoolServer()
         let pool = ResourcePool(server, Self.limit(capacity))
@@ -271,7 +284,7 @@ extension ResourcePoolTests {
         #expect(try await pool.use() == 1)
     }
 
-    @Test("A use of another pool is refused only if both pools have one limit, at any depth")
+    @Test("A use of another pool is refused only if both pools have one limit, at any depth", .schedules(20))
     func otherPools() async throws {
         let (server, limit) = (PoolServer(), Self.limit())
         let pools = [ResourcePool(server, limit), ResourcePool(server, Self.limit()), ResourcePool(server, limit)]
@@ -298,7 +311,7 @@ extension ResourcePoolTests {
         #expect(try await inner.value.value == 1)
     }
 
-    @Test("Closures that create, validate and close are part of a use")
+    @Test("Closures that create, validate and close are part of a use", .schedules(20))
     func closures() async throws {
         let (refused, limit) = (Recorder<String>(), Self.limit())
         let current = Lock<ResourcePool<Int>?>(nil)
@@ -324,7 +337,7 @@ extension ResourcePoolTests {
         #expect(refused.events == ["create", "validate", "close"])
     }
 
-    @Test("An operation that has a permit of the limit is refused by name")
+    @Test("An operation that has a permit of the limit is refused by name", .schedules(20))
     func operation() async throws {
         let (server, limit) = (PoolServer(), Self.limit())
         let pool = ResourcePool(server, limit)
@@ -333,7 +346,7 @@ extension ResourcePoolTests {
         #expect(try await queue.run { try await pool.use() } == 1)
     }
 
-    @Test("A body that closes its own pool is refused by name, and the pool is closed")
+    @Test("A body that closes its own pool is refused by name, and the pool is closed", .schedules(20))
     func closingItself() async throws {
         let server = PoolServer()
         let pool = ResourcePool(server, Self.limit())
