@@ -490,4 +490,45 @@ extension ResourcePoolTests {
         try await pool.use { holder.withLock { $0.take() } == nil ? () : await Task.yield() }
         #expect(pool.idleCount == 1)
     }
+
+    @Test(
+        "A resource may use its pool when it is freed, after its failure, its idle time and the closing",
+        .schedules(50),
+        arguments: [false, true])
+    func hostileResource(leastRecentlyUsedFirst: Bool) async throws {
+        final class Hostile: Sendable {
+            let counts: Recorder<Int>
+            let pool: WeakPool
+
+            init(_ counts: Recorder<Int>, _ pool: WeakPool) { (self.counts, self.pool) = (counts, pool) }
+
+            deinit { counts.record(pool.idleCount) }
+        }
+        final class WeakPool: Sendable {
+            private let pool = Lock<@Sendable () -> Int>({ 0 })
+
+            var idleCount: Int { pool.withLock { $0 }() }
+
+            func set(_ count: @escaping @Sendable () -> Int) { pool.withLock { $0 = count } }
+        }
+        let (counts, reference) = (Recorder<Int>(), WeakPool())
+        let pool = ResourcePool<Hostile>(
+            limit: Self.limit(3), leastRecentlyUsedFirst: leastRecentlyUsedFirst, idleTime: .seconds(1),
+            validate: { _ in counts.events.count != 1 }
+        ) {
+            Hostile(counts, reference)
+        }
+        reference.set { [weak pool] in pool?.idleCount ?? -1 }
+        await #expect(throws: WorkFailed()) { try await pool.withResource { _ in throw WorkFailed() } }
+        await untilOthersWait()
+        #expect(counts.events.count == 1)
+        try await pool.withResource { _ in }
+        try await Task.sleep(for: .seconds(2))
+        #expect(counts.events.count == 2)
+        for _ in 0..<2 { try await pool.withResource { _ in } }
+        try await pool.close()
+        await untilOthersWait()
+        #expect(counts.events.count == 3)
+        reference.set { 0 }
+    }
 }
