@@ -371,6 +371,8 @@ extension CircuitBreakerTests {
         #expect(breaker.state(for: "a") == .open)
         clock.advance(by: .seconds(1))
         #expect(breaker.state(for: "a") == .closed)
+        // Two calls at once: if the breaker were half open, one of them would be refused.
+        try await breaker.run(key: "a") { try await breaker.run(key: "a") {} }
         try await breaker.run(key: "b") {
             for round in 0..<20 {
                 for key in 0..<100 { try await breaker.run(key: round * 100 + key) {} }

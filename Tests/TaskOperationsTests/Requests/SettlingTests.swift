@@ -100,6 +100,49 @@ struct SettlingTests {
         #expect(calls.events == ["9 at 2990", "11 at 4290"])
     }
 
+    @Test("A start during the body of the operation before it pauses again", .virtualTime) @MainActor
+    func pauseDuringBody() async throws {
+        let (latest, calls) = (LatestOperation(settling: .milliseconds(300)), Calls())
+        latest.start {
+            try await Task.sleep(for: .seconds(10))
+        } deliver: { _ in
+            calls.record(0)
+        }
+        try await Task.sleep(for: .seconds(1))
+        latest.start {
+        } deliver: { _ in
+            calls.record(1)
+        }
+        try await Task.sleep(for: .seconds(1))
+        #expect(calls.events == ["1 at 1300"])
+    }
+
+    @Test(
+        "A pause that has begun again does not end earlier, whatever its timers do", .enabled(if: isLinux),
+        .schedules(500, threads: .controlled))
+    func beginAgain() async throws {
+        let pause = try #require(SettlingPause.make(of: .milliseconds(10)))
+        pause.begin(.milliseconds(10), clock: ContinuousClock())
+        try await Task.sleep(for: .milliseconds(10))
+        if pause.begin(.seconds(100), clock: ContinuousClock()) {
+            try await Task.sleep(for: .seconds(1))
+            #expect(!pause.end.isFinished)
+            pause.finish()
+        }
+        #expect(pause.end.isFinished)
+        #expect(!pause.begin(.seconds(1), clock: ContinuousClock()))
+    }
+
+    @Test("A pause that has ended has no timers")
+    func timers() async throws {
+        let clock = AdjustableClock()
+        let pause = try #require(SettlingPause.make(of: .seconds(60), atMost: .seconds(100)))
+        for _ in 0..<2 { pause.begin(.seconds(60), clock: clock) }
+        await until { clock.sleeperCount == 1 }
+        pause.finish()
+        await until { clock.sleeperCount == 0 }
+    }
+
     @Test(
         "A start at the moment at which the pause ends pauses, or replaces the older one",
         .schedules(300, faults: .time))

@@ -41,10 +41,12 @@ struct NestedMapTests {
         #expect(meter.total == (widths.count == 2 ? 16 : 64))
     }
 
-    @Test("An inner map uses the places that the outer one does not need", .schedules(50))
-    func freePlaces() async throws {
+    @Test(
+        "An inner map uses the places that the outer one does not need, up to its own width", .schedules(50),
+        arguments: [1, 4])
+    func freePlaces(outerWidth: Int) async throws {
         let gate = Gate()
-        try await (0..<1).concurrentForEach(maxConcurrentOperationCount: 4) { _ in
+        try await (0..<1).concurrentForEach(maxConcurrentOperationCount: outerWidth) { _ in
             let opener = Task {
                 await gate.waitForArrivals(4)
                 await untilOthersWait()
