@@ -19,8 +19,8 @@ final class PoolServer: Sendable {
 
     var counts: Counts { state.withLock { $0 } }
 
-    func connect() -> Connection {
-        Connection(
+    func connect() -> PooledConnection {
+        PooledConnection(
             number: change {
                 $0.created += 1; return $0.created
             }, of: self)
@@ -32,7 +32,7 @@ final class PoolServer: Sendable {
 }
 
 /// A connection that records an issue if two calls use it at once, if it is used when it is closed, or closed twice.
-final class Connection: Sendable {
+final class PooledConnection: Sendable {
     private enum State: Sendable { case idle, used, closed }
 
     let number: Int
@@ -67,12 +67,12 @@ final class Connection: Sendable {
     }
 }
 
-extension ResourcePool<Connection> {
+extension ResourcePool<PooledConnection> {
     /// A pool of connections of a server.
     convenience init(
         _ server: PoolServer, _ limit: AsyncSemaphore, leastRecentlyUsedFirst: Bool = false, idleTime: Duration? = nil,
         isFailure: @escaping @Sendable (any Error) -> Bool = { _ in true },
-        validate: @escaping @Sendable (Connection) async throws -> Bool = { _ in true }
+        validate: @escaping @Sendable (PooledConnection) async throws -> Bool = { _ in true }
     ) {
         self.init(
             limit: limit, leastRecentlyUsedFirst: leastRecentlyUsedFirst, idleTime: idleTime, isFailure: isFailure,

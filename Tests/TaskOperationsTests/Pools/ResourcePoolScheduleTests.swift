@@ -49,7 +49,7 @@ struct ResourcePoolScheduleTests {
     /// Calls of a pool, some of which fail. Each closure may fail, and may wait.
     private func program(closes: Bool, idleTime: Duration?) async throws {
         let (server, limit) = (PoolServer(), AsyncSemaphore(capacity: 2, perKey: 1))
-        let pool = ResourcePool<Connection>(
+        let pool = ResourcePool<PooledConnection>(
             limit: limit, idleTime: idleTime, isFailure: { $0 is WorkFailed },
             validate: { connection in
                 await Task.yield()

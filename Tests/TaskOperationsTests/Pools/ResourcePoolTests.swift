@@ -124,7 +124,7 @@ struct ResourcePoolTests {
     @Test("A resource in use has no timer")
     func timers() async throws {
         let (server, clock) = (PoolServer(), AdjustableClock())
-        let pool = ResourcePool<Connection>(limit: Self.limit(), idleTime: .seconds(60), clock: clock) {
+        let pool = ResourcePool<PooledConnection>(limit: Self.limit(), idleTime: .seconds(60), clock: clock) {
             server.connect()
         }
         try await pool.use()
@@ -226,7 +226,7 @@ struct ResourcePoolTests {
     @Test("A call that is cancelled before its body begins throws, and keeps its resource in the pool", .schedules(50))
     func cancelled() async throws {
         let (gate, server, limit) = (Gate(), PoolServer(), Self.limit())
-        let pool = ResourcePool<Connection>(limit: limit, close: { $0.close() }) {
+        let pool = ResourcePool<PooledConnection>(limit: limit, close: { $0.close() }) {
             await gate.pass()
             return server.connect()
         }
@@ -454,7 +454,7 @@ extension ResourcePoolTests {
     @Test("A pool that is released closes its idle resources", .schedules(50), arguments: [nil, Duration.seconds(60)])
     func release(idleTime: Duration?) async throws {
         let server = PoolServer()
-        var pool: ResourcePool<Connection>? = ResourcePool(server, Self.limit(), idleTime: idleTime)
+        var pool: ResourcePool<PooledConnection>? = ResourcePool(server, Self.limit(), idleTime: idleTime)
         try await pool?.use()
         pool = nil
         await untilOthersWait()
@@ -464,9 +464,9 @@ extension ResourcePoolTests {
     @Test("A pool that is released during calls lets them end, and closes their resources", .schedules(100))
     func releaseDuringCalls() async throws {
         let (server, gate, freed) = (PoolServer(), Gate(), Gate())
-        var pool: ResourcePool<Connection>? = {
+        var pool: ResourcePool<PooledConnection>? = {
             let witness = Witness(freed)
-            return ResourcePool<Connection>(limit: Self.limit(), close: { $0.close() }) {
+            return ResourcePool<PooledConnection>(limit: Self.limit(), close: { $0.close() }) {
                 _ = witness
                 return server.connect()
             }
@@ -485,7 +485,7 @@ extension ResourcePoolTests {
     @Test("A body that releases the last reference of its pool ends as usual", .schedules(50))
     func releaseInBody() async throws {
         let server = PoolServer()
-        let holder = Lock<ResourcePool<Connection>?>(ResourcePool(server, Self.limit(), idleTime: .seconds(1)))
+        let holder = Lock<ResourcePool<PooledConnection>?>(ResourcePool(server, Self.limit(), idleTime: .seconds(1)))
         let pool = holder.withLock { $0 }!
         try await pool.use { holder.withLock { $0.take() } == nil ? () : await Task.yield() }
         #expect(pool.idleCount == 1)
