@@ -277,7 +277,7 @@ uint64_t *taskOperationsReadRecords(const char *path, long *count) {
     // Without a buffer, so that the second reading of a generation is one of the file.
     setvbuf(file, 0, _IONBF, 0);
     long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
-    uint64_t *words = size >= 0 ? calloc((size_t)size / 8 + 1, 8) : 0;
+    uint64_t *words = size >= 0 ? calloc((size_t)size / 8 + headerWords, 8) : 0;
     if (!words || fseek(file, 0, SEEK_SET) != 0) {
         fclose(file);
         free(words);

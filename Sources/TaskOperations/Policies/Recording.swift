@@ -155,6 +155,11 @@ extension Scheduler {
         extendLifetime(former)
     }
 
+    /// Writes the records of operations that were added and wait to be inserted.
+    package nonisolated func recordArrivals() {
+        if !inbox.isEmpty { withCore { _ in } }
+    }
+
     /// Describes the queue in the new part of a ring. Returns whether a recorder must be told the state of all queues.
     @inline(never)
     nonisolated func describeStaleQueue(_ core: inout SchedulerCore) -> Bool {

@@ -74,12 +74,13 @@ final class ChangeRing: ChangeRecorder, @unchecked Sendable {
     /// Makes the memory of a chunk and of those before it available. Returns false if there is no room.
     private let reserve: (@Sendable (_ wordCount: Int) -> Bool)?
     private let release: @Sendable () -> Void
-    /// The number of the half that is written, of the last half in which all queues were described, and of timeouts.
+    /// The number of the quarter that is written, of the last one in which all queues were described, and of timeouts.
     private let counters: UnsafeMutablePointer<UInt64>
     /// The recorded queues; empty if all queues are recorded, or none.
     private let own = Lock<[Scheduler]>([])
 
-    /// The number of the half of the ring that is written. A full ring contains at least one whole half.
+    /// The number of the quarter of the ring that is written. A full ring contains the state of all queues even if the
+    /// thread that writes it is late by half of the ring.
     var part: UInt64 { taskOperationsLoad(counters) }
 
     /// - Parameters:
@@ -144,6 +145,9 @@ final class ChangeRing: ChangeRecorder, @unchecked Sendable {
         AllQueues.removeRecorder(self)
         taskOperationsPublish(words + Format.stoppedPlace, 1)
     }
+
+    /// Lets all queues write the records of operations that were added and wait to be inserted.
+    func recordArrivals() { for scheduler in Scheduler.all { scheduler.recordArrivals() } }
 
     /// The number of operations that ended with `TaskOperationError.timedOut`.
     var timeoutCount: Int { Int(taskOperationsLoad(counters + 2)) }
@@ -225,13 +229,15 @@ extension ChangeRing {
         if chunk.place >= 0 {
             taskOperationsPublish(owned + (chunk.place - Format.headerWords) / Format.chunkWords, 0)
             chunk.place = -1
+            // If there is no memory, the next word needs a chunk, too.
+            chunk.next = Format.chunkWords
         }
         var index: Int
         // There are more chunks than owners, so a free one follows soon.
         repeat {
             chunk.generation = taskOperationsAdd(words + Format.takenPlace, 1)
             index = Int((chunk.generation - 1) % UInt64(chunkCount))
-            if index % (chunkCount / 2) == 0 { _ = taskOperationsAdd(counters, 1) }
+            if index % (chunkCount / 4) == 0 { _ = taskOperationsAdd(counters, 1) }
             if let reserve, !reserve(Format.headerWords + (index + 1) * Format.chunkWords) {
                 _ = taskOperationsAdd(words + Format.takenPlace, ~0)
                 return false
@@ -259,12 +265,13 @@ extension ChangeRing {
     private struct NameTable: Sendable {
         /// The chunk of the last names.
         var chunk = OwnedChunk()
-        /// The number of chunks that may be taken while a name stays valid.
+        /// The number of chunks that may be taken while a name stays valid, and while names are added to a chunk. A name
+        /// then remains for three quarters of the ring after each record that refers to it.
         private let lifetime: UInt64
         private var entries: [(name: String, place: UInt64)]
 
         init(chunkCount: Int) {
-            lifetime = UInt64(chunkCount) / 2
+            lifetime = UInt64(chunkCount) / 8
             entries = .init(repeating: ("", 0), count: min(8192, max(64, chunkCount * 2)))
         }
 
@@ -274,11 +281,14 @@ extension ChangeRing {
             return Int(UInt(bitPattern: hasher.finalize()) % UInt(entries.count))
         }
 
-        /// The place of a name that stays valid for half of the ring; nil if there is none.
+        /// The place of a name that is not old; nil if there is none.
         func place(of name: String, taken: UInt64) -> UInt64? {
             let entry = entries[index(of: name)]
             return entry.place != 0 && entry.name == name && entry.place >> 8 + lifetime >= taken ? entry.place : nil
         }
+
+        /// Whether names are no longer added to the chunk.
+        func isOld(taken: UInt64) -> Bool { chunk.generation + lifetime < taken }
 
         mutating func note(_ name: String, at place: UInt64) { entries[index(of: name)] = (name, place) }
     }
@@ -294,8 +304,8 @@ extension ChangeRing {
             if let place = table.place(of: name, taken: taken) { return place }
             let bytes = Array(name.utf8.prefix(Format.maxNameBytes))
             let count = 1 + (bytes.count + 7) / 8
-            if table.chunk.next + count > Format.chunkWords, !takeChunk(&table.chunk, flags: Format.namesBit) {
-                return 0
+            if table.chunk.next + count > Format.chunkWords || table.isOld(taken: taken) {
+                if !takeChunk(&table.chunk, flags: Format.namesBit) { return 0 }
             }
             let first = words + (table.chunk.place + table.chunk.next)
             taskOperationsStore(first + 0, UInt64(bytes.count))

@@ -80,6 +80,7 @@ public final class FlightRecorder: Sendable {
     /// - Parameter duration: The time before the call that the trace covers; nil for all that the ring contains.
     ///   Operations that ended before are not part of the trace.
     public func trace(last duration: Duration? = nil) -> Trace {
+        ring.recordArrivals()
         let limit = Ticks.now
         // The ring of this process is always valid.
         let reader = try! RecordReader(snapshot, path: "recorder", seenUntil: limit)
@@ -92,6 +93,7 @@ public final class FlightRecorder: Sendable {
     /// - Parameter path: The path of the file.
     /// - Throws: `TraceError.file` if the file cannot be written.
     public func write(to path: String) throws(TraceError) {
+        ring.recordArrivals()
         try RecordedFile.write(snapshot, to: path)
     }
 
@@ -125,8 +127,10 @@ extension FlightRecorder {
         at path: String, on triggers: Set<Trigger>, saved: @escaping @Sendable (Trigger) -> Void = { _ in }
     ) {
         for case .signal(let signal) in triggers { write(to: path, at: signal) }
-        let watch = TriggerWatch(triggers, ring) { [weak self] trigger in
-            guard let self, (try? write(to: path)) != nil else { return }
+        // The program may keep no reference to the recorder.
+        let watch = TriggerWatch(triggers, ring) { [ring] trigger in
+            ring.recordArrivals()
+            guard (try? RecordedFile.write(ring.snapshot, to: path)) != nil else { return }
             saved(trigger)
         }
         let former = self.triggers.withLock { former in

@@ -36,6 +36,14 @@ struct RecordReader {
             order = (generation, first)
         }
 
+        /// 0 for the change of a number, and 1 for the descriptions of the same number, which may be in other chunks.
+        var description: Int {
+            switch kind {
+            case .name, .dependency, .limit: 1
+            default: isPresent ? 1 : 0
+            }
+        }
+
         /// Whether the value is the time of the change.
         var isTimed: Bool {
             switch kind {
@@ -57,10 +65,11 @@ struct RecordReader {
     private var lastReading: (ticks: UInt64, nanoseconds: UInt64)
     private var lastTicks: UInt64 = 0
 
-    /// - Parameter limit: The ticks until which all records were written before the words were copied.
+    /// - Parameter limit: The ticks until which all records were written before the words were copied. Has no effect if
+    ///   the recorder was stopped.
     /// - Throws: `TraceError.file` if the words are not those of a ring.
     init(_ words: [UInt64], path: String, seenUntil limit: UInt64 = .max) throws(TraceError) {
-        (self.words, self.path, seenUntil) = (words, path, limit)
+        (self.words, self.path) = (words, path)
         guard words.count >= Format.headerWords, words[Format.magicPlace] == Format.magic else {
             throw .file(path: path, reason: "is no recording of a FlightRecorder.")
         }
@@ -70,6 +79,7 @@ struct RecordReader {
                 path: path,
                 reason: "is a recording of version \(version). This program reads version \(Format.version).")
         }
+        seenUntil = words[Format.stoppedPlace] != 0 ? .max : limit
         firstReading = (words[Format.ticksPlace], words[Format.nanosecondsPlace])
         lastReading = firstReading
         lastTicks = firstReading.ticks
@@ -80,9 +90,7 @@ struct RecordReader {
     init(contentsOf path: String) throws(TraceError) {
         let now = Ticks.pair
         let first = try RecordReader(RecordedFile.read(path), path: path, seenUntil: now.ticks)
-        if first.isStopped {
-            try self.init(first.words, path: path)
-        } else if first.isWritten(at: now.nanoseconds) {
+        if first.isStopped || first.isWritten(at: now.nanoseconds) {
             self = first
         } else {
             // All records up to the latest of a first reading are part of a second one.
@@ -134,7 +142,8 @@ struct RecordReader {
         let base = unordered.max { $0.order.generation < $1.order.generation }!.number
         func rank(_ change: Change) -> Int32 { Int32(bitPattern: change.number &- base) }
         let changes = unordered.sorted {
-            (rank($0), $0.order.generation, $0.order.place) < (rank($1), $1.order.generation, $1.order.place)
+            (rank($0), $0.description, $0.order.generation, $0.order.place)
+                < (rank($1), $1.description, $1.order.generation, $1.order.place)
         }
         var (first, end) = (Int32.min, Int32.max)
         var last: Int32?
@@ -200,14 +209,16 @@ extension RecordReader {
         var ready: Double?
         var isBarrier = false
         var isDelayed = false
-        var slices: [Trace.Slice] = []
-        /// The start of the slice in which the operation has a permit, and its lane.
-        var open: (start: Double, lane: Int)?
+        var slices: [Period] = []
+        /// The start of the slice in which the operation has a permit.
+        var open: Double?
         var hasStarted = false
         var end: (time: Double, how: ChangeRecord.End)?
         var dependencies: [UInt64] = []
         /// The identities of awaited operations, with the time at which each wait ended.
         var awaited: [(target: UInt64, end: Double?)] = []
+        /// The indices of the waits that have not ended.
+        var openWaits: [Int] = []
         var limits: [String] = []
     }
 
@@ -215,25 +226,28 @@ extension RecordReader {
         var width: Int?
         var isSuspended = false
         var lives: [UInt32: Int] = [:]
-        var lanes = Lanes()
     }
 
-    /// The lanes of a queue, of which the lowest free one is taken.
-    fileprivate struct Lanes {
-        /// A bit for each lane, set while an operation uses the lane.
-        private var taken: [UInt64] = []
-        private(set) var count = 0
+    /// What the unfinished operations of a queue tell about those that wait.
+    fileprivate struct QueueView {
+        let state: QueueState
+        private(set) var first: Life?
+        private(set) var firstBarrier: Life?
+        private(set) var executingCount = 0
 
-        mutating func take() -> Int {
-            let word = taken.firstIndex { $0 != .max } ?? taken.count
-            if word == taken.count { taken.append(0) }
-            let bit = (~taken[word]).trailingZeroBitCount
-            taken[word] |= 1 << UInt64(bit)
-            count = max(count, word * 64 + bit + 1)
-            return word * 64 + bit
+        init(state: QueueState) { self.state = state }
+
+        mutating func add(_ life: Life) {
+            if first.map({ life.arrival < $0.arrival }) ?? true { first = life }
+            if life.isBarrier, firstBarrier.map({ life.arrival < $0.arrival }) ?? true { firstBarrier = life }
+            if life.open != nil { executingCount += 1 }
         }
+    }
 
-        mutating func free(_ lane: Int) { taken[lane / 64] &= ~(1 << UInt64(lane % 64)) }
+    fileprivate struct Period {
+        let start: Double
+        let end: Double
+        var lane = 0
     }
 
     /// Makes a trace.
@@ -250,13 +264,11 @@ extension RecordReader {
             if state.lives.isEmpty { continue }
             trace.queues.append(
                 Trace.Queue(
-                    name: label ?? "unnamed queue \(number)", width: state.width == .max ? nil : state.width,
-                    laneCount: state.lanes.count))
+                    name: label ?? "unnamed queue \(number)", width: state.width == .max ? nil : state.width))
             states.append(state)
         }
         let end = seconds(seenUntil == .max ? max(lastTicks, lastReading.ticks) : seenUntil)
         trace.isComplete = isStopped
-        trace.end = end
         trace.fill(
             lives.filter { $0.queue < states.count }, states, end, since: duration.map { end - $0 / .seconds(1) })
         return trace
@@ -281,28 +293,29 @@ extension RecordReader {
         if known == nil || change.kind == .added && !change.isPresent {
             state.lives[change.arrival] = lives.count
             lives.append(Life(queue: queue, arrival: change.arrival, identity: change.operation))
-        } else if change.isPresent, change.kind != .name {
-            // The records before have told it.
-            if lives[known!].added != nil || change.kind == .started && lives[known!].hasStarted { return }
         }
         let index = state.lives[change.arrival]!
         switch change.kind {
         case .added:
-            lives[index].added = time
+            // The present limits and waits follow.
+            lives[index].limits = []
+            lives[index].awaited.removeAll { $0.end == nil }
+            lives[index].openWaits = []
+            lives[index].added = lives[index].added ?? time
             lives[index].isBarrier = change.detail & 0x40 != 0
             lives[index].isDelayed = change.detail & 0x20 != 0
-            if change.detail & 0x80 != 0 { lives[index].ready = time ?? 0 }
+            if change.detail & 0x80 != 0 { lives[index].ready = lives[index].ready ?? time ?? 0 }
+        case .started where lives[index].hasStarted: break
         case .ready: lives[index].ready = time
         case .started, .returned:
             lives[index].hasStarted = true
             if lives[index].open == nil, lives[index].end == nil {
-                lives[index].open = (time ?? 0, state.lanes.take())
+                lives[index].open = max(time ?? 0, lives[index].slices.last?.end ?? -.infinity)
             }
         case .lent, .finished:
-            if let open = lives[index].open, let time {
-                state.lanes.free(open.lane)
-                lives[index].slices.append(
-                    Trace.Slice(start: open.start, end: max(open.start, time), lane: open.lane))
+            if let start = lives[index].open, let time {
+                // When a present state began is not known.
+                lives[index].slices.append(Period(start: start, end: change.isPresent ? start : max(start, time)))
                 lives[index].open = nil
             }
             if change.kind == .finished {
@@ -310,15 +323,18 @@ extension RecordReader {
             }
         case .cancelled: trace.cancellationCount += 1
         case .dependency:
-            if !lives[index].dependencies.contains(change.value) { lives[index].dependencies.append(change.value) }
+            let known = lives[index].dependencies
+            if known.count < 64, !known.contains(change.value) { lives[index].dependencies.append(change.value) }
         case .limit: lives[index].limits.append(name(at: change.value) ?? "")
-        case .name: lives[index].name = name(at: change.value)
-        case .waits: lives[index].awaited.append((change.value, nil))
+        case .name: lives[index].name = name(at: change.value) ?? lives[index].name
+        case .waits:
+            lives[index].openWaits.append(lives[index].awaited.count)
+            lives[index].awaited.append((change.value, nil))
         case .waited:
-            let wait = lives[index].awaited.firstIndex {
-                $0.end == nil && ChangeRecord.waitDetail($0.target) == change.detail
+            let wait = lives[index].openWaits.firstIndex {
+                ChangeRecord.waitDetail(lives[index].awaited[$0].target) == change.detail
             }
-            if let wait { lives[index].awaited[wait].end = time ?? 0 }
+            if let wait { lives[index].awaited[lives[index].openWaits.remove(at: wait)].end = time ?? 0 }
         case .level, .attempt, .width, .suspended, .resumed, .released: break
         }
     }
@@ -333,109 +349,104 @@ extension Trace {
         let covered = lives.filter { life in
             life.end.map { $0.time >= begin && (life.added != nil || life.hasStarted) } ?? true
         }
-        let started = covered.filter(\.hasStarted).sorted { $0.start < $1.start }
-        operations = started.map { Operation($0, until: end) }
+        var started = covered.filter(\.hasStarted).sorted { $0.start < $1.start }
+        for index in started.indices {
+            guard let open = started[index].open else { continue }
+            started[index].slices.append(RecordReader.Period(start: open, end: max(open, end)))
+        }
+        assignLanes(&started)
+        operations = started.map { Operation($0) }
         beginning = operations.map(\.added).min() ?? 0
         duration = (operations.map(\.end).max() ?? 0) - beginning
         connect(started)
-        let owners = AddressOwners(covered)
-        for (place, life) in started.enumerated() where life.end == nil {
-            operations[place].awaits = life.awaited.filter { $0.end == nil }.map { wait in
-                owners.owner(of: wait.target, before: .infinity).map { covered[$0].label }
-            }
+        var latest: [UInt64: RecordReader.Life] = [:]
+        for life in covered where latest[life.identity].map({ $0.added ?? 0 <= life.added ?? 0 }) ?? true {
+            latest[life.identity] = life
         }
-        var obstacles = states.map { QueueObstacles(isSuspended: $0.isSuspended, width: $0.width) }
-        for life in covered where life.end == nil { obstacles[life.queue].add(life) }
+        for (place, life) in started.enumerated() where life.end == nil {
+            operations[place].awaits = life.openWaits.map { latest[life.awaited[$0].target]?.label }
+        }
+        var views = states.map { RecordReader.QueueView(state: $0) }
+        for life in covered where life.end == nil { views[life.queue].add(life) }
         for life in covered where !life.hasStarted && life.end == nil {
             let blockers = life.dependencies.compactMap { identity -> String? in
-                guard let owner = owners.owner(of: identity, before: .infinity) else {
-                    return "an operation that was not added"
-                }
-                return covered[owner].end == nil ? covered[owner].label : nil
+                guard let dependency = latest[identity] else { return "an operation that was not added" }
+                return dependency.end == nil ? dependency.label : nil
             }
-            waiting.append(Waiting(life, blockers, obstacles[life.queue]))
+            waiting.append(Waiting(life, blockers, views[life.queue]))
         }
         waiting.sort { ($0.added, $0.queue, $0.number) < ($1.added, $1.queue, $1.number) }
     }
 
+    /// Gives each slice a lane of its queue that is free then.
+    private mutating func assignLanes(_ lives: inout [RecordReader.Life]) {
+        var changes: [(time: Double, isStart: Bool, life: Int, slice: Int)] = []
+        for (life, value) in lives.enumerated() {
+            for (slice, period) in value.slices.enumerated() {
+                changes.append((period.start, true, life, slice))
+                // A slice without duration ends when it has started.
+                if period.end > period.start { changes.append((period.end, false, life, slice)) }
+            }
+        }
+        changes.sort { ($0.time, $0.isStart ? 1 : 0) < ($1.time, $1.isStart ? 1 : 0) }
+        var free = [[Int]](repeating: [], count: queues.count)
+        for change in changes {
+            let queue = lives[change.life].queue
+            let slice = lives[change.life].slices[change.slice]
+            if change.isStart {
+                let lane = free[queue].popLast() ?? queues[queue].laneCount
+                queues[queue].laneCount = max(queues[queue].laneCount, lane + 1)
+                lives[change.life].slices[change.slice].lane = lane
+                if slice.end <= slice.start { free[queue].append(lane) }
+            } else {
+                free[queue].append(slice.lane)
+            }
+        }
+    }
+
+    /// Sets the dependencies and the awaited operations. An address may have belonged to several operations; the latest
+    /// that was added before the dependent became ready is the one, because the dependent keeps it until its own end.
     private mutating func connect(_ started: [RecordReader.Life]) {
-        let owners = AddressOwners(started)
+        func added(_ place: Int) -> Double { started[place].added ?? 0 }
+        let places = Dictionary(grouping: started.indices, by: { started[$0].identity })
+            .mapValues { $0.sorted { added($0) < added($1) } }
+        func index(of identity: UInt64, before time: Double) -> Int? {
+            guard let places = places[identity] else { return nil }
+            var (low, high) = (0, places.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if added(places[middle]) <= time { low = middle + 1 } else { high = middle }
+            }
+            return low > 0 ? places[low - 1] : nil
+        }
         for (place, life) in started.enumerated() {
-            operations[place].dependencies = life.dependencies.compactMap { owners.owner(of: $0, before: life.start) }
+            operations[place].dependencies = life.dependencies.compactMap { index(of: $0, before: life.start) }
                 .filter { $0 != place }
-            operations[place].awaited = life.awaited.compactMap {
-                owners.owner(of: $0.target, before: $0.end ?? .infinity)
-            }.filter { $0 != place }
+            for wait in life.awaited where wait.target != 0 {
+                guard let target = index(of: wait.target, before: wait.end ?? .infinity), target != place else {
+                    continue
+                }
+                operations[place].awaited.append(target)
+            }
         }
-    }
-}
-
-/// The operations that had an address, one after the other. An operation keeps those that it depends on or awaits until
-/// its own end, so the latest owner before that is the right one.
-private struct AddressOwners {
-    private var owners: [UInt64: [(added: Double, index: Int)]] = [:]
-
-    init(_ lives: [RecordReader.Life]) {
-        for (index, life) in lives.enumerated() { owners[life.identity, default: []].append((life.added ?? 0, index)) }
-        for identity in owners.keys { owners[identity]!.sort { $0.added < $1.added } }
-    }
-
-    /// The index of the last operation with an address that was added before a time. Takes logarithmic time.
-    func owner(of identity: UInt64, before time: Double) -> Int? {
-        guard identity != 0, let owners = owners[identity] else { return nil }
-        var (low, high) = (0, owners.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if owners[middle].added <= time { low = middle + 1 } else { high = middle }
-        }
-        return low == 0 ? nil : owners[low - 1].index
-    }
-}
-
-/// What can hold back the operations of a queue at the end of a trace.
-private struct QueueObstacles {
-    let isSuspended: Bool
-    let width: Int?
-    private(set) var executingCount = 0
-    private var first: (arrival: UInt32, label: String)?
-    private var firstBarrier: (arrival: UInt32, label: String)?
-
-    init(isSuspended: Bool, width: Int?) {
-        (self.isSuspended, self.width) = (isSuspended, width)
-    }
-
-    mutating func add(_ life: RecordReader.Life) {
-        if life.open != nil { executingCount += 1 }
-        if first.map({ life.arrival < $0.arrival }) ?? true { first = (life.arrival, life.label) }
-        if life.isBarrier, firstBarrier.map({ life.arrival < $0.arrival }) ?? true {
-            firstBarrier = (life.arrival, life.label)
-        }
-    }
-
-    /// The operation that must end first because of a barrier; nil if there is none.
-    func barrier(before life: RecordReader.Life) -> String? {
-        let earlier = life.isBarrier ? first : firstBarrier
-        return earlier.flatMap { $0.arrival < life.arrival ? $0.label : nil }
     }
 }
 
 extension RecordReader.Life {
     fileprivate var label: String { name ?? "#\(arrival)" }
 
-    fileprivate var start: Double { slices.first?.start ?? open?.start ?? 0 }
+    fileprivate var start: Double { slices.first?.start ?? open ?? 0 }
 }
 
 extension Trace.Operation {
-    fileprivate init(_ life: RecordReader.Life, until end: Double) {
+    fileprivate init(_ life: RecordReader.Life) {
         let start = life.start
         let added = min(life.added ?? start, start)
         self.init(
             name: life.label, queue: life.queue, number: Int(life.arrival), added: added,
-            ready: min(max(life.ready ?? added, added), start), slices: life.slices,
+            ready: min(max(life.ready ?? added, added), start),
+            slices: life.slices.map { Trace.Slice(start: $0.start, end: $0.end, lane: $0.lane) },
             outcome: Trace.Outcome(life.end?.how))
-        if let open = life.open {
-            slices.append(Trace.Slice(start: open.start, end: max(open.start, end), lane: open.lane))
-        }
     }
 }
 
@@ -453,17 +464,21 @@ extension Trace.Outcome {
 }
 
 extension Trace.Waiting {
-    fileprivate init(_ life: RecordReader.Life, _ blockers: [String], _ obstacles: QueueObstacles) {
-        (name, queue, number) = (life.label, life.queue, Int(life.arrival))
+    fileprivate init(_ life: RecordReader.Life, _ blockers: [String], _ queue: RecordReader.QueueView) {
+        (name, self.queue, number) = (life.label, life.queue, Int(life.arrival))
         added = life.added ?? 0
         if life.ready == nil {
             reasons = blockers.map { .dependency($0) }
             if life.isDelayed { reasons.append(.delay) }
             return
         }
-        if obstacles.isSuspended { reasons.append(.suspension) }
-        if let barrier = obstacles.barrier(before: life) { reasons.append(.barrier(barrier)) }
-        if let width = obstacles.width, obstacles.executingCount >= width { reasons.append(.permit) }
+        if queue.state.isSuspended { reasons.append(.suspension) }
+        let barrier = queue.firstBarrier.flatMap { $0.arrival < life.arrival ? $0 : nil }
+        if let barrier { reasons.append(.barrier(barrier.label)) }
+        if life.isBarrier, barrier == nil, let first = queue.first, first.arrival < life.arrival {
+            reasons.append(.barrier(first.label))
+        }
+        if let width = queue.state.width, queue.executingCount >= width { reasons.append(.permit) }
         reasons += life.limits.map { .limit($0) }
     }
 }

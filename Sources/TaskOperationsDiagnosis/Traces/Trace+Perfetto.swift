@@ -20,7 +20,7 @@ private struct PerfettoText {
         for (index, queue) in trace.queues.enumerated() { addNames(of: queue, process: index + 1) }
         for index in trace.operations.indices { addOperation(index) }
         for waiting in trace.waiting { addWaiting(waiting) }
-        for queue in trace.queues.indices { addCounts(of: queue) }
+        addCounts()
     }
 
     var text: String { "[\n" + lines.joined(separator: ",\n") + "\n]\n" }
@@ -28,8 +28,11 @@ private struct PerfettoText {
     /// The number of a lane's thread, which is unique in the trace.
     private func thread(_ lane: Int, _ queue: Int) -> Int { 1_000_000 * (queue + 1) + lane + 1 }
 
-    private func microseconds(_ seconds: Double) -> String {
-        let nanoseconds = Int(max(-1e18, min(1e18, seconds * 1e9)).rounded())
+    private func nanoseconds(_ seconds: Double) -> Int { Int(max(-1e18, min(1e18, seconds * 1e9)).rounded()) }
+
+    private func microseconds(_ seconds: Double) -> String { microseconds(nanoseconds(seconds)) }
+
+    private func microseconds(_ nanoseconds: Int) -> String {
         let (whole, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1000)
         let digits = String(rest.magnitude)
         let sign = nanoseconds < 0 && whole == 0 ? "-" : ""
@@ -54,9 +57,11 @@ private struct PerfettoText {
         addWait(operation, "\(operation.queue + 1)", name, from: operation.added, to: operation.start)
         let end = operation.outcome == .succeeded ? "" : ",\"end\":\"\(operation.outcome.rawValue)\""
         for slice in operation.slices {
+            // Of rounded times, so that the slice ends where the next one of its lane begins.
+            let duration = nanoseconds(slice.end) - nanoseconds(slice.start)
             lines.append(
                 "{\"ph\":\"X\",\"pid\":\(process),\"tid\":\(thread(slice.lane, operation.queue)),"
-                    + "\"ts\":\(microseconds(slice.start)),\"dur\":\(microseconds(slice.end - slice.start)),"
+                    + "\"ts\":\(microseconds(slice.start)),\"dur\":\(microseconds(duration)),"
                     + "\"name\":\(name),\"args\":{\"op\":\(operation.number),\"added\":\(microseconds(operation.added)),"
                     + "\"ready\":\(microseconds(operation.ready))\(end)}}")
         }
@@ -110,14 +115,19 @@ private struct PerfettoText {
         }
     }
 
-    /// Adds the numbers of waiting and executing operations, at most once in a millisecond.
-    private mutating func addCounts(of queue: Int) {
-        var changes: [(time: Double, queued: Int, executing: Int)] = []
-        for operation in trace.operations where operation.queue == queue {
-            changes += [(operation.added, 1, 0), (operation.start, -1, 1), (operation.end, 0, -1)]
+    private typealias CountChange = (time: Double, queued: Int, executing: Int)
+
+    private mutating func addCounts() {
+        var changes = [[CountChange]](repeating: [], count: trace.queues.count)
+        for operation in trace.operations {
+            changes[operation.queue] += [(operation.added, 1, 0), (operation.start, -1, 1), (operation.end, 0, -1)]
         }
-        for operation in trace.waiting where operation.queue == queue { changes.append((operation.added, 1, 0)) }
-        changes.sort { $0.time < $1.time }
+        for operation in trace.waiting { changes[operation.queue].append((operation.added, 1, 0)) }
+        for (queue, changes) in changes.enumerated() { addCounts(of: queue, changes.sorted { $0.time < $1.time }) }
+    }
+
+    /// Adds the numbers of waiting and executing operations, at most once in a millisecond.
+    private mutating func addCounts(of queue: Int, _ changes: [CountChange]) {
         var (queued, executing, last) = (0, 0, -Double.infinity)
         for change in changes {
             queued += change.queued

@@ -15,57 +15,39 @@
         func recipes() async {
             await #expect(processExitsWith: .success) {
                 let folder = try TraceFolder()
-                let files = folder["input"]
+                let files = folder.url.appending(path: "input")
                 try FileManager.default.createDirectory(at: files, withIntermediateDirectories: true)
                 for number in 0..<20 {
                     try Data(count: number * 1000).write(to: files.appending(path: "file \(number)"))
                 }
                 var operationCount = 0
                 for recipe in Recipe.catalogue {
-                    operationCount += try await RecipeTraceTests.check(recipe, files, folder["\(recipe.name).json"])
+                    operationCount += try await RecipeTraceTests.check(recipe, files, folder["recording"])
                 }
                 #expect(operationCount > 500)
             }
         }
 
         /// Checks the trace of a recipe. Returns the number of operations in the trace.
-        private static func check(_ recipe: Recipe, _ files: URL, _ url: URL) async throws -> Int {
-            let (recorder, starts) = (try TraceRecorder(writingTo: url), StartJournal())
-            // One observer, so that both see the same events.
-            let both = Both(recorder, starts)
-            TaskOperationQueue.addObserver(both)
+        private static func check(_ recipe: Recipe, _ files: URL, _ path: String) async throws -> Int {
+            let starts = StartJournal()
+            let recorder = try FlightRecorder(writingTo: path, capacity: .max)
+            TaskOperationQueue.addObserver(starts)
             _ = try await recipe.ported(RecipeInput(InputFolder(listing: files.path)))
             // Some recipes leave operations that never start.
             _ = await eventually(within: .seconds(1)) { starts.isDone }
-            TaskOperationQueue.removeObserver(both)
-            let seen = starts.numbers
-            try recorder.finish()
-            #expect(try TraceValidator(url).faults == [], "\(recipe.name)")
-            let trace = try Trace(contentsOf: url)
+            recorder.stop()
+            TaskOperationQueue.removeObserver(starts)
+            let trace = try Trace(contentsOf: path)
+            #expect(trace.isComplete && trace.textFaults == [], "\(recipe.name)")
             let read = Dictionary(grouping: trace.operations, by: \.queue).values.map { $0.map { "\($0.number)" } }
-            #expect(sorted(read) == sorted(seen), "\(recipe.name)")
+            #expect(sorted(read) == sorted(starts.numbers), "\(recipe.name)")
             return trace.operations.count
         }
 
         private static func sorted(_ queues: [[String]]) -> [[String]] {
             queues.sorted { $0.lexicographicallyPrecedes($1) }
         }
-    }
-
-    private final class Both: TaskOperationObserver {
-        private let recorder: TraceRecorder
-        private let starts: StartJournal
-
-        init(_ recorder: TraceRecorder, _ starts: StartJournal) {
-            (self.recorder, self.starts) = (recorder, starts)
-        }
-
-        func operationChanged(_ event: TaskOperationEvent) {
-            recorder.operationChanged(event)
-            starts.operationChanged(event)
-        }
-
-        func queueWasReleased(_ queue: QueueLabel) { recorder.queueWasReleased(queue) }
     }
 
     /// Records the operations that started on each queue, in order.

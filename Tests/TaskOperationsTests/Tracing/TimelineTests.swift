@@ -6,17 +6,9 @@ import Testing
 
 @Suite("Traces that are drawn and explained", .inTurns, .timeLimit(.minutes(120)))
 struct TimelineTests {
-    private let folder: TraceFolder
-
-    init() throws { folder = try TraceFolder() }
-
     private func trace(operations count: Int, widths: [Int]) async throws -> Trace {
-        let url = folder["trace.json"]
-        let (recorder, events) = (try TraceRecorder(writingTo: url), EventJournal())
         let queues = widths.map { TaskOperationQueue(name: "queue <\($0)>", maxConcurrentOperationCount: $0) }
-        for queue in queues {
-            for observer in [recorder, events] as [any TaskOperationObserver] { queue.addObserver(observer) }
-        }
+        let recorder = FlightRecorder(of: queues)
         var last: TaskOperation<Void>?
         for number in 0..<count {
             let dependencies = number.isMultiple(of: 5) ? last.map { [$0] } ?? [] : []
@@ -26,9 +18,9 @@ struct TimelineTests {
                 if number % 9 == 4 { throw CocoaError(.fileNoSuchFile) }
             }
         }
-        #expect(await eventually { events.finishedCount == count })
-        try recorder.finish()
-        return try Trace(contentsOf: url)
+        for queue in queues { try? await queue.waitUntilAllOperationsAreFinished() }
+        recorder.stop()
+        return recorder.trace()
     }
 
     @Test(
@@ -58,19 +50,16 @@ struct TimelineTests {
 
     /// Returns the trace of queues of width 1, each with an operation of each name.
     private func trace(operations names: [String], queues queueNames: [String]) async throws -> Trace {
-        let url = folder["trace.json"]
-        let recorder = try TraceRecorder(writingTo: url)
-        for queueName in queueNames {
-            let (queue, events) = (TaskOperationQueue(name: queueName, maxConcurrentOperationCount: 1), EventJournal())
-            queue.addObserver(recorder)
-            queue.addObserver(events)
+        let queues = queueNames.map { TaskOperationQueue(name: $0, maxConcurrentOperationCount: 1) }
+        let recorder = FlightRecorder(of: queues)
+        for queue in queues {
             for name in names { queue.addOperation(name: name) { try await Task.sleep(for: .milliseconds(2)) } }
-            #expect(await eventually { events.finishedCount == names.count })
-            queue.removeObserver(recorder)
+            try await queue.waitUntilAllOperationsAreFinished()
         }
-        try recorder.finish()
-        let trace = try Trace(contentsOf: url)
-        #expect(trace.queues.map(\.name) == queueNames)
+        recorder.stop()
+        let trace = recorder.trace()
+        // A name is kept up to 256 bytes.
+        #expect(trace.queues.map(\.name) == queueNames.map { String($0.prefix(256)) })
         return trace
     }
 
@@ -92,14 +81,12 @@ struct TimelineTests {
     @Test("a width outside the range is replaced")
     func widths() async throws {
         await #expect(processExitsWith: .success) {
-            let folder = try TraceFolder()
-            let recorder = try TraceRecorder(writingTo: folder["trace.json"])
             let queue = TaskOperationQueue(name: "work")
-            queue.addObserver(recorder)
+            let recorder = FlightRecorder(of: [queue])
             try await queue.addOperation {}.value
             try await queue.waitUntilAllOperationsAreFinished()
-            try recorder.finish()
-            let trace = try Trace(contentsOf: folder["trace.json"])
+            recorder.stop()
+            let trace = recorder.trace()
             for (width, drawn) in [(Int.max, 100_000), (.min, 400), (399, 400), (1000, 1000)] {
                 #expect(trace.timelineSVG(width: width).contains("width=\"\(drawn)\""))
             }

@@ -8,7 +8,8 @@ final class TraceFolder: Sendable {
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
 
-    subscript(name: String) -> URL { url.appending(path: name) }
+    /// The path of a file in the folder.
+    subscript(name: String) -> String { url.appending(path: name).path }
 
     deinit { try? FileManager.default.removeItem(at: url) }
 }

@@ -1,9 +1,9 @@
-import Foundation
 import TaskOperations
-import TaskOperationsDiagnosis
 import TaskOperationsTesting
 import TestSupport
 import Testing
+
+@testable import TaskOperationsDiagnosis
 
 /// Checks that the costs of traces are linear, independently of the machine's speed.
 @Suite("Growth: traces take linear time", .computing, .timeLimit(.minutes(120)))
@@ -11,10 +11,6 @@ struct TraceGrowthTests {
     private static let large = isDeep ? 20_000 : 4000
     private static let small = large / 10
     private static let limit = 4.0
-
-    private let folder: TraceFolder
-
-    init() throws { folder = try TraceFolder() }
 
     // MARK: Statistics
 
@@ -46,33 +42,20 @@ struct TraceGrowthTests {
         case chain = "a chain over as many queues"
     }
 
-    private func trace(_ shape: Shape, _ count: Int) throws -> Trace {
-        var lines: [String] = []
-        for number in 0..<count {
-            let process = shape == .oneQueue ? 1 : 2 * number + 1
-            if shape != .oneQueue || number == 0 {
-                lines += [
-                    #"{"ph":"M","pid":\#(process),"name":"process_name","args":{"name":"\#(process)","width":1}}"#,
-                    #"{"ph":"M","pid":\#(process),"tid":\#(process + 1),"name":"thread_name","args":{"name":"1"}}"#,
-                ]
-            }
-            let (ready, start) = shape == .chain ? (number * 100, number * 100 + 50) : (0, number * 100)
-            lines.append(
-                #"{"ph":"X","pid":\#(process),"tid":\#(process + 1),"ts":\#(start),"dur":50,"#
-                    + #""args":{"op":\#(number),"added":0,"ready":\#(ready)}}"#)
-            if shape == .chain, number > 0 {
-                lines.append(
-                    #"{"ph":"f","cat":"dependency","pid":\#(process),"tid":\#(process + 1),"ts":\#(start),"id":1,"#
-                        + #""args":{"op":\#(number),"after":[\#(process - 2),\#(number - 1)]}}"#)
-            }
+    private func trace(_ shape: Shape, _ count: Int) -> Trace {
+        let operations = (0..<count).map { number in
+            let start = Double(number) * 1e-4
+            return TraceOperation(
+                name: "\(number)", queue: shape == .oneQueue ? 0 : number,
+                times: (shape == .chain ? start + 5e-5 : start)...(start + 1e-4), ready: shape == .chain ? start : 0,
+                dependencies: shape == .chain && number > 0 ? ["\(number - 1)"] : [])
         }
-        let url = folder["\(shape) \(count).json"]
-        try ("[\n" + lines.joined(separator: ",\n") + "\n]\n").write(to: url, atomically: true, encoding: .utf8)
-        return try Trace(contentsOf: url)
+        let queues = (0..<(shape == .oneQueue ? 1 : count)).map { Trace.Queue(name: "\($0)", width: 1, laneCount: 1) }
+        return Trace(operations, queues: queues)
     }
 
-    private func ratio(_ shape: Shape, _ analyze: (Trace) -> Void) throws -> Double {
-        let (small, large) = (try trace(shape, Self.small), try trace(shape, Self.large))
+    private func ratio(_ shape: Shape, _ analyze: (Trace) -> Void) -> Double {
+        let (small, large) = (trace(shape, Self.small), trace(shape, Self.large))
         return bestRatio(within: Self.limit) { isLarge in
             // The total work is the same for both sizes.
             processorTime { for _ in 0..<(isLarge ? 1 : 10) { analyze(isLarge ? large : small) } }
@@ -80,70 +63,105 @@ struct TraceGrowthTests {
     }
 
     @Test("A chart of ten times as many operations takes about ten times as long", arguments: Shape.allCases)
-    func charts(shape: Shape) throws {
-        let ratio = try ratio(shape) { #expect($0.timelineSVG().hasSuffix("</svg>\n")) }
+    func charts(shape: Shape) {
+        let ratio = ratio(shape) { #expect($0.timelineSVG().hasSuffix("</svg>\n")) }
         #expect(ratio < Self.limit, "quadratic work would make it 10")
     }
 
     @Test("An explanation of ten times as many operations takes about ten times as long", arguments: Shape.allCases)
-    func explanations(shape: Shape) throws {
-        let ratio = try ratio(shape) { #expect(!$0.explanation.isEmpty) }
+    func explanations(shape: Shape) {
+        let ratio = ratio(shape) { #expect(!$0.explanation.isEmpty) }
         #expect(ratio < Self.limit, "quadratic work would make it 10")
     }
 
+    @Test("The JSON text of ten times as many operations takes about ten times as long", arguments: Shape.allCases)
+    func texts(shape: Shape) {
+        let ratio = ratio(shape) { #expect($0.perfettoJSON.hasSuffix("]\n")) }
+        #expect(ratio < Self.limit, "a search through all operations for each queue would make it 10")
+    }
+
     @Test("A critical path over ten times as many queues takes about ten times as long")
-    func criticalPaths() throws {
-        let ratio = try ratio(.chain) { #expect($0.criticalPath.count == $0.operations.count) }
+    func criticalPaths() {
+        let ratio = ratio(.chain) { #expect($0.criticalPath.count == $0.operations.count) }
         #expect(ratio < Self.limit, "a search through all ends would make it 10")
     }
 
     // MARK: Recording
 
-    @Test("A rotating trace of ten times as many queues takes about ten times as long")
+    /// The operations that a recorder has recorded.
+    enum Load: String, CaseIterable {
+        case waiting = "operations that wait in a suspended queue"
+        case waitingForOne = "operations that wait for one dependency"
+        case executing = "operations that execute at once"
+        /// The address of an operation is used again by later ones.
+        case successive = "operations that each depend on the one before, one at a time"
+        case awaited = "operations that one body awaits"
+        case queues = "queues with an operation each"
+    }
+
+    /// Returns a recorder of a number of operations, which are still unfinished in some loads.
+    private func recorder(_ load: Load, _ count: Int) async throws -> (recorder: FlightRecorder, gate: Gate) {
+        let (queue, gate) = (TaskOperationQueue(name: "queue", maxConcurrentOperationCount: .max), Gate())
+        let queues = load == .queues ? (0..<count).map { TaskOperationQueue(name: "queue \($0)") } : [queue]
+        let recorder = FlightRecorder(of: queues, capacity: 64 << 20)
+        switch load {
+        case .waiting:
+            queue.isSuspended = true
+            for number in 0..<count { queue.addOperation(name: "\(number)") {} }
+        case .waitingForOne:
+            let first = queue.addOperation { await gate.pass() }
+            for _ in 0..<count { queue.addOperation(dependencies: [first]) {} }
+        case .executing:
+            for _ in 0..<count { queue.addOperation { await gate.pass() } }
+            await gate.waitForArrivals(count)
+        case .successive:
+            var last = queue.addOperation {}
+            for _ in 0..<count {
+                let next = queue.addOperation(dependencies: [last]) {}
+                try await next.value
+                last = next
+            }
+        case .awaited:
+            try await queue.addOperation {
+                for _ in 0..<count { try await queue.addOperation {}.value }
+            }.value
+        case .queues: for queue in queues { try await queue.addOperation {}.value }
+        }
+        return (recorder, gate)
+    }
+
+    @Test(
+        "A recording of ten times as many operations is read and explained in about ten times the time",
+        arguments: Load.allCases)
+    func reading(load: Load) async throws {
+        let (small, large) = (try await recorder(load, Self.small), try await recorder(load, Self.large))
+        let ratio = bestRatio(within: Self.limit) { isLarge in
+            processorTime {
+                for _ in 0..<(isLarge ? 1 : 10) {
+                    #expect(!(isLarge ? large : small).recorder.trace().explanation.isEmpty)
+                }
+            }
+        }
+        #expect(ratio < Self.limit, "a search through all operations for each would make it 10")
+        for (recorder, gate) in [small, large] {
+            recorder.stop()
+            gate.open()
+        }
+    }
+
+    @Test("Recording ten times as many queues takes about ten times as long")
     func queues() throws {
-        let url = folder["trace.json"]
         let ratio = try bestRatio(within: Self.limit, attempts: 5) { isLarge in
             let count = isLarge ? Self.large : Self.small
             return try processorTimeOnOneThread { executor in
                 for _ in 0..<(Self.large / count) {
-                    let recorder = try TraceRecorder(writingTo: url, maximumFileSize: 1_000_000)
-                    for number in 0..<count {
-                        let queue = TaskOperationQueue(.init(name: "queue \(number)", executor: executor))
-                        queue.addObserver(recorder)
-                        try await queue.addOperation {}.value
-                    }
-                    try recorder.finish()
+                    let queues = (0..<count).map { TaskOperationQueue(.init(name: "queue \($0)", executor: executor)) }
+                    let recorder = FlightRecorder(of: queues, capacity: FlightRecorder.minimumCapacity)
+                    for queue in queues { try await queue.addOperation {}.value }
+                    recorder.stop()
                 }
             }
         }
-        #expect(ratio < Self.limit, "the names of all queues in each file would make it 10")
-    }
-
-    @Test("The starts of many dependents are recorded in linear time before the end of their dependency")
-    func lateEnd() throws {
-        let url = folder["trace.json"]
-        let events = try [Self.small, 2 * Self.large].map { count in
-            try onOneThread { executor in
-                let (first, others) = (EventJournal(), EventJournal())
-                let queue = TaskOperationQueue(.init(name: "first", executor: executor))
-                let other = TaskOperationQueue(.init(name: "others", executor: executor))
-                queue.addObserver(first)
-                other.addObserver(others)
-                let dependency = queue.addOperation {}
-                for _ in 0..<count { other.addOperation(dependencies: [dependency]) {} }
-                for queue in [queue, other] { try await queue.waitUntilAllOperationsAreFinished() }
-                return others.events + first.events
-            }
-        }
-        let ratio = try bestRatio(within: Self.limit) { isLarge in
-            try processorTime {
-                for _ in 0..<(isLarge ? 1 : 20) {
-                    let recorder = try TraceRecorder(writingTo: url)
-                    for event in events[isLarge ? 1 : 0] { recorder.operationChanged(event) }
-                    try recorder.finish()
-                }
-            }
-        }
-        #expect(ratio < Self.limit, "a copy of all dependents for each would make it 20")
+        #expect(ratio < Self.limit, "the state of all queues at each change would make it 10")
     }
 }

@@ -1,7 +1,15 @@
 import Foundation
+import TaskOperationsDiagnosis
+
+extension Trace {
+    /// The faults of the trace's JSON text.
+    var textFaults: [String] {
+        do { return try TraceValidator(perfettoJSON).faults } catch { return ["\(error)"] }
+    }
+}
 
 /// Checks the rules of the Trace Event Format and further rules of the library. Slices of a lane do not overlap, each
-/// wait and arrow has both ends, and times on a lane do not decrease.
+/// arrow has both ends, no wait ends without a beginning, and times on a lane do not decrease.
 struct TraceValidator {
     private(set) var faults: [String] = []
     private(set) var eventCount = 0
@@ -13,11 +21,9 @@ struct TraceValidator {
     private var threads: Set<Int> = []
     private var names: Set<Int> = []
 
-    init(_ url: URL) throws {
-        let text = try String(contentsOf: url, encoding: .utf8)
-        // The readers of the format complete a truncated file in the same way.
-        let whole = text.hasSuffix("]\n") ? text : text + "\n]"
-        let events = try JSONSerialization.jsonObject(with: Data(whole.utf8)) as? [[String: Any]] ?? []
+    /// - Parameter text: The text of `Trace.perfettoJSON`.
+    init(_ text: String) throws {
+        let events = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [[String: Any]] ?? []
         eventCount = events.count
         for event in events { check(event) }
         checkEnds(events)
@@ -58,9 +64,6 @@ struct TraceValidator {
             return faults.append("\(event) is no slice")
         }
         demand(duration >= 0, "\(event) ends before it begins")
-        if let last = slices[thread]?.last {
-            demand(time >= last.end - 0.0006, "\(event) overlaps what ends at \(last.end)")
-        }
         slices[thread, default: []].append((time, time + duration))
     }
 
@@ -90,8 +93,14 @@ struct TraceValidator {
     }
 
     private mutating func checkEnds(_ events: [[String: Any]]) {
-        let (waits, arrows) = (waits, arrows)
-        demand(waits.isEmpty, "waits \(waits) do not end")
+        // The waits of operations that never started do not end.
+        let arrows = arrows
+        for (thread, slices) in slices {
+            let sorted = slices.sorted { ($0.start, $0.end) < ($1.start, $1.end) }
+            for (first, second) in zip(sorted, sorted.dropFirst()) {
+                demand(second.start >= first.end - 0.0006, "\(second) overlaps \(first) on \(thread)")
+            }
+        }
         demand(arrows.isEmpty, "arrows \(arrows) do not end")
         demand(processes.isDisjoint(with: threads), "a thread has the number of a process")
         for event in events where ["s", "f"].contains(event["ph"] as? String) {

@@ -1,0 +1,165 @@
+#if os(Linux) || os(macOS)
+    import Foundation
+    import Synchronization
+    import TaskOperations
+    import TaskOperationsDiagnosis
+    import TaskOperationsTesting
+    import TestSupport
+    import Testing
+
+    @Suite("Flight recorders that are read while many threads write", .prompt, .serialized, .timeLimit(.minutes(120)))
+    struct RecorderStressTests {
+        private let folder: TraceFolder
+        private let queues = (0..<4).map { TaskOperationQueue(name: "queue \($0)", maxConcurrentOperationCount: 4) }
+        private let count = isDeep ? 10_000_000 : 100_000
+
+        init() throws { folder = try TraceFolder() }
+
+        private var numbers: Set<UInt64> { Set(queues.map { UInt64($0.scheduler.queueNumber) }) }
+
+        @Test("a thread that reads a ring of 4 MiB all the time sees no torn record, and operations in the right order")
+        func readByThread() async throws {
+            let path = folder["recording"]
+            let recorder = try FlightRecorder(writingTo: path, of: queues)
+            let hanging = Gate()
+            queues[0].addOperation(name: "culprit") { await hanging.pass() }
+            await hanging.waitForArrivals(1)
+            let isOver = Atomic(false)
+            let numbers = numbers
+            let memory = heapInUse
+            let reader = Task.detached(executorPreference: nil) {
+                var readings = 0
+                while !isOver.load(ordering: .relaxed) || readings == 0 {
+                    let trace = readings.isMultiple(of: 2) ? recorder.trace() : try Trace(contentsOf: path)
+                    #expect(trace.faults == [])
+                    #expect(trace.operations.contains { $0.name == "culprit" && $0.outcome == .unfinished })
+                    let audit = try RecordAudit(path, queues: numbers)
+                    #expect(audit.faults == [])
+                    readings += 1
+                }
+                return readings
+            }
+            await RecordedLoad(queues, threads: 8, besides: 1).run(count)
+            isOver.store(true, ordering: .relaxed)
+            #expect(try await reader.value > 0)
+            hanging.open()
+            for queue in queues { try await queue.waitUntilAllOperationsAreFinished() }
+            recorder.stop()
+            let trace = try Trace(contentsOf: path)
+            #expect(trace.faults == [] && trace.waiting == [] && trace.isComplete)
+            #expect(trace.operations.allSatisfy { $0.outcome == .succeeded })
+            #expect(trace.queues.map(\.name) == queues.map { $0.name })
+            #expect(try RecordAudit(path, queues: numbers).faults == [])
+            if let memory, let now = heapInUse {
+                #expect(now - memory < 64 << 20, "the ring and its readings are bounded")
+            }
+        }
+
+        @Test("another process that reads the file all the time sees no torn record, and operations in the right order")
+        func readByProcess() async throws {
+            let (path, numbers) = (folder["recording"], Array(numbers))
+            let recorder = try FlightRecorder(writingTo: path, of: queues)
+            let isOver = Atomic(false)
+            async let load: Void = {
+                while !isOver.load(ordering: .relaxed) { await RecordedLoad(queues, threads: 8).run(count / 10) }
+            }()
+            await #expect(processExitsWith: .success) {
+                [path = path as String, numbers = numbers as [UInt64], readings = (isDeep ? 500 : 5) as Int] in
+                for _ in 0..<readings {
+                    let trace = try Trace(contentsOf: path)
+                    #expect(trace.faults == [] && !trace.isComplete && !trace.operations.isEmpty)
+                    #expect(try RecordAudit(path, queues: Set(numbers)).faults == [])
+                }
+            }
+            isOver.store(true, ordering: .relaxed)
+            await load
+            recorder.stop()
+        }
+    }
+
+    extension RecorderStressTests {
+        /// The faults that stop a program.
+        enum Stall: String, CaseIterable, Codable {
+            case body = "a body that never ends, on a queue of width 1"
+            case limit = "an operation that keeps the only permit of a limit"
+            case wait = "a body that awaits an operation of a suspended queue"
+            case loss = "a dependency that was never added to a queue"
+
+            /// Stops the operation "victim". Returns the queues, which must not be released, when they have recorded it.
+            func plant() async -> [TaskOperationQueue] {
+                let (queue, gate) = (TaskOperationQueue(name: "planted", maxConcurrentOperationCount: 1), Gate())
+                let other = TaskOperationQueue(name: "other")
+                switch self {
+                case .body:
+                    queue.addOperation(name: "culprit") { await gate.pass() }
+                    await gate.waitForArrivals(1)
+                    queue.addOperation(name: "victim") {}
+                case .limit:
+                    let disk = AsyncSemaphore(capacity: 1, name: "disk")
+                    other.addOperation(name: "culprit", .limit(disk)) { await gate.pass() }
+                    await gate.waitForArrivals(1)
+                    queue.addOperation(name: "victim", .limit(disk)) {}
+                case .wait:
+                    other.isSuspended = true
+                    let culprit = other.addOperation(name: "culprit") {}
+                    queue.addOperation(name: "victim") { try await culprit.value }
+                    await until { culprit.waiterCount == 1 }
+                case .loss:
+                    let culprit = TaskOperation(name: "culprit") {}
+                    queue.addOperation(name: "awaiting") { try await culprit.value }
+                    await until { culprit.waiterCount == 1 }
+                    queue.addOperation(name: "victim", dependencies: [culprit]) {}
+                }
+                // An event of the queue records what is in its inbox.
+                queue.maxConcurrentOperationCount = 1
+                return [queue, other]
+            }
+
+            /// Whether the trace contains the cause.
+            func isTold(by trace: Trace) -> Bool {
+                let victim = trace.waiting.first { $0.name == "victim" }
+                let culprit = trace.operations.first { $0.name == "culprit" }
+                switch self {
+                case .body: return victim?.reasons == [.permit] && culprit?.outcome == .unfinished
+                case .limit: return victim?.reasons == [.limit("disk")] && culprit?.outcome == .unfinished
+                case .wait:
+                    let awaits = trace.operations.first { $0.name == "victim" }?.awaits
+                    return awaits == ["culprit"]
+                        && trace.waiting.contains { $0.name == "culprit" && $0.reasons == [.suspension] }
+                case .loss:
+                    let awaiting = trace.operations.first { $0.name == "awaiting" }
+                    return awaiting?.awaits == [nil]
+                        && victim?.reasons == [.dependency("an operation that was not added")]
+                }
+            }
+        }
+
+        @Test(
+            "the file of a process that was killed at any moment has the cause of what was stopped",
+            arguments: Stall.allCases)
+        func killed(stall: Stall) async throws {
+            for round in 0..<(isDeep ? 5 : 2) {
+                let path = folder["\(round)"]
+                await #expect(processExitsWith: .signal(SIGKILL)) {
+                    [stall, path = path as String, round = round as Int] in
+                    let recorder = try FlightRecorder(
+                        writingTo: path, capacity: round.isMultiple(of: 2) ? 1 << 20 : 4 << 20)
+                    let queues = (0..<4).map { TaskOperationQueue(name: "load \($0)", maxConcurrentOperationCount: 4) }
+                    async let load: Void = RecordedLoad(queues, threads: 8).run(80_000_000)
+                    let planted = await stall.plant()
+                    Thread.detachNewThread {
+                        usleep(.random(in: 0..<200_000))
+                        kill(getpid(), SIGKILL)
+                    }
+                    await load
+                    recorder.stop()
+                    withExtendedLifetime(planted) {}
+                }
+                let trace = try Trace(contentsOf: path)
+                #expect(!trace.isComplete && trace.faults == [])
+                let isTold = stall.isTold(by: trace)
+                #expect(isTold, "\(trace.explanation)")
+            }
+        }
+    }
+#endif
