@@ -21,13 +21,17 @@ import Synchronization
 ///
 /// Among waiting tasks of one priority, each key receives the same number of permits. The method `setShare(_:for:)`
 /// gives a key more. The permits that a key does not use go to the other keys. A key uses memory only while a task has
-/// or awaits its permits, while tokens of its rate are used, and while it has its own capacity or a share other than 1.
+/// or awaits its permits, while tokens of its rate are used, while it is paused, and while it has its own capacity or a
+/// share other than 1.
 ///
 /// A semaphore can also limit the number of times that permits are given, per unit of time:
 ///
 /// ```swift
 /// let interface = AsyncSemaphore(capacity: 16, rate: .perSecond(100), ratePerKey: .perSecond(20))
 /// ```
+///
+/// A rate counts the cost of each operation, such as its tokens of a language model: see
+/// `OperationOptions.limit(_:key:weight:cost:)` and `settle(_:)`.
 public final class AsyncSemaphore: Sendable {
     typealias State = LimitState<SemaphoreWaiter>
 
@@ -115,9 +119,12 @@ public final class AsyncSemaphore: Sendable {
 
     /// The rate at which permits are given; nil for no rate.
     ///
-    /// Each acquisition, and each start or attempt of an operation, uses one token, regardless of its weight. An
-    /// acquisition that finds no token waits in line. Without a rate per key, a lack of tokens delays all tasks and
-    /// operations alike. The rate can be changed at any time. Used tokens remain used.
+    /// Each start or attempt of an operation uses as many tokens as it costs, and each acquisition uses one token,
+    /// regardless of the weight. Without its tokens, it waits in line. Without a rate per key, a lack of tokens delays all
+    /// tasks and operations alike. The rate can be changed at any time. Used tokens remain used.
+    ///
+    /// An array literal combines several rates: `[.perMinute(90_000), .perDay(10_000, of: .starts)]`. Each rate of a
+    /// changed combination takes over the used tokens of the rate at the same position.
     public var rate: OperationRate? {
         get { storage.withLock { $0.state.rate } }
         set { setRate { $0.setRate(newValue) } }
@@ -132,13 +139,16 @@ public final class AsyncSemaphore: Sendable {
         set { setRate { $0.setRatePerKey(newValue) } }
     }
 
-    /// Whether the semaphore has, or once had, a rate.
+    /// Whether the semaphore has, or once had, a rate or a pause.
     var hasClock: Bool { !clock.isEmpty }
 
     private func setRate(_ change: (inout State) -> Void) {
-        QueueClock.prepare(clock, makeClock)
+        prepareClock()
         apply { change(&$0.state) }
     }
+
+    /// Makes the clock, if there is none. Call it before the state gets a rate or a pause.
+    func prepareClock() { QueueClock.prepare(clock, makeClock) }
 
     /// The maximum number of operations that need permits of the semaphore and have not started, in addition to one
     /// operation for each free permit; nil for no bound. With 0, an operation of weight 1 waits only for a permit of its
@@ -461,16 +471,15 @@ extension AsyncSemaphore {
     static func label(_ name: String?) -> String { name.map { "semaphore \"\($0)\"" } ?? "a semaphore" }
 
     /// The name of the semaphore, and the use of its permits.
-    var waitDescription: String {
-        let (permits, hasToken) = storage.withLock { ($0.state.permits, $0.state.hasToken(for: nil)) }
-        return Self.use(of: label, permits.taken, permits.capacity, hasToken: hasToken)
+    func waitDescription(cost: Int) -> String {
+        let (permits, shortage) = storage.withLock { ($0.state.permits, $0.state.shortage(for: nil, cost: cost)) }
+        return Self.use(of: label, permits.taken, permits.capacity, shortage)
     }
 
     static func use(
-        of holder: String, _ taken: Int, _ capacity: Int, isTotal: Bool = false, hasToken: Bool
+        of holder: String, _ taken: Int, _ capacity: Int, isTotal: Bool = false, _ shortage: String
     ) -> String {
-        "\(holder), \(taken) of \(capacity) permits taken" + (isTotal ? " in total" : "")
-            + (hasToken ? "" : ", without a token of its rate")
+        "\(holder), \(taken) of \(capacity) permits taken" + (isTotal ? " in total" : "") + shortage
     }
 }
 
@@ -503,7 +512,7 @@ private final class SemaphoreWait: Sendable {
 extension AsyncSemaphore {
     /// Waits for permits. Returns false if the wait ended early, without permits.
     private func suspend(_ wait: SemaphoreWait) async -> Bool {
-        await AnyTaskOperation.recordingWait(.semaphore, wait.key?.waitDescription ?? self.waitDescription) {
+        await AnyTaskOperation.recordingWait(.semaphore, wait.key?.waitDescription(cost: 1) ?? waitDescription(cost: 1)) {
             await withWaitHandlers(endsWhenCancelled: true) { [self] priority in
                 raise(wait, to: priority)
             } end: {
@@ -536,7 +545,7 @@ extension AsyncSemaphore {
     }
 
     /// Applies a change, and then serves the first waiters in the line.
-    private func apply<Result: Sendable>(_ event: (inout Storage) -> Result) -> Result {
+    func apply<Result: Sendable>(_ event: (inout Storage) -> Result) -> Result {
         let (result, served) = serving(after: event)
         if !served.isEmpty { SemaphoreEffects(serving: served).perform() }
         return result
@@ -597,7 +606,7 @@ extension AsyncSemaphore.Storage {
         }
     }
 
-    /// Keeps a key until all its tokens are free again.
+    /// Keeps a key until all its tokens are free again, and its pause is over.
     mutating func keepForTokens(_ key: LimitKey) {
         if state.hasBucket(key.number) { keys.keepForTokens(key) }
     }

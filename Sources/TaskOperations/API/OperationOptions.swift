@@ -176,6 +176,20 @@ extension OperationOptions {
     /// alone instead, pass `min(size, memory.capacity)`. While an operation waits for many permits, operations of the
     /// same or a lower priority do not overtake it. It therefore cannot starve.
     ///
+    /// With a cost, the operation uses several tokens of the semaphore's rates when it starts, and again for each further
+    /// attempt. Unlike a weight, a cost is not returned at the end: the rate replaces it. Pass an estimate if the cost is
+    /// known later, and correct it with `AsyncSemaphore.settle(_:)`. With a cost of 0, an operation starts as soon as no
+    /// debt is left.
+    ///
+    /// ```swift
+    /// let model = AsyncSemaphore(capacity: 64, ratePerKey: [.perMinute(90_000), .perMinute(500, of: .starts)])
+    /// queue.addOperation(.limit(model, key: provider, cost: estimate)) {
+    ///     let answer = try await provider.ask(question)
+    ///     model.settle(answer.tokenCount)
+    ///     return answer
+    /// }
+    /// ```
+    ///
     /// While an operation waits for a limit, later operations of its queue that do not need this limit can start.
     /// Operations and tasks receive permits by priority, then by arrival. If operations of several queues wait, the
     /// queues take turns of one operation.
@@ -202,19 +216,22 @@ extension OperationOptions {
     ///   - semaphore: The semaphore. If it is given several times, its last option applies.
     ///   - key: The key. Keys of different types are different. Nil means no key.
     ///   - weight: The number of permits; at least 1. A smaller number stops the process with a message.
+    ///   - cost: The number of tokens of the semaphore's rates; not negative. A negative number stops the process with a
+    ///     message. Without rates, it has no effect.
     public static func limit(
-        _ semaphore: AsyncSemaphore, key: (some Hashable & Sendable)?, weight: Int = 1
+        _ semaphore: AsyncSemaphore, key: (some Hashable & Sendable)?, weight: Int = 1, cost: Int = 1
     ) -> OperationOptions {
-        limit(LimitRequest(limit: semaphore, key: semaphore.interned(key), weight: weight))
+        limit(LimitRequest(limit: semaphore, key: semaphore.interned(key), weight: weight, cost: cost))
     }
 
-    /// Adds a limit without a key. See `limit(_:key:weight:)`.
-    public static func limit(_ semaphore: AsyncSemaphore, weight: Int = 1) -> OperationOptions {
-        limit(LimitRequest(limit: semaphore, key: nil, weight: weight))
+    /// Adds a limit without a key. See `limit(_:key:weight:cost:)`.
+    public static func limit(_ semaphore: AsyncSemaphore, weight: Int = 1, cost: Int = 1) -> OperationOptions {
+        limit(LimitRequest(limit: semaphore, key: nil, weight: weight, cost: cost))
     }
 
     private static func limit(_ request: LimitRequest) -> OperationOptions {
         require(request.weight > 0, "weight is \(request.weight); it must be at least 1.")
+        request.limit.checkCost(request.cost)
         return OperationOptions(.limits([request]))
     }
 

@@ -78,6 +78,33 @@ extension RetryPolicy {
         }
     }
 
+    /// Returns this policy, which also pauses a limit when another system asks for a pause, for example with the header
+    /// `Retry-After`.
+    ///
+    /// ```swift
+    /// let policy = RetryPolicy.exponential(initial: .milliseconds(200), attempts: 5)
+    ///     .pausing(model) { error in (error as? TooManyRequests)?.retryAfter }
+    /// jobs.addOperation([.limit(model, key: provider, cost: estimate), .retry(policy)]) { … }
+    /// ```
+    ///
+    /// The pause applies to the key that the operation has at the limit. If it has none, or if no operation makes the
+    /// attempt, the pause applies to the whole limit. Other operations then wait, too, instead of failing one after
+    /// another. See `AsyncSemaphore.pause(for:key:)`.
+    ///
+    /// - Parameters:
+    ///   - limit: The limit to pause.
+    ///   - pause: Called in the task of the body after each failed attempt, with the error of the attempt. Returns the
+    ///     length of the pause, which begins at once; nil for no pause. The limit is paused even if no attempt follows.
+    public func pausing(
+        _ limit: AsyncSemaphore, for pause: @escaping @Sendable (any Error) -> Duration?
+    ) -> RetryPolicy {
+        reporting { error, _, _ in
+            guard let duration = pause(error) else { return }
+            let key = AnyTaskOperation.current?.limitRequests.first { $0.limit === limit }?.key
+            limit.pause(for: duration, key)
+        }
+    }
+
     /// Returns this policy, limited to errors for which a predicate returns true. After any other error, no attempt
     /// follows.
     public func only(for isTransient: @escaping @Sendable (any Error) -> Bool) -> RetryPolicy {

@@ -204,7 +204,7 @@ extension TaskOperationQueue {
     package func makePull(for options: OperationOptions) -> TaskOperation<Void> {
         let pull = TaskOperation(name: "pull", optionsOfPull(for: options)) { [scheduler] in
             if scheduler.hasRate { scheduler.withCore { $0.state.giveBackStart() } }
-            for request in AnyTaskOperation.current!.limitRequests { request.giveBackToken() }
+            for request in AnyTaskOperation.current!.limitRequests { request.giveBackTokens() }
         }
         pull.record.withLock { $0.isInternal = true }
         return pull

@@ -19,6 +19,8 @@ struct ClaimState<Waiter: Sendable>: Sendable {
     struct Need: Hashable, Sendable {
         var weight = 1
         var key: Limit.Key?
+        /// The number of tokens that the permits use.
+        var cost = 1
     }
 
     /// Changes the limit at an index, and then serves its line, under the lock of the limit. Returns whether the entry
@@ -101,13 +103,14 @@ struct ClaimState<Waiter: Sendable>: Sendable {
             // A claim that takes all permits in one step does not wait for a reading of the clock. Two limits with rates
             // would otherwise serve it in turn, forever.
             let isTaken = limit.tryAcquire(
-                need.weight, for: need.key, level: level, isClaim: true, isTimeKnown: keepsNothing)
+                need.weight, for: need.key, cost: need.cost, level: level, isClaim: true, isTimeKnown: keepsNothing)
             if isTaken { return nil }
             var arrival = arrival ?? newArrival()
             arrival.renew()
             self.arrival = arrival
             let ticket = limit.wait(
-                waiter, weight: need.weight, for: need.key, level: level, arrival: arrival, isClaim: true)
+                waiter, weight: need.weight, for: need.key, cost: need.cost, level: level, arrival: arrival,
+                isClaim: true)
             place = (index, ticket)
             if index > 0, limit.servesTasks || hasRate { self.keepsNothing = true }
             return ticket
@@ -127,7 +130,9 @@ struct ClaimState<Waiter: Sendable>: Sendable {
     mutating func withdraw(access: Access) {
         if let (index, ticket) = place {
             _ = access(index) { [need = needs[index]] limit in
-                if limit.leave(ticket) == nil { limit.release(need.weight, for: need.key, isUnused: true) }
+                if limit.leave(ticket) == nil {
+                    limit.release(need.weight, for: need.key, cost: need.cost, isUnused: true)
+                }
                 return nil
             }
         }
@@ -142,11 +147,11 @@ struct ClaimState<Waiter: Sendable>: Sendable {
         (heldCount, keepsNothing) = (0, true)
     }
 
-    /// - Parameter isUnused: Whether the token of the permits is put back. The token of permits that were kept is lost:
-    ///   others have replaced it meanwhile, so that the rate would be exceeded.
+    /// - Parameter isUnused: Whether the tokens of the permits are put back. The tokens of permits that were kept are
+    ///   lost: others have replaced them meanwhile, so that the rate would be exceeded.
     private func giveBack(_ index: Int, isUnused: Bool, _ access: Access) {
         _ = access(index) { limit in
-            limit.release(needs[index].weight, for: needs[index].key, isUnused: isUnused)
+            limit.release(needs[index].weight, for: needs[index].key, cost: needs[index].cost, isUnused: isUnused)
             return nil
         }
     }

@@ -1,36 +1,40 @@
 import Synchronization
 
-/// The permits that an operation needs from one limit. Requests are equal if their weights, their limits and the numbers
-/// of their keys are equal.
+/// The permits that an operation needs from one limit, and their cost. Requests are equal if their weights, their costs,
+/// their limits and the numbers of their keys are equal.
 struct LimitRequest: Hashable, Sendable {
     let limit: AsyncSemaphore
     /// The key for which the permits are taken; nil without a key.
     let key: LimitKey?
     let weight: Int
+    /// The number of tokens of the limit's rates that the permits use.
+    var cost = 1
 
     static func == (one: LimitRequest, other: LimitRequest) -> Bool {
         one.limit === other.limit && one.key?.number == other.key?.number && one.weight == other.weight
+            && one.cost == other.cost
     }
 
     func hash(into hasher: inout Hasher) {
         hasher.combine(ObjectIdentifier(limit))
         hasher.combine(key?.number)
         hasher.combine(weight)
+        if cost != 1 { hasher.combine(cost) }
     }
 
-    /// Whether enough permits are free in total and for the key, and the rates have a token.
+    /// Whether enough permits are free in total and for the key, and the rates have the tokens of the cost.
     var isFree: Bool {
         limit.storage.withLock { storage in
             let ofKey = key.map { key in
                 storage.state.capacity(of: key.number) - storage.state.takenCount(of: key.number)
             }
             return storage.state.permits.fits(weight) && weight <= ofKey ?? .max
-                && storage.state.hasToken(for: key?.number)
+                && storage.state.hasTokens(for: key?.number, cost: cost)
         }
     }
 
-    /// Whether the limit may hold back another attempt of a body that gives its permits back: it has a rate, or a capacity
-    /// of 0 in total or for the key.
+    /// Whether the limit may hold back another attempt of a body that gives its permits back: it has a rate or a pause, or
+    /// a capacity of 0 in total or for the key.
     var mayHoldBackAttempts: Bool {
         limit.storage.withLock { storage in
             let capacity = key.map { storage.state.capacity(of: $0.number) } ?? .max
@@ -38,12 +42,12 @@ struct LimitRequest: Hashable, Sendable {
         }
     }
 
-    /// Puts back the token that the permits took from the rates. The release of the permits then serves the line.
-    func giveBackToken() { limit.storage.withLock { $0.state.giveBackToken(for: key?.number) } }
+    /// Puts back the tokens that the permits took from the rates. The release of the permits then serves the line.
+    func giveBackTokens() { limit.storage.withLock { $0.state.giveBackTokens(of: cost, for: key?.number) } }
 
     /// The number of needed permits if it is not 1, the limit, the key and the use of the permits.
     var waitDescription: String {
-        let limit = key?.waitDescription ?? limit.waitDescription
+        let limit = key?.waitDescription(cost: cost) ?? limit.waitDescription(cost: cost)
         return weight == 1 ? limit : "\(weight) permits of \(limit)"
     }
 }
@@ -304,7 +308,7 @@ extension SemaphoreEffects {
 }
 
 /// A claim to permits of each limit of a set. A queue has one claim for all its operations that have exactly these
-/// limits, with the same keys and weights. See `ClaimState`.
+/// limits, with the same keys, weights and costs. See `ClaimState`.
 ///
 /// The claim may keep permits of a limit while it waits for another limit. Operations that need the kept permits then
 /// indirectly wait for that other limit. In the wait graph, this wait is an edge between the permits of the two limits.
@@ -337,7 +341,7 @@ final class LimitClaim: @unchecked Sendable {
         self.owner = owner
         self.set = set
         self.requests = requests
-        state = ClaimState(requests.map { .init(weight: $0.weight, key: $0.key?.number) })
+        state = ClaimState(requests.map { .init(weight: $0.weight, key: $0.key?.number, cost: $0.cost) })
     }
 
     /// Whether the claim waits in a line, or was served there since the last call of `take`.

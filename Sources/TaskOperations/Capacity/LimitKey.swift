@@ -20,16 +20,16 @@ package final class LimitKey: Sendable {
     var userValue: any Hashable & Sendable { value.userValue }
 
     /// The semaphore, the key and the use of the key's permits. If only the permits in total are used up, their use.
-    var waitDescription: String {
-        let (taken, capacity, total, hasToken) = semaphore.storage.withLock { storage in
+    func waitDescription(cost: Int) -> String {
+        let (taken, capacity, total, shortage) = semaphore.storage.withLock { storage in
             let (taken, capacity) = (storage.state.takenCount(of: number), storage.state.capacity(of: number))
-            return (taken, capacity, storage.state.permits, storage.state.hasToken(for: number))
+            return (taken, capacity, storage.state.permits, storage.state.shortage(for: number, cost: cost))
         }
         let holder = "\(semaphore.label), key \(userValue)"
         if taken < capacity, total.available <= 0 {
-            return AsyncSemaphore.use(of: holder, total.taken, total.capacity, isTotal: true, hasToken: hasToken)
+            return AsyncSemaphore.use(of: holder, total.taken, total.capacity, isTotal: true, shortage)
         }
-        return AsyncSemaphore.use(of: holder, taken, min(capacity, total.capacity), hasToken: hasToken)
+        return AsyncSemaphore.use(of: holder, taken, min(capacity, total.capacity), shortage)
     }
 
     // Every owner releases a use with no lock of a semaphore held.
@@ -86,7 +86,7 @@ struct LimitKeys: Sendable {
     private var values: [Int: TinyArray<LimitKeyValue>] = [:]
     /// The keys that have a share other than 1, or their own capacity, by number.
     private var kept: [Int: LimitKeyValue] = [:]
-    /// The keys of which tokens are used, by number.
+    /// The keys of which tokens are used or that are paused, by number.
     private var keptForTokens: [Int: LimitKeyValue] = [:]
 
     /// One of the keys with a hash value, with one more use; nil if there are fewer keys.

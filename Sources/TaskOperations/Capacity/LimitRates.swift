@@ -1,6 +1,6 @@
-/// The rates of a limit: the tokens in total, and the tokens of each key. It is a pure value.
+/// The rates and pauses of a limit: the tokens in total, and the tokens of each key. It is a pure value.
 ///
-/// A key uses memory only until all its used tokens are replaced.
+/// A key uses memory only until all its used tokens are replaced and its pause is over.
 struct LimitRates: Sendable {
     typealias Key = Int
 
@@ -8,35 +8,47 @@ struct LimitRates: Sendable {
     private struct Alarm: Sendable, HeapElement {
         let time: Duration
         let key: Key
-        /// Whether the first entry of the key then has a token. Otherwise, the used tokens of the key may then
-        /// be replaced.
+        /// Whether the first entry of the key then has its tokens. Otherwise, the used tokens of the key may then
+        /// be replaced, or its pause may be over.
         let isForEntry: Bool
 
         func isBefore(_ other: Alarm) -> Bool { time < other.time }
     }
 
+    /// The tokens that a start has used.
+    private struct Spending: Hashable, Sendable {
+        let key: Key?
+        let cost: Int
+    }
+
     private(set) var time = QueueTime()
     /// Whether the clock may show a later time than `time`, because it was not read in this event.
     private var isTimeOld = false
-    /// The keys of the tokens that were taken at an old time. They count as taken at the next reading of the clock.
-    /// Otherwise, the tokens that have been added since the last reading would be given twice.
-    private var takenAtOldTime: [Key?] = []
+    /// The tokens that were taken at an old time. They count as taken at the next reading of the clock. Otherwise, the
+    /// tokens that have been added since the last reading would be given twice.
+    private var takenAtOldTime: [Spending] = []
     private(set) var total: TokenBucket?
     /// The tokens at the last change of the rate in total, which a new rate lacks.
     private var formerTotal: TokenBucket?
     private(set) var ratePerKey: OperationRate?
     /// The time at which the last token was taken, unless it was put back.
     private var lastTake: Duration?
-    /// The buckets that are not full, each with one alarm. They remain without a rate for each key.
-    private var buckets: [Key: TokenBucket] = [:]
+    /// The end of the pause in total; nil if it has passed.
+    private var pauseEnd: Duration?
+    /// The buckets that are not full. They remain without a rate for each key. A key in `buckets` or `pauseEnds` has one
+    /// alarm that is not for an entry.
+    private(set) var buckets: [Key: TokenBucket] = [:]
+    /// The ends of the pauses of keys that have not passed.
+    private var pauseEnds: [Key: Duration] = [:]
     private var alarms = Heap<Alarm>()
-    /// The keys whose buckets have become full.
+    /// The keys whose buckets have become full, and whose pauses are over.
     private(set) var fullKeys: [Key] = []
 
-    /// Whether there is a rate.
-    var isLimiting: Bool { total != nil || ratePerKey != nil }
+    /// Whether there is a rate or a pause.
+    var isLimiting: Bool { total != nil || ratePerKey != nil || pauseEnd != nil || !pauseEnds.isEmpty }
 
-    func hasBucket(_ key: Key) -> Bool { buckets[key] != nil }
+    /// Whether tokens of a key are used, or the key is paused.
+    func isInUse(_ key: Key) -> Bool { buckets[key] != nil || pauseEnds[key] != nil }
 
     mutating func takeFullKeys() -> [Key] {
         defer { fullKeys = [] }
@@ -59,7 +71,13 @@ extension LimitRates {
         noteChange()
         ratePerKey = rate
         if let rate { for key in buckets.keys { buckets[key] = buckets[key]!.changed(to: rate, at: time.now) } }
-        alarms = Heap(buckets.map { Alarm(time: $1.fullTime, key: $0, isForEntry: false) })
+        alarms = Heap(Set(buckets.keys).union(pauseEnds.keys).map { alarm(ofUse: $0)! })
+    }
+
+    /// The alarm at which a key that is in use may no longer be in use; nil if it is not in use.
+    private func alarm(ofUse key: Key) -> Alarm? {
+        let times = [buckets[key]?.fullTime, pauseEnds[key]].compactMap(\.self)
+        return times.min().map { Alarm(time: $0, key: key, isForEntry: false) }
     }
 
     /// A token that was taken before a change is not put back after it: the last start may have used none.
@@ -69,44 +87,86 @@ extension LimitRates {
 // MARK: - Tokens
 
 extension LimitRates {
-    /// Whether the rate in total has a token.
-    var hasTokenInTotal: Bool { total.map { $0.count(at: time.now, atMost: 1) > 0 } ?? true }
+    /// The earliest time at which the rate and the pause in total allow a start of a cost.
+    private func nextStart(cost: Int) -> Duration { max(total?.nextStart(cost: cost) ?? .zero, pauseEnd ?? .zero) }
 
-    func hasToken(for key: Key) -> Bool {
-        if ratePerKey == nil { return true }
-        return buckets[key].map { $0.count(at: time.now, atMost: 1) > 0 } ?? true
+    private func nextStart(for key: Key, cost: Int) -> Duration {
+        let ofBucket = ratePerKey == nil ? nil : buckets[key]?.nextStart(cost: cost)
+        return max(ofBucket ?? .zero, pauseEnds[key] ?? .zero)
     }
 
-    /// Uses a token in total and for a key.
-    mutating func take(for key: Key?) {
-        if isTimeOld { takenAtOldTime.append(key) }
-        takeAtPresentTime(for: key)
+    /// Whether the rate in total has the tokens of a cost, and there is no pause in total.
+    func hasTokensInTotal(for cost: Int) -> Bool { nextStart(cost: cost) <= time.now }
+
+    func hasTokens(of key: Key, for cost: Int) -> Bool { nextStart(for: key, cost: cost) <= time.now }
+
+    /// Whether a pause in total or of a key is not over.
+    func isPaused(_ key: Key?) -> Bool { max(pauseEnd ?? .zero, key.flatMap { pauseEnds[$0] } ?? .zero) > time.now }
+
+    /// Uses the tokens of a cost in total and for a key.
+    mutating func take(_ cost: Int, for key: Key?) {
+        if !isLimiting { return }
+        let spending = Spending(key: key, cost: cost)
+        if isTimeOld { takenAtOldTime.append(spending) }
+        takeAtPresentTime(spending)
     }
 
-    private mutating func takeAtPresentTime(for key: Key?) {
-        if isLimiting { lastTake = time.now }
-        total?.take(at: time.now)
+    private mutating func takeAtPresentTime(_ spending: Spending) {
+        lastTake = time.now
+        total?.take(spending.cost, at: time.now)
+        changeBucket(of: spending.key) { $0.take(spending.cost, at: $1) }
+    }
+
+    private mutating func changeBucket(of key: Key?, _ change: (inout TokenBucket, _ now: Duration) -> Void) {
         guard let key, let ratePerKey else { return }
-        var bucket = buckets[key] ?? TokenBucket(ratePerKey)
-        bucket.take(at: time.now)
-        if buckets.updateValue(bucket, forKey: key) == nil {
-            alarms.insert(Alarm(time: bucket.fullTime, key: key, isForEntry: false))
-        }
+        let wasInUse = isInUse(key)
+        change(&buckets[key, default: TokenBucket(ratePerKey)], time.now)
+        if !wasInUse { alarms.insert(alarm(ofUse: key)!) }
     }
 
     /// Puts an unused token back if it was probably the last one that was taken. Otherwise the token is lost, so that
     /// the rate is never exceeded.
-    mutating func giveBack(for key: Key?) {
+    mutating func giveBack(_ cost: Int, for key: Key?) {
         guard let taken = lastTake else { return }
         lastTake = nil
-        if let index = takenAtOldTime.lastIndex(of: key) { takenAtOldTime.remove(at: index) }
-        total?.giveBack(takenAt: taken, now: time.now)
-        if let key, ratePerKey != nil { buckets[key]?.giveBack(takenAt: taken, now: time.now) }
+        let spending = Spending(key: key, cost: cost)
+        if let index = takenAtOldTime.lastIndex(of: spending) { takenAtOldTime.remove(at: index) }
+        total?.giveBack(cost, takenAt: taken, now: time.now)
+        if let key, ratePerKey != nil { buckets[key]?.giveBack(cost, takenAt: taken, now: time.now) }
     }
 
-    /// Plans an alarm for the time at which a key has a token.
-    mutating func watch(_ key: Key) {
-        alarms.insert(Alarm(time: buckets[key]!.nextStart, key: key, isForEntry: true))
+    /// Uses more tokens for a start in total and for a key, or fewer, from now on.
+    mutating func correct(by difference: Int, for key: Key?) {
+        total?.correct(by: difference, at: time.now)
+        changeBucket(of: key) { $0.correct(by: difference, at: $1) }
+    }
+
+    /// Plans an alarm for the time at which a key has the tokens of a cost, unless one is planned for that time or
+    /// before. Returns the time of the alarm.
+    ///
+    /// - Parameter planned: The time of the planned alarm; nil if there is none.
+    mutating func watch(_ key: Key, cost: Int, planned: Duration?) -> Duration {
+        let time = nextStart(for: key, cost: cost)
+        if let planned, planned <= time { return planned }
+        alarms.insert(Alarm(time: time, key: key, isForEntry: true))
+        return time
+    }
+}
+
+// MARK: - Pauses
+
+extension LimitRates {
+    /// Allows no start in total, or of a key, for a duration from now on. Does not shorten a pause.
+    mutating func pause(for duration: Duration, _ key: Key?) {
+        if duration <= .zero { return }
+        let end = time.now + duration.saturated
+        guard let key else {
+            pauseEnd = max(pauseEnd ?? .zero, end)
+            return
+        }
+        let wasInUse = isInUse(key)
+        pauseEnds[key] = max(pauseEnds[key] ?? .zero, end)
+        if !wasInUse { alarms.insert(alarm(ofUse: key)!) }
     }
 }
 
@@ -122,36 +182,41 @@ extension LimitRates {
     mutating func advance(to now: Duration, mayBeOld: Bool) {
         time.advance(to: now, mayBeOld: mayBeOld)
         isTimeOld = false
-        let keys = takenAtOldTime
+        if let end = pauseEnd, end <= time.now { pauseEnd = nil }
+        if takenAtOldTime.isEmpty { return }
+        let spendings = takenAtOldTime
         takenAtOldTime = []
-        for key in keys {
-            total?.giveBack()
-            if let key, ratePerKey != nil { buckets[key]?.giveBack() }
+        for spending in spendings {
+            total?.giveBack(spending.cost, at: time.now)
+            if let key = spending.key, ratePerKey != nil { buckets[key]?.giveBack(spending.cost, at: time.now) }
         }
-        for key in keys { takeAtPresentTime(for: key) }
+        for spending in spendings { takeAtPresentTime(spending) }
     }
 
-    /// Removes the alarms up to the current time. Returns the next key whose first entry may have a token; nil if there
-    /// is none.
+    /// Removes the alarms up to the current time. Returns the next key whose first entry may have its tokens; nil if
+    /// there is none.
     mutating func nextWatched() -> Key? {
         while let alarm = alarms.first, alarm.time <= time.now {
             alarms.removeFirst()
-            if alarm.isForEntry { return alarm.key }
-            guard let bucket = buckets[alarm.key] else { continue }
-            if bucket.fullTime <= time.now {
-                buckets[alarm.key] = nil
-                fullKeys.append(alarm.key)
-            } else {
-                alarms.insert(Alarm(time: bucket.fullTime, key: alarm.key, isForEntry: false))
-            }
+            let key = alarm.key
+            if alarm.isForEntry { return key }
+            if let bucket = buckets[key], bucket.fullTime <= time.now { buckets[key] = nil }
+            if let end = pauseEnds[key], end <= time.now { pauseEnds[key] = nil }
+            if let next = self.alarm(ofUse: key) { alarms.insert(next) } else { fullKeys.append(key) }
         }
         return nil
     }
 
     /// Plans to wake the limit, and returns the wake; nil if no wake is necessary, or if another one is sufficient.
-    mutating func nextWake(hasEntries: Bool) -> QueueTime.Wake? {
+    ///
+    /// - Parameter cost: The cost of the entry that is served next, if nothing but tokens in total may be lacking; nil if
+    ///   there is none.
+    mutating func nextWake(forEntryOf cost: Int?) -> QueueTime.Wake? {
         var earliest = alarms.first?.time
-        if hasEntries, let total, !hasTokenInTotal { earliest = min(earliest ?? total.nextStart, total.nextStart) }
+        if let cost, !hasTokensInTotal(for: cost) {
+            let start = nextStart(cost: cost)
+            earliest = min(earliest ?? start, start)
+        }
         return earliest.flatMap { time.wake(at: $0, .high) }
     }
 }

@@ -14,8 +14,8 @@
 /// 6. Entries without a key have one tag together, and only the capacity in total.
 /// 7. At most `queuedLimit` operations are queued in total, and at most `queuedLimitPerKey` for each key, in addition to
 ///    one operation for each free permit.
-/// 8. Each service uses one token of the rate in total, and one token of the rate of its key. An entry that lacks a
-///    token waits like an entry that lacks permits. `LimitRates` counts the tokens.
+/// 8. Each service uses as many tokens of the rate in total, and of the rate of its key, as it costs. An entry that lacks
+///    tokens, or whose key is paused, waits like an entry that lacks permits. `LimitRates` counts the tokens.
 ///
 /// An entry is either a task, or a claim of a queue whose operations are limited by the semaphore. Both are served in
 /// the same way: the entry receives its permits and leaves the line.
@@ -32,6 +32,7 @@ struct LimitState<Waiter: Sendable>: Sendable {
         let entry: ReadyQueue.Entry
         let weight: Int
         let key: Key?
+        let cost: Int
         var level: PriorityLevel
         let isClaim: Bool
     }
@@ -107,8 +108,8 @@ private struct KeyLine: Sendable {
     var tags = PerLevel<UInt128>(0)
     /// The number of the key's turn; 0 if the key has no turn.
     var turn: UInt64 = 0
-    /// Whether an alarm is planned for the next token of the key.
-    var isWatched = false
+    /// The time of the alarm for the tokens of the first entry; nil if none is planned.
+    var alarmTime: Duration?
 
     /// Whether the permits of the key suffice for a weight.
     func admits(_ weight: Int, of capacity: Int) -> Bool {
@@ -256,10 +257,11 @@ extension LimitState {
     ///
     /// - Parameters:
     ///   - isClaim: Whether a claim calls. If its weight is above a capacity, it is served alone.
+    ///   - cost: The number of tokens that the permits use.
     ///   - isTimeKnown: Whether the time is that of the clock. Otherwise, a claim of a limit with a rate waits: a queue
     ///     cannot read a clock under its lock.
     mutating func tryAcquire(
-        _ weight: Int, for key: Key? = nil, level: PriorityLevel = .medium, isClaim: Bool = false,
+        _ weight: Int, for key: Key? = nil, cost: Int = 1, level: PriorityLevel = .medium, isClaim: Bool = false,
         isTimeKnown: Bool = true
     ) -> Bool {
         guard turns.count == 0, isClaim ? permits.admits(weight) : permits.fits(weight) else { return false }
@@ -267,15 +269,15 @@ extension LimitState {
         let isFree = read(key) { line in
             line.line.isEmpty && (isClaim ? line.admits(weight, of: capacity) : weight <= capacity - line.taken)
         }
-        if !isFree || (rates != nil && (!isTimeKnown && isTimed || !hasToken(for: key))) { return false }
+        if !isFree || (rates != nil && (!isTimeKnown && isTimed || !hasTokens(for: key, cost: cost))) { return false }
         permits.take(weight)
-        note(weight, takenFor: key, at: level)
+        note(weight, cost: cost, takenFor: key, at: level)
         return true
     }
 
-    /// Uses a token of the rates, and raises the tag of a key by the permits that it takes.
-    private mutating func note(_ weight: Int, takenFor key: Key?, at level: PriorityLevel) {
-        if rates != nil { rates!.value.take(for: key) }
+    /// Uses tokens of the rates, and raises the tag of a key by the permits that it takes.
+    private mutating func note(_ weight: Int, cost: Int, takenFor key: Key?, at level: PriorityLevel) {
+        if rates != nil { rates!.value.take(cost, for: key) }
         if !hasKeys { return }
         let served = turns.served[level]
         let tag = update(key) { line in
@@ -289,18 +291,18 @@ extension LimitState {
         turns.served[level] = tag
     }
 
-    /// - Parameter isUnused: Whether the permits were not used, so that their token is put back.
-    mutating func release(_ weight: Int, for key: Key? = nil, isUnused: Bool = false) {
+    /// - Parameter isUnused: Whether the permits were not used, so that the tokens of their cost are put back.
+    mutating func release(_ weight: Int, for key: Key? = nil, cost: Int = 1, isUnused: Bool = false) {
         permits.giveBack(weight)
-        if isUnused { giveBackToken(for: key) }
+        if isUnused { giveBackTokens(of: cost, for: key) }
         if permits.taken == 0 { isKeyExceeded = false }
         if !hasKeys { return }
         if key != nil { update(key) { $0.taken -= weight } }
         giveTurn(key)
     }
 
-    /// Puts back the token of permits that were not used.
-    mutating func giveBackToken(for key: Key?) { rates?.value.giveBack(for: key) }
+    /// Puts back the tokens of permits that were not used.
+    mutating func giveBackTokens(of cost: Int, for key: Key?) { rates?.value.giveBack(cost, for: key) }
 
     mutating func setCapacity(_ capacity: Int) {
         permits.capacity = capacity
@@ -327,12 +329,12 @@ extension LimitState {
     ///   - arrival: The arrival, which decides the order within a level.
     ///   - isClaim: Whether the entry is a claim, which `waitingCount` does not include.
     mutating func wait(
-        _ waiter: Waiter, weight: Int, for key: Key? = nil, level: PriorityLevel, arrival: LineArrival,
+        _ waiter: Waiter, weight: Int, for key: Key? = nil, cost: Int = 1, level: PriorityLevel, arrival: LineArrival,
         isClaim: Bool = false
     ) -> Ticket {
         let entry = ReadyQueue.Entry(arrival: arrival.number, slot: records.nextSlot)
         records.insert(
-            Record(waiter: waiter, entry: entry, weight: weight, key: key, level: level, isClaim: isClaim),
+            Record(waiter: waiter, entry: entry, weight: weight, key: key, cost: cost, level: level, isClaim: isClaim),
             at: entry.slot)
         lastSlot = entry.slot
         if isClaim { claimCount += 1 }
@@ -395,17 +397,17 @@ extension LimitState {
     /// - Returns: The served waiter; nil if no entry can be served.
     mutating func next() -> Waiter? {
         guard let (slot, key) = first(), permits.admits(records[slot].weight),
-            rates == nil || rates!.value.hasTokenInTotal
+            rates == nil || rates!.value.hasTokensInTotal(for: records[slot].cost)
         else { return nil }
         let record = removeRecord(slot)
         permits.take(record.weight)
-        note(record.weight, takenFor: key, at: record.level)
+        note(record.weight, cost: record.cost, takenFor: key, at: record.level)
         update(key) { _ = $0.line.popFirst() }
         if hasKeys { renewTurn(key) }
         return record.waiter
     }
 
-    /// The entry that is served first, and its key; nil if every entry lacks permits or a token of its key.
+    /// The entry that is served first, and its key; nil if every entry lacks permits or tokens of its key.
     private mutating func first() -> (slot: Int, key: Key?)? {
         if !hasKeys { return keyless.line.first.map { ($0.entry.slot, nil) } }
         while let turn = turns.heap.first {
@@ -413,7 +415,9 @@ extension LimitState {
                 let slot = read(turn.key) { $0.line.first!.entry.slot }
                 let (weight, capacity) = (records[slot].weight, capacity(of: turn.key))
                 if read(turn.key, { $0.admits(weight, of: capacity) }) {
-                    if let key = turn.key, lacksToken(key) { watch(key) } else { return (slot, turn.key) }
+                    let cost = records[slot].cost
+                    guard let key = turn.key, lacksTokens(key, cost: cost) else { return (slot, turn.key) }
+                    watch(key, cost: cost)
                 }
                 endTurn(turn.key)
             }
@@ -461,7 +465,7 @@ extension LimitState {
 // MARK: - Rates
 
 extension LimitState {
-    /// Whether there is a rate, so that the time decides about services.
+    /// Whether there is a rate or a pause, so that the time decides about services.
     var isTimed: Bool { rates?.value.isLimiting ?? false }
 
     var rate: OperationRate? { rates?.value.total?.rate }
@@ -478,7 +482,7 @@ extension LimitState {
         prepareRates()
         rates!.value.setPerKey(rate)
         for key in keys.slots {
-            keys.update(key) { $0.isWatched = false }
+            keys.update(key) { $0.alarmTime = nil }
             giveTurn(key)
         }
     }
@@ -487,18 +491,42 @@ extension LimitState {
         if rates == nil { rates = Boxed(LimitRates()) }
     }
 
-    /// Whether the rates have a token in total and for a key.
-    func hasToken(for key: Key?) -> Bool {
+    /// Whether the rates have the tokens of a cost in total and for a key, and there is no pause.
+    func hasTokens(for key: Key?, cost: Int) -> Bool {
         guard let rates else { return true }
-        return rates.value.hasTokenInTotal && (key.map { rates.value.hasToken(for: $0) } ?? true)
+        return rates.value.hasTokensInTotal(for: cost) && (key.map { rates.value.hasTokens(of: $0, for: cost) } ?? true)
     }
 
-    private func lacksToken(_ key: Key) -> Bool { rates.map { !$0.value.hasToken(for: key) } ?? false }
+    /// Uses more tokens for a start in total and for a key, or fewer, from now on. The caller then serves the line.
+    mutating func correct(by difference: Int, for key: Key?) {
+        if rates == nil || difference == 0 { return }
+        rates!.value.correct(by: difference, for: key)
+        if difference < 0, hasKeys { giveTurn(key) }
+    }
 
-    private mutating func watch(_ key: Key) {
-        if keys.read(key, { $0.isWatched }) { return }
-        keys.update(key) { $0.isWatched = true }
-        rates!.value.watch(key)
+    /// Allows no start in total, or of a key, for a duration from now on. Does not shorten a pause.
+    mutating func pause(for duration: Duration, _ key: Key?) {
+        prepareRates()
+        rates!.value.pause(for: duration, key)
+    }
+
+    /// Whether a pause in total or of a key is not over.
+    func isPaused(_ key: Key?) -> Bool { rates?.value.isPaused(key) ?? false }
+
+    /// The text of what a start of a cost lacks in addition to permits; empty if it lacks nothing.
+    func shortage(for key: Key?, cost: Int) -> String {
+        if isPaused(key) { return ", paused" }
+        if hasTokens(for: key, cost: cost) { return "" }
+        return cost == 1 ? ", without a token of its rate" : ", without \(cost) tokens of its rate"
+    }
+
+    private func lacksTokens(_ key: Key, cost: Int) -> Bool {
+        rates.map { !$0.value.hasTokens(of: key, for: cost) } ?? false
+    }
+
+    private mutating func watch(_ key: Key, cost: Int) {
+        let time = rates!.value.watch(key, cost: cost, planned: keys.read(key) { $0.alarmTime })
+        keys.update(key) { $0.alarmTime = time }
     }
 
     /// Reports a reading of the clock. See `SteadyTime.advance(to:mayBeOld:)`.
@@ -507,7 +535,7 @@ extension LimitState {
         rates!.value.advance(to: now, mayBeOld: mayBeOld)
         while let key = rates!.value.nextWatched() {
             if !keys.holds(key) { continue }
-            keys.update(key) { $0.isWatched = false }
+            keys.update(key) { $0.alarmTime = nil }
             giveTurn(key)
         }
     }
@@ -517,14 +545,19 @@ extension LimitState {
 
     mutating func noteWake(_ wake: QueueTime.Wake) { rates?.value.noteWake(wake) }
 
-    /// Plans to wake the limit when an entry may have a token. Returns the wake; nil if no wake is necessary, or if
+    /// Plans to wake the limit when an entry may have its tokens. Returns the wake; nil if no wake is necessary, or if
     /// another one is sufficient.
-    mutating func nextWake() -> QueueTime.Wake? { rates?.value.nextWake(hasEntries: records.count > 0) }
+    mutating func nextWake() -> QueueTime.Wake? {
+        if rates == nil { return nil }
+        let cost = records.count == 0 ? nil : first().map { records[$0.slot].cost }
+        return rates!.value.nextWake(forEntryOf: cost)
+    }
 
-    /// Whether tokens of a key are used. The key must then exist until they are replaced.
-    func hasBucket(_ key: Key) -> Bool { rates?.value.hasBucket(key) ?? false }
+    /// Whether tokens of a key are used, or the key is paused. The key must then exist until they are replaced, and the
+    /// pause is over.
+    func hasBucket(_ key: Key) -> Bool { rates?.value.isInUse(key) ?? false }
 
-    /// Removes and returns the keys whose buckets have become full.
+    /// Removes and returns the keys whose buckets have become full, and whose pauses are over.
     mutating func takeFullKeys() -> [Key] {
         rates == nil || rates!.value.fullKeys.isEmpty ? [] : rates!.value.takeFullKeys()
     }

@@ -125,6 +125,8 @@ extension AnyTaskOperation {
         operation.record.withLock { $0.links?.madeExtras().limitUse = .returning }
         let level = PriorityLevel(operation.effectivePriority)
         guard await LimitReturn(operation.limitRequests, level: level).wait() else { return }
+        // The next attempt has used the whole cost again.
+        operation.record.withLock { $0.links!.extras?.settledCosts = [:] }
         operation.limitsWereReturned()
         scheduler.setLimitsLent(false, of: operation)
     }

@@ -192,6 +192,8 @@ final class OperationLinks: @unchecked Sendable {
         @exclusivity(unchecked) var bindings: [TaskLocalBinding] = []
         /// The use of the limits' permits while the body executes.
         @exclusivity(unchecked) var limitUse = LimitUse.held
+        /// The corrected costs of the present attempt, by the numbers of the limits.
+        @exclusivity(unchecked) var settledCosts: [Int: Int] = [:]
         /// The room that the operation takes in limits that bound their queued operations; nil if it takes none.
         @exclusivity(unchecked) var room: LimitRoom?
         /// The number of waits whose edges are being made. Counted only for a body with limits.
@@ -250,6 +252,7 @@ final class OperationLinks: @unchecked Sendable {
             swap(&extrasOfBody.waits, &extras.waits)
             swap(&extrasOfBody.notes, &extras.notes)
             (extrasOfBody.permit, extrasOfBody.limitUse) = (extras.permit, extras.limitUse)
+            extrasOfBody.settledCosts = extras.settledCosts
         }
         return body
     }

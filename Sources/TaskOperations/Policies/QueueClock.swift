@@ -139,7 +139,7 @@ struct QueuePace: Sendable {
     }
 
     /// Puts back the token of an operation that has started.
-    mutating func giveBackStart() { rate?.giveBack() }
+    mutating func giveBackStart() { rate?.giveBack(at: time.now) }
 
     /// Plans to wake the queue when the next token is available, and returns the wake. Returns nil if all `count`
     /// operations have tokens, or if another wake is sufficient.

@@ -25,7 +25,7 @@ struct QueueTimeTests {
                 bucket.take(at: .seconds(time))
                 level -= 10
                 if random.happens(percent: 20) {
-                    bucket.giveBack()
+                    bucket.giveBack(at: .seconds(time))
                     level += 10
                 }
             }
