@@ -77,7 +77,7 @@ public struct OperationRate: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - count: The cost per minute, from 1 to 1,000,000,000,000.
-    ///   - burst: The cost that may start at once, from 1 to `count`; nil for a twentieth of `count`. It should not be
+    ///   - burst: The cost that may start at once, from 1 to `count`; nil for a 25th of `count`. It should not be
     ///     less than usual costs: a start whose cost is larger by *n* delays the following ones by *n* more.
     ///   - unit: The quantity that the rate counts.
     public static func perMinute(_ count: Int, burst: Int? = nil, of unit: Unit = .cost) -> OperationRate {
@@ -88,7 +88,7 @@ public struct OperationRate: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - count: The cost per day, from 1 to 1,000,000,000,000.
-    ///   - burst: The cost that may start at once, from 1 to `count`; nil for a twentieth of `count`.
+    ///   - burst: The cost that may start at once, from 1 to `count`; nil for a 25th of `count`.
     ///   - unit: The quantity that the rate counts.
     public static func perDay(_ count: Int, burst: Int? = nil, of unit: Unit = .cost) -> OperationRate {
         allowance(count, per: 86_400, burst, unit)
@@ -99,7 +99,7 @@ public struct OperationRate: Hashable, Sendable {
         require(
             (1...1_000_000_000_000).contains(count),
             "the count of the rate is \(count); it must be from 1 to 1000000000000. Pass a rate of nil for no limit.")
-        let burst = burst ?? max(1, count / 20)
+        let burst = burst ?? max(1, count / 25)
         require((1...count).contains(burst), "the burst of the rate is \(burst); it must be from 1 to \(count), its count.")
         let time = Duration.seconds(seconds).attoseconds
         let replacedCount = Int128(count - burst + 1)
