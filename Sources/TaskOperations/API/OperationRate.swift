@@ -263,6 +263,7 @@ private struct WindowTokens: Hashable, Sendable {
     }
 
     mutating func take(_ tokens: Int, at time: Duration) {
+        if tokens == 0 { return }
         let added = self.time(of: tokens)
         next = min(max(next, time) + added, Self.latest)
         usedUntil = min(max(usedUntil, time) + added, Self.latest)

@@ -531,7 +531,8 @@ extension LimitState {
 
     /// Reports a reading of the clock. See `SteadyTime.advance(to:mayBeOld:)`.
     mutating func advance(to now: Duration, mayBeOld: Bool = false) {
-        if rates == nil { return }
+        // The clock is read before the first rate or pause is set.
+        prepareRates()
         rates!.value.advance(to: now, mayBeOld: mayBeOld)
         while let key = rates!.value.nextWatched() {
             if !keys.holds(key) { continue }

@@ -14,6 +14,8 @@ struct CostSimulationTests {
         let startsPerDay: Int
         /// The median of the costs, which have a log-normal distribution.
         let median: Double
+        /// The highest cost. By default, it may start at once after a pause.
+        var highest = 3600
         /// The window that is exhausted.
         let exhausted: Int
         /// Whether all keys together have these windows, and each key has a third.
@@ -49,6 +51,17 @@ struct CostSimulationTests {
         simulation.run()
         #expect(simulation.refusedCount <= keyCount * 20_000 / 10_000, "\(simulation.refusedCount)")
         #expect(simulation.utilization >= 0.95, "\(simulation.utilization)")
+    }
+
+    @Test("A provider refuses no request of known cost, even if the costs are above the burst")
+    func highCosts() {
+        let load = Load(
+            testDescription: "high costs", perMinute: 90_000, startsPerMinute: 500, startsPerDay: 1_000_000, median: 4000,
+            highest: 90_000, exhausted: 0)
+        var simulation = Simulation(load, keys: 2, error: 0, seed: 3)
+        simulation.run()
+        #expect(simulation.refusedCount == 0)
+        #expect(simulation.utilization >= 0.5, "\(simulation.utilization)")
     }
 
     /// Each key makes 20,000 requests. One million requests of 50 keys take minutes without optimisation.
@@ -158,7 +171,7 @@ private struct Simulation {
     /// Adds a request of a key to the line, unless the key has made all its requests.
     private mutating func request(_ key: Int) {
         if requests.count == count { return }
-        let estimate = min(max(1, Int(load.median * exponential(0.6 * normal()))), 3600)
+        let estimate = min(max(1, Int(load.median * exponential(0.6 * normal()))), load.highest)
         let cost = error == 0 ? estimate : Int(Double(estimate) * exponential(error * normal() - error * error / 2))
         requests.append(Request(key: key, estimate: estimate, cost: cost))
         wait(requests.count - 1)
