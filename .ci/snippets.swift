@@ -11,6 +11,8 @@ struct Photo: Sendable, Codable {}
 struct HTTPError: Error { let status: Int }
 struct User: Sendable {}
 struct UserNotFound: Error { let id: Int }
+struct TooManyRequests: Error { let retryAfter: Duration? }
+struct Answer: Sendable { let tokenCount: Int }
 
 let url = URL(filePath: "/")
 let urls = [url]
@@ -21,9 +23,13 @@ let film = 1
 let page = 1
 let report = 1
 let tenant = "a"
+let provider = "a"
+let question = "?"
+let estimate = 1000
 let files = ["a"]
 
 let queue = TaskOperationQueue()
+let jobs = TaskOperationQueue()
 let reads = TaskOperationQueue()
 let writes = TaskOperationQueue()
 let legacyQueue = OperationQueue()
@@ -58,6 +64,7 @@ func index(_ file: String) async throws {}
 func buildIndex() async throws {}
 func render(_ page: Int) async throws {}
 func draw() async throws {}
+func ask(_ question: String) async throws -> Answer { Answer(tokenCount: 1) }
 func openConnection() -> Int { 0 }
 @MainActor func show(_ image: Image) {}
 

@@ -512,7 +512,8 @@ private final class SemaphoreWait: Sendable {
 extension AsyncSemaphore {
     /// Waits for permits. Returns false if the wait ended early, without permits.
     private func suspend(_ wait: SemaphoreWait) async -> Bool {
-        await AnyTaskOperation.recordingWait(.semaphore, wait.key?.waitDescription(cost: 1) ?? waitDescription(cost: 1)) {
+        await AnyTaskOperation.recordingWait(.semaphore, wait.key?.waitDescription(cost: 1) ?? waitDescription(cost: 1))
+        {
             await withWaitHandlers(endsWhenCancelled: true) { [self] priority in
                 raise(wait, to: priority)
             } end: {

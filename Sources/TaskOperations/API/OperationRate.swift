@@ -64,21 +64,21 @@ public struct OperationRate: Hashable, Sendable {
         return OperationRate(first: Window(interval: interval, burst: burst, allowance: burst, unit: unit))
     }
 
-    /// Allows a cost per minute. In any minute, the starts cost at most `count`, whatever the minute begins with. Another
-    /// system that counts minutes from any moment, or that fills a bucket, therefore refuses none of them.
+    /// Allows a cost per minute: the starts of any minute cost at most `count`. A system that counts from fixed moments,
+    /// counts the last minute, or fills a bucket of `count` therefore accepts all of them.
     ///
-    /// After a pause, `burst` may start at once. The rest of the minute's cost is spread evenly. A small burst spreads
-    /// starts over the minute. A large one lets more start at once, and less afterwards: of 90,000 with a burst of 30,000,
-    /// a limit under load spends 60,001 in each minute.
+    /// After a pause, `burst` may start at once. The rest of the count is spread evenly over the minute. Of 90,000 with a
+    /// burst of 30,000, operations that always wait spend 60,001 in each minute. The default burst leaves 96 percent.
     ///
-    /// A start whose cost is above the burst waits until nothing of that cost was spent for long enough, so that the
-    /// minute still holds. A start whose cost is above `count` waits until nothing was spent for a minute. Its cost is
-    /// then an overdraft: later starts wait until the rate has replaced it.
+    /// An operation whose cost is above the burst waits for longer, so that no minute costs more than `count`. If its cost
+    /// is above `count`, it starts after a minute without starts, and its cost is an overdraft: later starts wait until the
+    /// rate has replaced all of it.
     ///
     /// - Parameters:
     ///   - count: The cost per minute, from 1 to 1,000,000,000,000.
-    ///   - burst: The cost that may start at once, from 1 to `count`; nil for a 25th of `count`. It should not be
-    ///     less than usual costs: a start whose cost is larger by *n* delays the following ones by *n* more.
+    ///   - burst: The cost that may start at once after a pause, from 1 to `count`; nil for a 25th of `count`. Pass at
+    ///     least the cost of most operations. An operation that costs *n* more than the burst uses *n* more of the
+    ///     count.
     ///   - unit: The quantity that the rate counts.
     public static func perMinute(_ count: Int, burst: Int? = nil, of unit: Unit = .cost) -> OperationRate {
         allowance(count, per: 60, burst, unit)
@@ -100,7 +100,8 @@ public struct OperationRate: Hashable, Sendable {
             (1...1_000_000_000_000).contains(count),
             "the count of the rate is \(count); it must be from 1 to 1000000000000. Pass a rate of nil for no limit.")
         let burst = burst ?? max(1, count / 25)
-        require((1...count).contains(burst), "the burst of the rate is \(burst); it must be from 1 to \(count), its count.")
+        require(
+            (1...count).contains(burst), "the burst of the rate is \(burst); it must be from 1 to \(count), its count.")
         let time = Duration.seconds(seconds).attoseconds
         let replacedCount = Int128(count - burst + 1)
         // Rounded up, so that the count is never exceeded.

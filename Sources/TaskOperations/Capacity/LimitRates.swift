@@ -31,13 +31,13 @@ struct LimitRates: Sendable {
     /// The tokens at the last change of the rate in total, which a new rate lacks.
     private var formerTotal: TokenBucket?
     private(set) var ratePerKey: OperationRate?
-    /// The time at which the last token was taken, unless it was put back.
-    private var lastTake: Duration?
+    /// The time of the last starts that used tokens, and how many of them have not put theirs back.
+    private var lastTakes = (time: Duration.zero, count: 0)
     /// The end of the pause in total; nil if it has passed.
     private var pauseEnd: Duration?
     /// The buckets that are not full. They remain without a rate for each key. A key in `buckets` or `pauseEnds` has one
     /// alarm that is not for an entry.
-    private(set) var buckets: [Key: TokenBucket] = [:]
+    private var buckets: [Key: TokenBucket] = [:]
     /// The ends of the pauses of keys that have not passed.
     private var pauseEnds: [Key: Duration] = [:]
     private var alarms = Heap<Alarm>()
@@ -81,7 +81,7 @@ extension LimitRates {
     }
 
     /// A token that was taken before a change is not put back after it: the last start may have used none.
-    private mutating func noteChange() { lastTake = nil }
+    private mutating func noteChange() { lastTakes.count = 0 }
 }
 
 // MARK: - Tokens
@@ -112,7 +112,7 @@ extension LimitRates {
     }
 
     private mutating func takeAtPresentTime(_ spending: Spending) {
-        lastTake = time.now
+        lastTakes = (time.now, lastTakes.time == time.now ? lastTakes.count + 1 : 1)
         total?.take(spending.cost, at: time.now)
         changeBucket(of: spending.key) { $0.take(spending.cost, at: $1) }
     }
@@ -124,11 +124,13 @@ extension LimitRates {
         if !wasInUse { alarms.insert(alarm(ofUse: key)!) }
     }
 
-    /// Puts an unused token back if it was probably the last one that was taken. Otherwise the token is lost, so that
-    /// the rate is never exceeded.
+    /// Puts the unused tokens of a start back if it was probably one of the last ones. Otherwise the tokens are lost, so
+    /// that the rate is never exceeded. Claims of different costs that are served at once are given back at once if their
+    /// queue is full.
     mutating func giveBack(_ cost: Int, for key: Key?) {
-        guard let taken = lastTake else { return }
-        lastTake = nil
+        if lastTakes.count == 0 { return }
+        lastTakes.count -= 1
+        let taken = lastTakes.time
         let spending = Spending(key: key, cost: cost)
         if let index = takenAtOldTime.lastIndex(of: spending) { takenAtOldTime.remove(at: index) }
         total?.giveBack(cost, takenAt: taken, now: time.now)
@@ -186,6 +188,7 @@ extension LimitRates {
         if takenAtOldTime.isEmpty { return }
         let spendings = takenAtOldTime
         takenAtOldTime = []
+        lastTakes.count = 0
         for spending in spendings {
             total?.giveBack(spending.cost, at: time.now)
             if let key = spending.key, ratePerKey != nil { buckets[key]?.giveBack(spending.cost, at: time.now) }

@@ -66,7 +66,9 @@ struct AsyncSemaphoreCostTests {
         #expect(await eventually { limit.storage.withLock { $0.state.keyCount } == 0 })
     }
 
-    @Test("A lower actual cost lets others start at once, and a higher one delays them", .schedules(10), arguments: [nil, "a"])
+    @Test(
+        "A lower actual cost lets others start at once, and a higher one delays them", .schedules(10),
+        arguments: [nil, "a"])
     func settling(key: String?) async throws {
         let rate = OperationRate.one(per: .seconds(1), burst: 5)
         let limit = AsyncSemaphore(
@@ -214,7 +216,8 @@ struct AsyncSemaphoreCostTests {
         #expect(starts.events == [Start("attempt", 0)])
         #expect(operation.waitingReasons.first?.description.hasSuffix("paused") == true)
         await advance(seconds: 1)
-        try await (executing.value, operation.value, task.value)
+        for operation in [executing, operation] { try await operation.value }
+        try await task.value
         #expect(Set(starts.events.dropFirst().map(\.second)) == [4] && starts.events.count == 4)
         #expect(limit.storage.withLock { $0.state.isSteady } && limit.available == 9)
     }
@@ -265,7 +268,9 @@ struct AsyncSemaphoreCostTests {
         #expect(limit.tryAcquire())
     }
 
-    @Test("A pause of any length can be set", arguments: [Duration.seconds(Int64.max) * 15, Duration(attoseconds: .max)])
+    @Test(
+        "A pause of any length can be set",
+        arguments: [Duration.seconds(Int64.max) * 15, Duration(attoseconds: .max)])
     func longPause(pause: Duration) {
         let limit = AsyncSemaphore(capacity: 9, clock: clock)
         limit.pause(for: pause)

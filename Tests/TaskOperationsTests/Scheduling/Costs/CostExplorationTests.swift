@@ -53,7 +53,9 @@ struct CostExplorationTests {
             pause: .ofKey(0)),
     ]
 
-    @Test("Starts have their tokens, wait no longer, and no period costs more than a window allows", arguments: plans.indices)
+    @Test(
+        "Starts have their tokens, wait no longer, and no period costs more than a window allows",
+        arguments: plans.indices)
     func explore(index: Int) throws {
         let exploration = try Exploration(from: SmallCosts(Self.plans[index]))
         #expect(exploration.ends > 0 && exploration.transitions > exploration.states)

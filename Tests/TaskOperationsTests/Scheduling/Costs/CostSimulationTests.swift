@@ -56,8 +56,8 @@ struct CostSimulationTests {
     @Test("A provider refuses no request of known cost, even if the costs are above the burst")
     func highCosts() {
         let load = Load(
-            testDescription: "high costs", perMinute: 90_000, startsPerMinute: 500, startsPerDay: 1_000_000, median: 4000,
-            highest: 90_000, exhausted: 0)
+            testDescription: "high costs", perMinute: 90_000, startsPerMinute: 500, startsPerDay: 1_000_000,
+            median: 4000, highest: 90_000, exhausted: 0)
         var simulation = Simulation(load, keys: 2, error: 0, seed: 3)
         simulation.run()
         #expect(simulation.refusedCount == 0)

@@ -50,8 +50,8 @@ struct SmallCosts {
     private var arrivalTimes: [Int] = []
     private var hasPaused = false
     private var pauseEnd = 0
-    /// Whether the last token that was taken was not put back.
-    private var lastTake: Int?
+    /// The time of the last starts, and how many of them have not put their tokens back.
+    private var lastTakes = (time: 0, count: 0)
     /// The same tokens, counted one by one: in total, and of each key.
     private var total: CountedTokens
     private var ofKeys: [CountedTokens]
@@ -146,13 +146,14 @@ extension SmallCosts: Explorable {
         let wakes: [QueueTime.Wake]
         let pauseEnd: Int
         let hasPaused: Bool
-        let lastTake: Int?
+        let lastTakeTime: Int
+        let lastTakeCount: Int
     }
 
     var key: Key {
         Key(
             time: time, phases: phases, entries: entries, arrivalTimes: arrivalTimes, wakes: wakes, pauseEnd: pauseEnd,
-            hasPaused: hasPaused, lastTake: lastTake)
+            hasPaused: hasPaused, lastTakeTime: lastTakes.time, lastTakeCount: lastTakes.count)
     }
 
     var isEnd: Bool { phases.allSatisfy { $0 == .finished } }
@@ -236,11 +237,11 @@ extension SmallCosts: Explorable {
         let request = plan.requests[number]
         state.release(1, for: request.key, cost: request.cost, isUnused: true)
         entries.append(Entry(time: time, request: number, amount: -request.cost))
-        if let taken = lastTake {
-            total.giveBack(request.cost, takenBefore: time - taken)
-            if let key = request.key { ofKeys[key].giveBack(request.cost, takenBefore: time - taken) }
+        if lastTakes.count > 0 {
+            lastTakes.count -= 1
+            total.giveBack(request.cost, takenBefore: time - lastTakes.time)
+            if let key = request.key { ofKeys[key].giveBack(request.cost, takenBefore: time - lastTakes.time) }
         }
-        lastTake = nil
         wait(number)
     }
 
@@ -257,7 +258,7 @@ extension SmallCosts: Explorable {
             violations.append("request \(number) started without its tokens at second \(time)")
         }
         phases[number] = .executing(isSettled: false)
-        lastTake = time
+        lastTakes = (time, lastTakes.time == time ? lastTakes.count + 1 : 1)
         entries.append(Entry(time: time, request: number, amount: request.cost, isStart: true))
         total.take(request.cost)
         if let key = request.key { ofKeys[key].take(request.cost) }

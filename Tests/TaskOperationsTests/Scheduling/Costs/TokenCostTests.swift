@@ -25,7 +25,9 @@ struct TokenCostTests {
         #expect(bucket.nextStart(cost: 7) == start + rate.interval * sum)
     }
 
-    @Test("In any minute, starts cost at most the count of the minute", arguments: [1, 2, 7, 60, 90_000, 1_000_000_000_000])
+    @Test(
+        "In any minute, starts cost at most the count of the minute",
+        arguments: [1, 2, 7, 60, 90_000, 1_000_000_000_000])
     func anyMinute(count: Int) {
         var random = SeededGenerator(seed: UInt64(count))
         for burst in Set([1, max(1, count / 25), max(1, count / 2), count]) {
@@ -63,6 +65,17 @@ struct TokenCostTests {
         let served = state.next()
         #expect(isTaken && early == nil && wake == .seconds(5))
         #expect(blocked == nil && earlierWake == .seconds(2) && served == 2)
+    }
+
+    @Test("Starts that were served at once all put their unused tokens back, and no more")
+    func unusedAtOnce() {
+        var state = LimitState<Int>(capacity: 9)
+        state.setRate(.one(per: .seconds(1), burst: 9))
+        let areTaken = [3, 4, 2].map { state.tryAcquire(1, cost: $0) }
+        for cost in [4, 2] { state.release(1, cost: cost, isUnused: true) }
+        let again = state.tryAcquire(1, cost: 6)
+        let more = state.tryAcquire(1, cost: 1)
+        #expect(areTaken == [true, true, true] && again && !more)
     }
 
     @Test("A debt remains when the rate is changed or removed")
