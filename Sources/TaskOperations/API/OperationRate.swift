@@ -127,12 +127,10 @@ extension OperationRate: ExpressibleByArrayLiteral {
 /// debt is replaced. The `RateLimiter` of Google Guava has the same rule: an expensive request delays the next ones, not
 /// itself.
 struct TokenBucket: Hashable, Sendable {
-    let rate: OperationRate
     private var first: WindowTokens
     private var others: [WindowTokens]
 
     init(_ rate: OperationRate) {
-        self.rate = rate
         first = WindowTokens(rate.first)
         others = rate.others.isEmpty ? [] : rate.others.map { WindowTokens($0) }
     }
@@ -240,12 +238,14 @@ private struct WindowTokens: Hashable, Sendable {
     private static func highestCount(_ interval: Duration) -> Int128 { Int128.max / 4 / interval.attoseconds }
 
     private static func time(of tokens: Int, _ interval: Duration) -> Duration {
-        if tokens == 1 { return interval }
-        return Duration(attoseconds: interval.attoseconds * min(Int128(tokens), highestCount(interval)))
+        // The product with the longest interval does not overflow. A division of `Int128` takes hundreds of instructions.
+        let count = tokens <= 1 << 20 ? Int128(tokens) : min(Int128(tokens), highestCount(interval))
+        return Duration(attoseconds: interval.attoseconds * count)
     }
 
     /// The time in which a number of tokens is added.
-    func time(of tokens: Int) -> Duration { Self.time(of: tokens, interval) }
+    @inline(__always)
+    func time(of tokens: Int) -> Duration { tokens == 1 ? interval : Self.time(of: tokens, interval) }
 
     /// The number of tokens that a start of a cost uses.
     func tokens(of cost: Int) -> Int { unit == .starts ? 1 : cost }

@@ -27,7 +27,7 @@ extension TaskOperationQueue {
     ///
     /// A change applies at once. Used tokens remain used.
     public var rate: OperationRate? {
-        get { scheduler.withCore { $0.state.pace.rate?.rate } }
+        get { scheduler.withCore { $0.state.pace.rate } }
         set {
             if newValue != nil { scheduler.prepareClock() }
             scheduler.withCore { $0.state.setRate(newValue) }

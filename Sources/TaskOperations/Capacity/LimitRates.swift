@@ -27,9 +27,10 @@ struct LimitRates: Sendable {
     /// The tokens that were taken at an old time. They count as taken at the next reading of the clock. Otherwise, the
     /// tokens that have been added since the last reading would be given twice.
     private var takenAtOldTime: [Spending] = []
-    private(set) var total: TokenBucket?
+    private(set) var rate: OperationRate?
+    private var total: TokenBucket?
     /// The tokens at the last change of the rate in total, which a new rate lacks.
-    private var formerTotal: TokenBucket?
+    private var formerTotal: Boxed<TokenBucket>?
     private(set) var ratePerKey: OperationRate?
     /// The time of the last starts that used tokens, and how many of them have not put theirs back.
     private var lastTakes = (time: Duration.zero, count: 0)
@@ -44,8 +45,8 @@ struct LimitRates: Sendable {
     /// The keys whose buckets have become full, and whose pauses are over.
     private(set) var fullKeys: [Key] = []
 
-    /// Whether there is a rate or a pause.
-    var isLimiting: Bool { total != nil || ratePerKey != nil || pauseEnd != nil || !pauseEnds.isEmpty }
+    /// Whether there is a rate or a pause. Stored, because the call of a getter would copy the whole value.
+    private(set) var isLimiting = false
 
     /// Whether tokens of a key are used, or the key is paused.
     func isInUse(_ key: Key) -> Bool { buckets[key] != nil || pauseEnds[key] != nil }
@@ -62,8 +63,10 @@ extension LimitRates {
     /// Changes the rate in total. Used tokens remain used.
     mutating func setTotal(_ rate: OperationRate?) {
         noteChange()
-        if let total { formerTotal = total }
-        total = rate.map { formerTotal?.changed(to: $0, at: time.now) ?? TokenBucket($0) }
+        if let total { formerTotal = Boxed(total) }
+        self.rate = rate
+        total = rate.map { formerTotal?.value.changed(to: $0, at: time.now) ?? TokenBucket($0) }
+        updateIsLimiting()
     }
 
     /// Changes the rate for each key. Used tokens remain used. Takes linear time in the number of keys.
@@ -72,6 +75,11 @@ extension LimitRates {
         ratePerKey = rate
         if let rate { for key in buckets.keys { buckets[key] = buckets[key]!.changed(to: rate, at: time.now) } }
         alarms = Heap(Set(buckets.keys).union(pauseEnds.keys).map { alarm(ofUse: $0)! })
+        updateIsLimiting()
+    }
+
+    private mutating func updateIsLimiting() {
+        isLimiting = total != nil || ratePerKey != nil || pauseEnd != nil || !pauseEnds.isEmpty
     }
 
     /// The alarm at which a key that is in use may no longer be in use; nil if it is not in use.
@@ -95,10 +103,19 @@ extension LimitRates {
         return max(ofBucket ?? .zero, pauseEnds[key] ?? .zero)
     }
 
-    /// Whether the rate in total has the tokens of a cost, and there is no pause in total.
-    func hasTokensInTotal(for cost: Int) -> Bool { nextStart(cost: cost) <= time.now }
+    // The next functions are mutating, because other calls would copy the whole value.
 
-    func hasTokens(of key: Key, for cost: Int) -> Bool { nextStart(for: key, cost: cost) <= time.now }
+    /// Whether the rate in total has the tokens of a cost, and there is no pause in total.
+    mutating func hasTokensInTotal(for cost: Int) -> Bool { nextStart(cost: cost) <= time.now }
+
+    mutating func hasTokens(of key: Key, for cost: Int) -> Bool { nextStart(for: key, cost: cost) <= time.now }
+
+    /// Whether a start of a cost is allowed in total and for a key.
+    mutating func hasTokens(for key: Key?, cost: Int) -> Bool {
+        if !hasTokensInTotal(for: cost) { return false }
+        guard let key else { return true }
+        return hasTokens(of: key, for: cost)
+    }
 
     /// Whether a pause in total or of a key is not over.
     func isPaused(_ key: Key?) -> Bool { max(pauseEnd ?? .zero, key.flatMap { pauseEnds[$0] } ?? .zero) > time.now }
@@ -162,6 +179,7 @@ extension LimitRates {
     mutating func pause(for duration: Duration, _ key: Key?) {
         if duration <= .zero { return }
         let end = time.now + duration.saturated
+        isLimiting = true
         guard let key else {
             pauseEnd = max(pauseEnd ?? .zero, end)
             return
@@ -184,7 +202,10 @@ extension LimitRates {
     mutating func advance(to now: Duration, mayBeOld: Bool) {
         time.advance(to: now, mayBeOld: mayBeOld)
         isTimeOld = false
-        if let end = pauseEnd, end <= time.now { pauseEnd = nil }
+        if let end = pauseEnd, end <= time.now {
+            pauseEnd = nil
+            updateIsLimiting()
+        }
         if takenAtOldTime.isEmpty { return }
         let spendings = takenAtOldTime
         takenAtOldTime = []
@@ -204,7 +225,10 @@ extension LimitRates {
             let key = alarm.key
             if alarm.isForEntry { return key }
             if let bucket = buckets[key], bucket.fullTime <= time.now { buckets[key] = nil }
-            if let end = pauseEnds[key], end <= time.now { pauseEnds[key] = nil }
+            if let end = pauseEnds[key], end <= time.now {
+                pauseEnds[key] = nil
+                updateIsLimiting()
+            }
             if let next = self.alarm(ofUse: key) { alarms.insert(next) } else { fullKeys.append(key) }
         }
         return nil

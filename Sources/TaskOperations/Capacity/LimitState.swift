@@ -468,7 +468,7 @@ extension LimitState {
     /// Whether there is a rate or a pause, so that the time decides about services.
     var isTimed: Bool { rates?.value.isLimiting ?? false }
 
-    var rate: OperationRate? { rates?.value.total?.rate }
+    var rate: OperationRate? { rates?.value.rate }
 
     var ratePerKey: OperationRate? { rates?.value.ratePerKey }
 
@@ -492,9 +492,8 @@ extension LimitState {
     }
 
     /// Whether the rates have the tokens of a cost in total and for a key, and there is no pause.
-    func hasTokens(for key: Key?, cost: Int) -> Bool {
-        guard let rates else { return true }
-        return rates.value.hasTokensInTotal(for: cost) && (key.map { rates.value.hasTokens(of: $0, for: cost) } ?? true)
+    mutating func hasTokens(for key: Key?, cost: Int) -> Bool {
+        rates == nil || rates!.value.hasTokens(for: key, cost: cost)
     }
 
     /// Uses more tokens for a start in total and for a key, or fewer, from now on. The caller then serves the line.
@@ -514,14 +513,14 @@ extension LimitState {
     func isPaused(_ key: Key?) -> Bool { rates?.value.isPaused(key) ?? false }
 
     /// The text of what a start of a cost lacks in addition to permits; empty if it lacks nothing.
-    func shortage(for key: Key?, cost: Int) -> String {
+    mutating func shortage(for key: Key?, cost: Int) -> String {
         if isPaused(key) { return ", paused" }
         if hasTokens(for: key, cost: cost) { return "" }
         return cost == 1 ? ", without a token of its rate" : ", without \(cost) tokens of its rate"
     }
 
-    private func lacksTokens(_ key: Key, cost: Int) -> Bool {
-        rates.map { !$0.value.hasTokens(of: key, for: cost) } ?? false
+    private mutating func lacksTokens(_ key: Key, cost: Int) -> Bool {
+        rates != nil && !rates!.value.hasTokens(of: key, for: cost)
     }
 
     private mutating func watch(_ key: Key, cost: Int) {

@@ -112,7 +112,7 @@ extension SchedulerState {
         } else if !width.admits(weight) {
             reasons.append(.permits(weight))
         } else if isRateReached {
-            reasons.append(.rate(pace.rate.map { max(.zero, $0.nextStart - pace.time.now) } ?? .zero))
+            reasons.append(.rate(pace.tokens.map { max(.zero, $0.nextStart - pace.time.now) } ?? .zero))
         } else if !isHalted, isOpen {
             reasons.append(.worker)
         }

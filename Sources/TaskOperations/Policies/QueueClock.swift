@@ -114,32 +114,37 @@ private final class ClockWake: DeadlineTarget, @unchecked Sendable {
 /// The state of a queue's rate, which depends on time.
 struct QueuePace: Sendable {
     var time = QueueTime()
-    private(set) var rate: TokenBucket?
+    private(set) var rate: OperationRate?
+    private(set) var tokens: TokenBucket?
     /// The tokens at the last change of the rate, which a new rate lacks.
-    private var formerRate: TokenBucket?
+    private var formerTokens: TokenBucket?
 
-    init(rate: OperationRate?) { self.rate = rate.map { TokenBucket($0) } }
+    init(rate: OperationRate?) {
+        self.rate = rate
+        tokens = rate.map { TokenBucket($0) }
+    }
 
     /// Changes the rate. Used tokens remain used.
     mutating func setRate(_ newRate: OperationRate?) {
-        if let rate { formerRate = rate }
-        rate = newRate.map { formerRate?.changed(to: $0, at: time.now) ?? TokenBucket($0) }
+        if let tokens { formerTokens = tokens }
+        rate = newRate
+        tokens = newRate.map { formerTokens?.changed(to: $0, at: time.now) ?? TokenBucket($0) }
     }
 
     /// The number of operations that the rate lets start now, but at most `count`.
-    func startableCount(atMost count: Int) -> Int { rate.map { $0.count(at: time.now, atMost: count) } ?? count }
+    func startableCount(atMost count: Int) -> Int { tokens?.count(at: time.now, atMost: count) ?? count }
 
-    mutating func noteStart() { rate?.take(at: time.now) }
+    mutating func noteStart() { tokens?.take(at: time.now) }
 
     /// Uses a token for another attempt of an operation that has started. Returns the clock's reading at the time at
     /// which the token is available; nil without a rate.
     mutating func reserveStart() -> Duration? {
-        defer { rate?.take(at: time.now) }
-        return (rate?.nextStart).map { time.reading(at: $0) }
+        defer { tokens?.take(at: time.now) }
+        return (tokens?.nextStart).map { time.reading(at: $0) }
     }
 
     /// Puts back the token of an operation that has started.
-    mutating func giveBackStart() { rate?.giveBack(at: time.now) }
+    mutating func giveBackStart() { tokens?.giveBack(at: time.now) }
 
     /// Plans to wake the queue when the next token is available, and returns the wake. Returns nil if all `count`
     /// operations have tokens, or if another wake is sufficient.
@@ -149,9 +154,9 @@ struct QueuePace: Sendable {
     ///
     /// - Parameter level: The level of the next operation.
     mutating func nextWake(for count: Int, at level: PriorityLevel) -> QueueTime.Wake? {
-        guard let rate, !rate.isFull(at: time.now) else { return nil }
-        let tokenCount = rate.count(at: time.now, atMost: count)
-        return tokenCount == count ? nil : time.wake(at: rate.nextStart(after: tokenCount, at: time.now), level)
+        guard let tokens, !tokens.isFull(at: time.now) else { return nil }
+        let tokenCount = tokens.count(at: time.now, atMost: count)
+        return tokenCount == count ? nil : time.wake(at: tokens.nextStart(after: tokenCount, at: time.now), level)
     }
 }
 

@@ -22,9 +22,9 @@ extension SmallQueue {
 
     /// Descriptions of the errors in the times of the state.
     var timeViolations: [String] {
-        guard let rate = state.pace.rate else { return [] }
+        guard let bucket = state.pace.tokens else { return [] }
         var violations: [String] = []
-        let count = rate.count(at: state.pace.time.now, atMost: .max)
+        let count = bucket.count(at: state.pace.time.now, atMost: .max)
         if count != tokens { violations.append("the rate allows \(count) starts, not \(tokens)") }
         var settled = state
         settled.computeEffects()

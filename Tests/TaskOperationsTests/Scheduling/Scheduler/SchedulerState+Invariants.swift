@@ -164,7 +164,7 @@ extension SchedulerState {
         let isFree = wanting.map { fits($0.weight, width) && fits($0.weight, permits.caps?[$0.level]) } ?? false
         check(returned == (isFree ? wanting?.arrival : nil), "\(returned, default: "nothing") returns next")
         let isRoom = width.taken < width.capacity
-        let hasToken = pace.rate.map { $0.nextStart <= pace.time.now } ?? true
+        let hasToken = pace.tokens.map { $0.nextStart <= pace.time.now } ?? true
         let mayStart = !isHalted && isRoom && wanting == nil && hasToken
         let parked = parkedArrivals
         let startable = inOrder.indices.filter {

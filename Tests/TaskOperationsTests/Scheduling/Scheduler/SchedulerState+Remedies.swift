@@ -99,7 +99,7 @@ extension SchedulerState {
             while nextReturn() != nil {}
         case .level: openLevels()
         case .limits: limitedOperations.set(of: slot).map { claimWasServed($0, .taken) }
-        case .rate: advance(to: pace.time.told + max(.zero, pace.rate!.nextStart - pace.time.now))
+        case .rate: advance(to: pace.time.told + max(.zero, pace.tokens!.nextStart - pace.time.now))
         case .worker: break
         }
     }
