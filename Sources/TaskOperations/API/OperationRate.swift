@@ -157,12 +157,15 @@ struct TokenBucket: Hashable, Sendable {
     func nextStart(after count: Int, at time: Duration) -> Duration { latest { $0.nextStart(after: count, at: time) } }
 
     /// The time at which all used tokens are replaced, if no more tokens are used, and at which any cost may start.
-    var fullTime: Duration { latest(\.replacedTime) }
+    var fullTime: Duration { latest { $0.replacedTime } }
 
     /// Whether the bucket is full.
-    func isFull(at time: Duration) -> Bool { latest(\.next) <= time }
+    @inline(__always)
+    func isFull(at time: Duration) -> Bool { latest { $0.next } <= time }
 
     /// The number of available tokens at a time, but at most `limit`.
+    // Inlined, like the function that it calls, because other calls would copy the bucket.
+    @inline(__always)
     func count(at time: Duration, atMost limit: Int) -> Int {
         let count = first.count(at: time, atMost: limit)
         return others.isEmpty ? count : others.reduce(count) { $1.count(at: time, atMost: $0) }
@@ -258,6 +261,7 @@ private struct WindowTokens: Hashable, Sendable {
 
     var replacedTime: Duration { max(usedUntil, next) + savingTime }
 
+    @inline(__always)
     func count(at time: Duration, atMost limit: Int) -> Int {
         let since = min(time - next + fillTime, fillTime)
         return since < interval ? 0 : min(limit, Int(clamping: since.attoseconds / interval.attoseconds))

@@ -89,7 +89,7 @@ package actor Scheduler {
     /// See `LimitClaimant`.
     nonisolated var readsClock: Bool { makeClock != nil }
 
-    nonisolated var hasRate: Bool { clock != nil && withCore { $0.state.pace.rate != nil } }
+    nonisolated var hasRate: Bool { clock != nil && withCore { $0.state.pace.hasRate } }
 
     /// Whether a barrier was ever added.
     nonisolated var hasBarriers: Bool { hasHadBarriers.load(ordering: .sequentiallyConsistent) }

@@ -392,7 +392,7 @@ extension SchedulerState {
         mutating get {
             if isEmpty || selection.hasBarriers || changes.isObserved { return nil }
             if admission.isBounded || !admission.state.accepts { return nil }
-            if selection.optionalPolicies?.value.pace.rate != nil { return nil }
+            if selection.optionalPolicies?.value.pace.hasRate == true { return nil }
             if isHalted || permits.isAwaitedBack || permits.width.available == 0 { return .userInteractive }
             guard !selection.hasPolicies, let level = selection.ready.highestLevel else { return nil }
             return starting[level] >= min(permits.width.available, workerLimit) ? level : nil

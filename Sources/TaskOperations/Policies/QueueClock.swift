@@ -114,37 +114,50 @@ private final class ClockWake: DeadlineTarget, @unchecked Sendable {
 /// The state of a queue's rate, which depends on time.
 struct QueuePace: Sendable {
     var time = QueueTime()
-    private(set) var rate: OperationRate?
-    private(set) var tokens: TokenBucket?
-    /// The tokens at the last change of the rate, which a new rate lacks.
-    private var formerTokens: TokenBucket?
-
-    init(rate: OperationRate?) {
-        self.rate = rate
-        tokens = rate.map { TokenBucket($0) }
+    /// The rate and its tokens. Boxed, like the former tokens, because the policies of a queue without a rate are copied,
+    /// too.
+    private struct Rated: Sendable {
+        let rate: OperationRate
+        var tokens: TokenBucket
     }
+
+    private var rated: Boxed<Rated>?
+    /// The tokens at the last change of the rate, which a new rate lacks.
+    private var formerTokens: Boxed<TokenBucket>?
+
+    init(rate: OperationRate?) { rated = rate.map { Boxed(Rated(rate: $0, tokens: TokenBucket($0))) } }
+
+    var hasRate: Bool { rated != nil }
+
+    var rate: OperationRate? { rated?.value.rate }
+
+    var tokens: TokenBucket? { rated?.value.tokens }
 
     /// Changes the rate. Used tokens remain used.
     mutating func setRate(_ newRate: OperationRate?) {
-        if let tokens { formerTokens = tokens }
-        rate = newRate
-        tokens = newRate.map { formerTokens?.changed(to: $0, at: time.now) ?? TokenBucket($0) }
+        if let tokens { formerTokens = Boxed(tokens) }
+        rated = newRate.map { rate in
+            Boxed(Rated(rate: rate, tokens: formerTokens?.value.changed(to: rate, at: time.now) ?? TokenBucket(rate)))
+        }
     }
 
     /// The number of operations that the rate lets start now, but at most `count`.
-    func startableCount(atMost count: Int) -> Int { tokens?.count(at: time.now, atMost: count) ?? count }
+    @inline(__always)
+    func startableCount(atMost count: Int) -> Int {
+        rated == nil ? count : rated!.value.tokens.count(at: time.now, atMost: count)
+    }
 
-    mutating func noteStart() { tokens?.take(at: time.now) }
+    mutating func noteStart() { rated?.value.tokens.take(at: time.now) }
 
     /// Uses a token for another attempt of an operation that has started. Returns the clock's reading at the time at
     /// which the token is available; nil without a rate.
     mutating func reserveStart() -> Duration? {
-        defer { tokens?.take(at: time.now) }
+        defer { noteStart() }
         return (tokens?.nextStart).map { time.reading(at: $0) }
     }
 
     /// Puts back the token of an operation that has started.
-    mutating func giveBackStart() { tokens?.giveBack(at: time.now) }
+    mutating func giveBackStart() { rated?.value.tokens.giveBack(at: time.now) }
 
     /// Plans to wake the queue when the next token is available, and returns the wake. Returns nil if all `count`
     /// operations have tokens, or if another wake is sufficient.
@@ -154,9 +167,10 @@ struct QueuePace: Sendable {
     ///
     /// - Parameter level: The level of the next operation.
     mutating func nextWake(for count: Int, at level: PriorityLevel) -> QueueTime.Wake? {
-        guard let tokens, !tokens.isFull(at: time.now) else { return nil }
-        let tokenCount = tokens.count(at: time.now, atMost: count)
-        return tokenCount == count ? nil : time.wake(at: tokens.nextStart(after: tokenCount, at: time.now), level)
+        if rated == nil || rated!.value.tokens.isFull(at: time.now) { return nil }
+        let tokenCount = startableCount(atMost: count)
+        if tokenCount == count { return nil }
+        return time.wake(at: rated!.value.tokens.nextStart(after: tokenCount, at: time.now), level)
     }
 }
 

@@ -199,7 +199,7 @@ extension SchedulerState {
     mutating func computeEffectsOfPolicies() {
         // An event can compute its effects several times, but the clock plans only the last wake.
         if let unplanned = effects.wake.take() { noteWake(unplanned) }
-        let (count, hasRate) = (startableCount, selection.policies.pace.rate != nil)
+        let (count, hasRate) = (startableCount, selection.policies.pace.hasRate)
         guard count > 0 || hasRate, let level = candidate?.taskLevel else { return }
         if count > 0 { startWorkers(for: min(count, permits.available(at: level)), at: level) }
         if !hasRate || isHalted || permits.isAwaitedBack || width.available == 0 { return }
