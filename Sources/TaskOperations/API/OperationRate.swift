@@ -8,6 +8,9 @@
 /// let model = AsyncSemaphore(
 ///     capacity: 64, rate: [.perMinute(90_000), .perMinute(500, of: .starts), .perDay(10_000, of: .starts)])
 /// ```
+///
+/// Rates are counted by the generic cell rate algorithm (ITU-T Recommendation I.371, annex A). A start takes constant time
+/// for each combined rate.
 public struct OperationRate: Hashable, Sendable {
     /// The quantity that a rate counts.
     public enum Unit: Hashable, Sendable {
