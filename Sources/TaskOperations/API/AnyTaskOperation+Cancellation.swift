@@ -79,6 +79,15 @@ extension AnyTaskOperation {
         }
     }
 
+    /// Ends an operation that was refused because of its limits, unless it has started.
+    func endUnlessStarted(_ refusal: LimitRefusal) {
+        perform { record, _ in
+            if phase >= .executing { return .none }
+            let scheduler = record.scheduler
+            return .end(end(&record, refusal), scheduler)
+        }
+    }
+
     /// Ends the operation if it has not started. Otherwise cancels its task. Marks the operation as cancelled only if
     /// `isCancellation` is true.
     package func endOrCancel(_ failure: any Error, isCancellation: Bool) {

@@ -67,7 +67,7 @@ public struct TaskOperationEvent: Sendable {
     /// The number of events that a bounded buffer dropped immediately before this event, because the consumer was too
     /// slow.
     public package(set) var missedCount = 0
-    /// The limits of an operation that was added; empty for other kinds of events.
+    /// The limits of an operation that was added, or that they refused; empty for other kinds of events.
     private let limits: [LimitRequest]
 
     /// The time of the event. Events of one step have the same instant.
@@ -77,7 +77,7 @@ public struct TaskOperationEvent: Sendable {
     /// To count operations by key, remember the key of each operation until its end.
     ///
     /// - Returns: The key. Nil if the operation takes no permits of the semaphore or takes them without a key, or if it
-    ///   ended before the queue received it.
+    ///   ended before the queue received it. An operation that a limit refused has its key.
     public func key(of limit: AsyncSemaphore) -> (any Hashable & Sendable)? { limits.key(of: limit) }
 }
 
@@ -100,7 +100,12 @@ extension TaskOperationEvent {
         self.queue = queue
         self.isReplayed = isReplayed
         // Read now, because the operation can end before the event is delivered, and then has no limits.
-        if case .added = change.kind { limits = operation.limitRequests } else { limits = [] }
+        if case .added = change.kind {
+            let present = operation.limitRequests
+            limits = present.isEmpty ? operation.refusingLimits : present
+        } else {
+            limits = []
+        }
     }
 }
 

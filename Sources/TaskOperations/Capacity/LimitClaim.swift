@@ -130,7 +130,7 @@ extension AnyTaskOperation {
         do {
             room = try LimitRoom(bounded, of: self)
         } catch {
-            endUnlessStarted(error, isCancellation: false)
+            endUnlessStarted(LimitRefusal(error, limits: limits))
             return
         }
         let isQueued = record.withLock { record in

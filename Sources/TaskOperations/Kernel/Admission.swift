@@ -15,6 +15,8 @@ struct Admission<Element: Sendable, Waiter: Sendable>: Sendable {
     var queuedLimit: Int
     /// The number of dropped operations that have not left the queue.
     var droppedCount = 0
+    /// The number of operations that were refused because the queue was full.
+    var refusedCount = 0
     var producers = WaitingList<Producer>()
 
     init(queuedLimit: Int, overflow: TaskOperationQueue.Configuration.Overflow) {
@@ -96,6 +98,7 @@ extension SchedulerState {
     private mutating func makeRoom(for element: Element) -> Bool {
         let freePermits = freePermitCount
         guard let slot = selection.optionalPolicies?.value.dropOrder?.popFirst(freePermits: freePermits) ?? nil else {
+            admission.refusedCount += 1
             reject(element, .full)
             return false
         }

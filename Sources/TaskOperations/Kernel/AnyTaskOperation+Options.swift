@@ -49,6 +49,9 @@ extension AnyTaskOperation {
     /// The limits of the operation, in the order in which they are taken.
     var limitRequests: [LimitRequest] { record.withLock { $0.links?.limits ?? [] } }
 
+    /// The limits because of which the operation was refused when it was added.
+    var refusingLimits: [LimitRequest] { (finalOutcome as? LimitRefusal)?.limits ?? [] }
+
     /// The options of the operation, completed by the defaults of its queue.
     var completedOptions: OptionValues {
         let (options, scheduler) = record.withLock { ($0.options, $0.scheduler) }
@@ -76,7 +79,7 @@ extension AnyTaskOperation {
     private func endIfTooHeavy(for limits: [LimitRequest]) {
         for request in limits {
             guard let error = request.limit.excess(request.weight, hasKey: request.key != nil) else { continue }
-            endUnlessStarted(error, isCancellation: false)
+            endUnlessStarted(LimitRefusal(error, limits: limits))
             return
         }
     }

@@ -150,6 +150,19 @@ class Outcome: @unchecked Sendable {
     }
 }
 
+/// The outcome of an operation that was refused because of its limits before its queue received it. An ended operation
+/// has no limits, but its first event contains their keys.
+final class LimitRefusal: Outcome, @unchecked Sendable {
+    // All properties are constant.
+
+    let limits: [LimitRequest]
+
+    init(_ error: TaskOperationError, limits: [LimitRequest]) {
+        self.limits = limits
+        super.init(.failure(error))
+    }
+}
+
 // MARK: - Links
 
 /// The links between an operation and other operations, and between the operation and the tasks that wait for it.

@@ -137,7 +137,12 @@ extension Scheduler {
     /// Whether this is the scheduler of operations that are started without a queue.
     package nonisolated var isWithoutQueue: Bool { permit == nil }
 
-    package nonisolated var width: Int { withCore { $0.state.width.capacity } }
+    package nonisolated var width: Int { permits.capacity }
+
+    /// The number of permits of the queue, and of those that are in use.
+    package nonisolated var permits: (capacity: Int, taken: Int) {
+        withCore { ($0.state.width.capacity, $0.state.width.taken) }
+    }
 
     /// The schedulers of all queues, in the order of creation, and the scheduler of operations that are started without
     /// a queue. In a run of an exploration, only the queues that it has created, because a look at a queue can start

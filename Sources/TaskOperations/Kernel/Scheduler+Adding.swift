@@ -85,15 +85,17 @@ extension Scheduler {
         ticks: UInt64 = 0, in core: inout SchedulerCore
     ) -> Bool {
         if core.state.isFull || !core.state.admission.state.accepts {
-            // A finished operation needs no room.
-            if core.state.admission.state.accepts && operation.isFinished {
+            // A finished operation needs no room. If a limit refused it, observers learn of it.
+            let isRefused = !operation.refusingLimits.isEmpty
+            if core.state.admission.state.accepts && operation.isFinished && !isRefused {
                 core.state.effects.removed.append(operation)
                 return true
             }
             // Neither does an operation that must not start.
-            let isLate =
-                core.state.admission.state.accepts && operation.record.withLock { operation.newcomer($0).isLate }
-            guard isLate || core.state.admitOrReject(operation) else { return true }
+            let needsNoRoom =
+                core.state.admission.state.accepts
+                && (isRefused || operation.record.withLock { operation.newcomer($0).isLate })
+            guard needsNoRoom || core.state.admitOrReject(operation) else { return true }
         }
         let slot = core.state.nextSlot
         let place = nextPlace(for: CollectionOfOne(operation), isBarrier: isBarrier, in: &core)

@@ -316,7 +316,7 @@ extension Scheduler {
         if case .executor(let executor) = place { executor } else { nil }
     }
 
-    /// The number of added operations, and the number of unfinished operations.
+    /// The numbers of added, unfinished and refused operations.
     package nonisolated var counts: ChangeCounts { withCore { $0.state.counts } }
 
     /// Returns the observer that counts the queue's operations. The queue retains this observer.

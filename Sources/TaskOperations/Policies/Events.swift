@@ -54,8 +54,9 @@ struct OperationChange: Sendable {
     let counts: ChangeCounts
 }
 
-/// The number of operations that were added until a change, and the number of those that had not ended after it.
-package typealias ChangeCounts = (added: Int, unfinished: Int)
+/// The number of operations that were added until a change, the number of those that had not ended after it, and the
+/// number of operations that were refused because the queue was full.
+package typealias ChangeCounts = (added: Int, unfinished: Int, refused: Int)
 
 /// The kind of a change of an operation: `TaskOperationEvent.Kind` without dependencies, a second operation and an outcome.
 /// The type is not nested, because the runtime looks up a type within a generic type at each use.
@@ -119,7 +120,9 @@ extension SchedulerState {
     }
 
     /// The counts of operations after the last change.
-    var counts: ChangeCounts { (added: Int(arrivals - moveCount), unfinished: count) }
+    var counts: ChangeCounts {
+        (added: Int(arrivals - moveCount), unfinished: count, refused: admission.refusedCount)
+    }
 
     /// The first arrival of an operation.
     @inline(__always)  // A call would copy the state, as of `candidate`.

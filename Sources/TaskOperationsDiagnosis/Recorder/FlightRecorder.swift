@@ -190,10 +190,10 @@ private final class TriggerWatch: Sendable {
         static var now: Progress {
             var progress = Progress()
             for scheduler in Scheduler.all {
-                let (added, unfinished) = scheduler.counts
-                progress.added += added
-                progress.unfinished += unfinished
-                if unfinished > 0, !scheduler.isSuspended { progress.isExpected = true }
+                let counts = scheduler.counts
+                progress.added += counts.added
+                progress.unfinished += counts.unfinished
+                if counts.unfinished > 0, !scheduler.isSuspended { progress.isExpected = true }
             }
             return progress
         }

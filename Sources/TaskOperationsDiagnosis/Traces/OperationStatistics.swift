@@ -40,18 +40,33 @@ public final class OperationStatistics: TaskOperationObserver {
         public internal(set) var cancelled = 0
         /// The number of operations that were dropped because the queue was full. They do not count as failed.
         public internal(set) var dropped = 0
-        /// The number of operations that were refused because a limit had no room.
-        /// They do not count as failed. In the groups of keys, operations that a limit had no room for are not counted.
-        public internal(set) var refused = 0
+        /// The number of operations that were refused because their queue or one of their limits had no room. They do
+        /// not count as failed. An operation that its queue refused does not count as added, and is in no group of keys.
+        public var refused: Int { refusedByQueue + refusedByLimit }
+        var refusedByQueue = 0
+        var refusedByLimit = 0
         /// The number of attempts after the first attempts of operations.
         public internal(set) var retries = 0
         /// The times for which operations were ready before they started.
         public internal(set) var waited = DurationHistogram()
         /// The times from the start of operations to their end.
         public internal(set) var executed = DurationHistogram()
+        /// The time since the addition of the oldest operation that has not started; nil if there is none.
+        public internal(set) var oldestAge: Duration?
+        /// The permits of the queue; nil for a key, and after the queue was released.
+        fileprivate(set) var width: Int?
+        fileprivate(set) var usedPermits = 0
+        /// The number of operations that were added and withdrawn. They do not count as added.
+        var withdrawn = 0
+        /// Whether the group is a queue without a name, or their sum.
+        private(set) var isUnnamed = false
+
+        init(name: String, isUnnamed: Bool = false) {
+            (self.name, self.isUnnamed) = (name, isUnnamed)
+        }
     }
 
-    fileprivate struct State: Sendable {
+    struct State: Sendable {
         /// The groups, by the number of the queue or of the key. Contains no released queues.
         var groups: [Int: Group] = [:]
         /// The unfinished operations of each queue, by the number of the queue.
@@ -61,19 +76,21 @@ public final class OperationStatistics: TaskOperationObserver {
         /// The positions of names in `released`.
         var places: [String?: Int] = [:]
         /// The numbers of the keys; nil if the groups are queues.
-        var keys: KeyNumbers?
+        fileprivate var keys: KeyNumbers?
     }
 
-    fileprivate struct Operations: Sendable {
+    struct Operations: Sendable {
         var waiting = TimeTable()
         var started: [UInt64: Int] = [:]
         /// The group of each operation; empty if the groups are queues.
         var groups: [UInt64: Int] = [:]
     }
 
+    static var unnamedQueues: String { "unnamed queues" }
+
     private let start = Moment.now
     /// The semaphore whose keys are the groups; nil if the groups are queues.
-    private let limit: AsyncSemaphore?
+    let limit: AsyncSemaphore?
     private let state: Lock<State>
 
     /// Creates statistics with a group for each queue. Pass them to `addObserver` of a queue or of `TaskOperationQueue`.
@@ -106,9 +123,20 @@ public final class OperationStatistics: TaskOperationObserver {
     /// For queues, first the sums of released queues, one for each name, and one for all queues without a name. Then
     /// the queues that were not released, in the order in which they were created. For keys, first the group
     /// `other keys` if it is needed. Then the keys in the order in which their groups began.
+    ///
+    /// Takes time in proportion to the number of groups, and for keys also to the number of unfinished operations.
     public var snapshot: [Group] {
-        let (released, groups) = state.withLock { ($0.released, $0.groups) }
-        return released + groups.sorted { $0.key < $1.key }.map(\.value)
+        // Before the copy, because the last reference to a queue may be released here.
+        let queues = limit == nil ? Scheduler.all : []
+        // A copy, because the search for the oldest operations must not delay the queues.
+        let state = state.withLock { $0 }
+        var groups = state.groups
+        for queue in queues where groups[queue.queueNumber] != nil { groups[queue.queueNumber]!.read(queue) }
+        let now = nanoseconds(.now)
+        for (number, time) in state.oldestAdditions {
+            groups[number]?.oldestAge = .nanoseconds(max(0, now - time))
+        }
+        return state.released + groups.sorted { $0.key < $1.key }.map(\.value)
     }
 
     public func operationChanged(_ event: TaskOperationEvent) {
@@ -133,8 +161,8 @@ extension OperationStatistics.State {
         let (queue, number) = (event.queue.number, event.operationNumber)
         guard let group = keys == nil ? queue : groupOfKey(event, key) else { return }
         let hasLeft = operations[queue, default: .init()].note(
-            event, at: time,
-            in: &groups[group, default: .init(name: key ?? event.queue.name ?? "unnamed queue \(queue)")])
+            event, at: time, ofQueue: keys == nil,
+            in: &groups[group, default: keys == nil ? .init(event.queue) : .init(name: key!)])
         if keys == nil { return }
         if hasLeft { operations[queue]!.groups[number] = nil }
         updateKey(group)
@@ -153,6 +181,19 @@ extension OperationStatistics.State {
         }
         operations[queue, default: .init()].groups[number] = group
         return group
+    }
+
+    /// The times at which the oldest operations that have not started were added, by group.
+    fileprivate var oldestAdditions: [Int: Int] {
+        if keys == nil { return operations.compactMapValues(\.waiting.firstAddition) }
+        var times: [Int: Int] = [:]
+        for operations in operations.values {
+            for (number, group) in operations.groups {
+                guard let time = operations.waiting.addition(of: number) else { continue }
+                times[group] = min(time, times[group] ?? time)
+            }
+        }
+        return times
     }
 
     private mutating func updateKey(_ number: Int) {
@@ -175,7 +216,8 @@ extension OperationStatistics.State {
             released[place].add(group)
         } else {
             places[queue.name] = released.count
-            var sum = OperationStatistics.Group(name: queue.name ?? "unnamed queues")
+            var sum = OperationStatistics.Group(
+                name: queue.name ?? OperationStatistics.unnamedQueues, isUnnamed: queue.name == nil)
             sum.add(group)
             released.append(sum)
         }
@@ -183,14 +225,26 @@ extension OperationStatistics.State {
 }
 
 extension OperationStatistics.Group {
-    /// Adds the counts of a group without unfinished operations.
-    fileprivate mutating func add(_ other: OperationStatistics.Group) {
+    /// Reads what events do not tell.
+    fileprivate mutating func read(_ queue: Scheduler) {
+        refusedByQueue = queue.counts.refused
+        (width, usedPermits) = queue.permits
+    }
+
+    fileprivate init(_ queue: QueueLabel) {
+        self.init(name: queue.name ?? "unnamed queue \(queue.number)", isUnnamed: queue.name == nil)
+    }
+
+    /// Adds the counts of a group, except those of unfinished operations.
+    mutating func add(_ other: OperationStatistics.Group) {
         added += other.added
         succeeded += other.succeeded
         failed += other.failed
         cancelled += other.cancelled
         dropped += other.dropped
-        refused += other.refused
+        refusedByQueue += other.refusedByQueue
+        refusedByLimit += other.refusedByLimit
+        withdrawn += other.withdrawn
         retries += other.retries
         waited.add(other.waited)
         executed.add(other.executed)
@@ -198,11 +252,12 @@ extension OperationStatistics.Group {
 }
 
 extension OperationStatistics.Operations {
-    /// Counts an event in a group. Returns whether the operation has left its queue.
+    /// Counts an event in a group, which is the operation's queue or one of its keys. Returns whether the operation has left its queue.
     fileprivate mutating func note(
-        _ event: TaskOperationEvent, at time: Int, in group: inout OperationStatistics.Group
+        _ event: TaskOperationEvent, at time: Int, ofQueue isQueue: Bool, in group: inout OperationStatistics.Group
     ) -> Bool {
         let number = event.operationNumber
+        if isQueue { group.refusedByQueue = event.counts.refused }
         let (queued, executing) = (waiting.count, started.count)
         defer {
             group.queued += waiting.count - queued
@@ -228,6 +283,7 @@ extension OperationStatistics.Operations {
             return true
         case .withdrawn:
             group.added -= 1
+            group.withdrawn += 1
             _ = waiting.remove(number)
             return true
         default: break
@@ -242,7 +298,7 @@ extension OperationStatistics.Operations {
         switch outcome {
         case .succeeded: group.succeeded += 1
         case .failed(TaskOperationError.dropped): group.dropped += 1
-        case .failed(TaskOperationError.limitFull): group.refused += 1
+        case .failed(TaskOperationError.limitFull): group.refusedByLimit += 1
         case .failed: group.failed += 1
         case .cancelled: group.cancelled += 1
         }

@@ -11,9 +11,18 @@ struct TimeTable: Sendable {
     private var chunks: [UInt64: Chunk] = [:]
     private(set) var count = 0
 
-    func contains(_ number: UInt64) -> Bool {
-        chunks[number / UInt64(Self.chunkSize)].map { $0.times[Int(number % UInt64(Self.chunkSize))].added >= 0 }
-            ?? false
+    func contains(_ number: UInt64) -> Bool { addition(of: number) != nil }
+
+    /// The time at which an operation was added; nil if the table has no times of the operation.
+    func addition(of number: UInt64) -> Int? {
+        let time = chunks[number / UInt64(Self.chunkSize)]?.times[Int(number % UInt64(Self.chunkSize))].added
+        return time.flatMap { $0 < 0 ? nil : $0 }
+    }
+
+    /// The time at which the first operation was added; nil if the table is empty. Linear in the number of chunks.
+    var firstAddition: Int? {
+        // Operations are added in the order of their numbers.
+        chunks.min { $0.key < $1.key }?.value.times.lazy.map(\.added).first { $0 >= 0 }
     }
 
     mutating func add(_ number: UInt64, at time: Int) {

@@ -57,7 +57,7 @@ private func report(_ statistics: OperationStatistics, to factory: some MetricsF
         factory.recordGauge("operations_queued", dimensions, Double(queue.queued))
         factory.recordGauge("operations_executing", dimensions, Double(queue.executing))
         factory.recordGauge("operations_failed_total", dimensions, Double(queue.failed))
-        factory.recordGauge("operation_seconds_p99", dimensions, queue.executed.p99)
+        factory.recordGauge("operation_seconds_p99", dimensions, queue.executed.p99 / .seconds(1))
     }
 }
 

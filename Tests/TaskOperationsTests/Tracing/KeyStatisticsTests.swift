@@ -76,6 +76,67 @@ struct KeyStatisticsTests {
         #expect(statistics.snapshot.map(\.name) == ["a"] && statistics.snapshot.map(\.cancelled) == [1])
     }
 
+    @Test("an operation that the limit refused is counted by its key", arguments: [Int.max, 1], [false, true])
+    func refused(maxQueued: Int, isBatch: Bool) async throws {
+        let hosts = AsyncSemaphore(capacity: 1000, perKey: 1)
+        hosts.maxQueuedOperationCountPerKey = 1
+        let (statistics, gate) = (OperationStatistics(keysOf: hosts), Gate())
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, maxQueuedOperationCount: maxQueued))
+        queue.addObserver(statistics)
+        let first = queue.addOperation(.limit(hosts, key: "a")) { await gate.pass() }
+        await gate.waitForArrivals(1)
+        // A queue with a limit is now full, but the limit of the operation comes first.
+        queue.addOperation {}
+        let other = TaskOperationQueue(.init(isSuspended: true))
+        let held = other.addOperation(.limit(hosts, key: "a")) {}
+        let refused = (0..<577).map { _ in TaskOperation(.limit(hosts, key: "a")) {} }
+        if isBatch {
+            try queue.addOperations(refused)
+        } else {
+            for operation in refused { try queue.addOperation(operation) }
+        }
+        for operation in refused {
+            _ = await operation.result
+            guard case TaskOperationError.limitFull? = operation.failure else {
+                Issue.record("the limit has not refused \(operation)")
+                return
+            }
+        }
+        await until { statistics.snapshot[0].refused == 577 }
+        let group = statistics.snapshot[0]
+        #expect(group.name == "a" && group.added == 578 && group.failed == 0 && group.queued == 0)
+        held.cancel()
+        gate.open()
+        try await first.value
+        try await queue.waitUntilAllOperationsAreFinished()
+        await until { statistics.snapshot[0].succeeded == 1 }
+    }
+
+    @Test("an operation that is too heavy for the limit has failed, and is counted by its key")
+    func tooHeavy() async throws {
+        let statistics = OperationStatistics(keysOf: hosts)
+        let queue = TaskOperationQueue()
+        queue.addObserver(statistics)
+        _ = await queue.addOperation(.limit(hosts, key: "a", weight: 1001)) {}.result
+        await until { statistics.snapshot.map(\.failed) == [1] }
+        #expect(statistics.snapshot.map(\.name) == ["a"] && statistics.snapshot.map(\.added) == [1])
+    }
+
+    @Test("the oldest operation of each key has an age")
+    func oldestAge() async throws {
+        let statistics = OperationStatistics(keysOf: hosts)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
+        queue.addObserver(statistics)
+        for key in ["a", "b"] {
+            for _ in 0..<3 { queue.addOperation(.limit(hosts, key: key)) {} }
+            try await Task.sleep(for: .milliseconds(2))
+        }
+        let ages = statistics.snapshot.compactMap(\.oldestAge)
+        #expect(ages.count == 2 && ages[0] >= ages[1] + .milliseconds(1) && ages[1] >= .milliseconds(1))
+        queue.cancelAllOperations()
+        await until { statistics.snapshot.allSatisfy { $0.oldestAge == nil } }
+    }
+
     @Test("the key that was idle longest is replaced, and a key with unfinished operations never is")
     func replacement() async throws {
         let statistics = OperationStatistics(keysOf: hosts, maxKeyCount: 3)

@@ -45,8 +45,8 @@ struct StatisticsTests {
         let counts = [now.queued, now.executing, now.succeeded, now.failed, now.cancelled, now.retries]
         #expect(counts == [0, 0, 1, 1, 1, 2])
         #expect(now.executed.count == 2 && now.waited.count == 2)
-        #expect(now.executed.p50 > 0 && now.executed.p99 >= now.executed.p50 && now.executed.sum > 0)
-        #expect([Double.nan, -1, 2, .infinity].allSatisfy { now.executed.quantile($0) > 0 })
+        #expect(now.executed.p50 > .zero && now.executed.p99 >= now.executed.p50 && now.executed.sum > .zero)
+        #expect([Double.nan, -1, 2, .infinity].allSatisfy { now.executed.quantile($0) > .zero })
         #expect(now.executed.buckets.reduce(0) { $0 + $1.count } == 2)
     }
 
@@ -71,6 +71,7 @@ struct StatisticsTests {
             let dropped = overflow == .dropOldest ? 2 : 0
             let counts = [now.queued, now.executing, now.added, now.dropped, now.succeeded, now.failed, now.cancelled]
             #expect(counts == [0, 0, 2 + dropped, dropped, 2, 0, 0])
+            #expect(now.refused == 2 - dropped)
         }
     }
 
@@ -96,24 +97,48 @@ struct StatisticsTests {
         #expect(released.map(\.name) == ["even", "unnamed queues"] && last.name == "even")
         #expect(released.map(\.added) == [150, 150] && last.added == 1)
         #expect(released.map(\.executed.count) == [150, 150] && last.executed.count == 1)
-        #expect(released[0].executed.buckets.reduce(0) { $0 + $1.count } == 150 && released[0].executed.sum > 0)
+        #expect(released[0].executed.buckets.reduce(0) { $0 + $1.count } == 150 && released[0].executed.sum > .zero)
     }
 
-    @Test("a decoded histogram is refused if its counts contradict each other")
+    @Test("a decoded histogram is refused if its counts are impossible")
     func decodedHistograms() throws {
         let decoder = JSONDecoder()
+        let tooMany = Array(repeating: "0", count: 500).joined(separator: ",")
         for text in [
-            #"{"counts":[1],"count":9223372036854775807,"sum":1}"#, #"{"counts":[-1,2],"count":1,"sum":1}"#,
-            #"{"counts":[9223372036854775807,1],"count":1,"sum":1}"#, #"{"counts":[1],"count":2,"sum":1}"#,
+            #"{"counts":[-1,2],"sum":[0,1]}"#, #"{"counts":[9223372036854775807,1],"sum":[0,1]}"#,
+            #"{"counts":[1],"sum":[-1,1]}"#, #"{"counts":[\#(tooMany)],"sum":[0,1]}"#, #"{"counts":[1],"sum":0.5}"#,
         ] {
             #expect(throws: DecodingError.self) {
                 try decoder.decode(DurationHistogram.self, from: Data(text.utf8))
             }
         }
-        let text = #"{"counts":[0,3],"count":3,"sum":0.5}"#
+        let text = #"{"counts":[0,3],"sum":[0,500000000000000000]}"#
         let histogram = try decoder.decode(DurationHistogram.self, from: Data(text.utf8))
-        #expect(histogram.count == 3 && histogram.sum == 0.5 && histogram.p99 > 0)
+        #expect(histogram.count == 3 && histogram.sum == .milliseconds(500) && histogram.p99 == .nanoseconds(1250))
         #expect(try decoder.decode(DurationHistogram.self, from: JSONEncoder().encode(histogram)) == histogram)
+    }
+
+    @Test("the oldest operation that has not started has an age")
+    func oldestAge() async throws {
+        let (statistics, clock) = (OperationStatistics(), ContinuousClock())
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        queue.addObserver(statistics)
+        let gate = Gate()
+        queue.addOperation { await gate.pass() }
+        await gate.waitForArrivals(1)
+        #expect(statistics.snapshot[0].oldestAge == nil)
+        let begin = clock.now
+        queue.addOperation {}
+        try await Task.sleep(for: .milliseconds(10))
+        let added = clock.now
+        for _ in 0..<200 { queue.addOperation {} }
+        let age = try #require(statistics.snapshot[0].oldestAge)
+        #expect(age >= .milliseconds(10) - .milliseconds(1) && age <= clock.now - begin)
+        #expect(age > clock.now - added - .milliseconds(1))
+        gate.open()
+        try await queue.waitUntilAllOperationsAreFinished()
+        await until { statistics.snapshot[0].succeeded == 202 }
+        #expect(statistics.snapshot[0].oldestAge == nil)
     }
 
     private struct WorkFailed: Error {}
