@@ -264,11 +264,13 @@ extension RecordReader {
             if state.lives.isEmpty { continue }
             trace.queues.append(
                 Trace.Queue(
-                    name: label ?? "unnamed queue \(number)", width: state.width == .max ? nil : state.width))
+                    name: label ?? "unnamed queue \(number)", width: state.width == .max ? nil : state.width,
+                    number: number))
             states.append(state)
         }
         let end = seconds(seenUntil == .max ? max(lastTicks, lastReading.ticks) : seenUntil)
         trace.isComplete = isStopped
+        (trace.wallTime, trace.process) = (words[Format.wallTimePlace], words[Format.processPlace])
         trace.fill(
             lives.filter { $0.queue < states.count }, states, end, since: duration.map { end - $0 / .seconds(1) })
         return trace

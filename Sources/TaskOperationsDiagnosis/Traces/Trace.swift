@@ -10,6 +10,8 @@ public struct Trace: Sendable {
         public let width: Int?
         /// The maximum number of permits in use at once.
         public internal(set) var laneCount = 0
+        /// The number of the queue in its process.
+        var number: UInt64 = 0
     }
 
     /// A period in which an operation had a permit.
@@ -118,6 +120,11 @@ public struct Trace: Sendable {
     public internal(set) var beginning = 0.0
     /// The duration of the trace in seconds, from the addition of the first operation to the last end.
     public internal(set) var duration = 0.0
+
+    /// The time of second 0, in nanoseconds since 1970.
+    var wallTime: UInt64 = 0
+    /// The number of the recorded process.
+    var process: UInt64 = 0
 
     /// Reads the file of a recorder. The process may be running, or may have ended in any way.
     ///
