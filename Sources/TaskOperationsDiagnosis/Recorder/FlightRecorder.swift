@@ -81,9 +81,9 @@ public final class FlightRecorder: Sendable {
     ///   Operations that ended before are not part of the trace.
     public func trace(last duration: Duration? = nil) -> Trace {
         ring.recordArrivals()
-        let limit = Ticks.now
+        let now = Ticks.pair
         // The ring of this process is always valid.
-        let reader = try! RecordReader(snapshot, path: "recorder", seenUntil: limit)
+        let reader = try! RecordReader(snapshot, path: "recorder", seenUntil: now.ticks, reading: now)
         return reader.trace(last: duration)
     }
 

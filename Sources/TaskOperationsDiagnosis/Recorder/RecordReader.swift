@@ -63,13 +63,20 @@ struct RecordReader {
     /// The readings of both clocks: one of the header, and the latest.
     private let firstReading: (ticks: UInt64, nanoseconds: UInt64)
     private var lastReading: (ticks: UInt64, nanoseconds: UInt64)
+    /// A reading after the last record; nil if there is none.
+    private let presentReading: (ticks: UInt64, nanoseconds: UInt64)?
     private var lastTicks: UInt64 = 0
 
-    /// - Parameter limit: The ticks until which all records were written before the words were copied. Has no effect if
-    ///   the recorder was stopped.
+    /// - Parameters:
+    ///   - limit: The ticks until which all records were written before the words were copied. Has no effect if the
+    ///     recorder was stopped.
+    ///   - reading: A present reading of both clocks of the recording system; nil if there is none.
     /// - Throws: `TraceError.file` if the words are not those of a ring.
-    init(_ words: [UInt64], path: String, seenUntil limit: UInt64 = .max) throws(TraceError) {
-        (self.words, self.path) = (words, path)
+    init(
+        _ words: [UInt64], path: String, seenUntil limit: UInt64 = .max,
+        reading: (ticks: UInt64, nanoseconds: UInt64)? = nil
+    ) throws(TraceError) {
+        (self.words, self.path, presentReading) = (words, path, reading)
         guard words.count >= Format.headerWords, words[Format.magicPlace] == Format.magic else {
             throw .file(path: path, reason: "is no recording of a FlightRecorder.")
         }
@@ -170,9 +177,8 @@ struct RecordReader {
     /// The time of ticks in seconds since the creation of the recorder.
     private func seconds(_ ticks: UInt64) -> Double {
         let passed = Double(Int64(bitPattern: ticks &- firstReading.ticks))
-        let (span, time) = (
-            lastReading.ticks &- firstReading.ticks, lastReading.nanoseconds &- firstReading.nanoseconds
-        )
+        let last = presentReading ?? lastReading
+        let (span, time) = (last.ticks &- firstReading.ticks, last.nanoseconds &- firstReading.nanoseconds)
         // Two readings measure the rate better than the calibration of half a millisecond if they are further apart.
         let rate =
             time > 10_000_000 && span > 0

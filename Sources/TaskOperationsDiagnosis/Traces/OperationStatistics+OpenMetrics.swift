@@ -87,7 +87,8 @@ private struct OpenMetricsText {
         lines.append("# HELP \(self.name(name)) \(help)")
     }
 
-    private mutating func add(_ name: String, _ group: MetricGroup, _ value: some Any, _ more: (String, String)? = nil) {
+    private mutating func add(_ name: String, _ group: MetricGroup, _ value: some Any, _ more: (String, String)? = nil)
+    {
         let second = more.map { ",\($0.0)=\"\($0.1)\"" } ?? ""
         lines.append("\(self.name(name)){\(label)=\"\(group.counts.name.escapedForOpenMetrics)\"\(second)} \(value)")
     }

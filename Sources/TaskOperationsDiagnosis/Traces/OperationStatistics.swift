@@ -66,7 +66,7 @@ public final class OperationStatistics: TaskOperationObserver {
         }
     }
 
-    struct State: Sendable {
+    fileprivate struct State: Sendable {
         /// The groups, by the number of the queue or of the key. Contains no released queues.
         var groups: [Int: Group] = [:]
         /// The unfinished operations of each queue, by the number of the queue.
@@ -76,10 +76,10 @@ public final class OperationStatistics: TaskOperationObserver {
         /// The positions of names in `released`.
         var places: [String?: Int] = [:]
         /// The numbers of the keys; nil if the groups are queues.
-        fileprivate var keys: KeyNumbers?
+        var keys: KeyNumbers?
     }
 
-    struct Operations: Sendable {
+    fileprivate struct Operations: Sendable {
         var waiting = TimeTable()
         var started: [UInt64: Int] = [:]
         /// The group of each operation; empty if the groups are queues.
@@ -124,7 +124,8 @@ public final class OperationStatistics: TaskOperationObserver {
     /// the queues that were not released, in the order in which they were created. For keys, first the group
     /// `other keys` if it is needed. Then the keys in the order in which their groups began.
     ///
-    /// Takes time in proportion to the number of groups, and for keys also to the number of unfinished operations.
+    /// Takes time in proportion to the number of the process's queues, or for keys to the number of unfinished
+    /// operations.
     public var snapshot: [Group] {
         // Before the copy, because the last reference to a queue may be released here.
         let queues = limit == nil ? Scheduler.all : []

@@ -108,8 +108,8 @@ private struct SpanText {
     // MARK: Identifiers and times
 
     private func identifiers(of index: Int) -> String {
-        let root = roots[index]
-        return "\"traceId\":\"\(identifier(of: root, 1))\(identifier(of: root, 2))\",\"spanId\":\"\(spanIdentifier(index))\""
+        let trace = identifier(of: roots[index], 1) + identifier(of: roots[index], 2)
+        return "\"traceId\":\"\(trace)\",\"spanId\":\"\(spanIdentifier(index))\""
     }
 
     private func spanIdentifier(_ index: Int) -> String { identifier(of: index, 3) }

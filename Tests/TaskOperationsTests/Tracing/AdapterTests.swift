@@ -253,7 +253,8 @@ struct AdapterTests {
         #expect(
             lines.events == [
                 "debug good succeeded number=1 queue=work", "notice bad is tried again attempt=2 number=2 queue=work",
-                "error bad failed error=Refused() number=2 queue=work", "info operation was cancelled number=1 queue=idle",
+                "error bad failed error=Refused() number=2 queue=work",
+                "info operation was cancelled number=1 queue=idle",
             ])
     }
 

@@ -1,9 +1,10 @@
 import Foundation
 import TaskOperations
-@testable import TaskOperationsDiagnosis
 import TaskOperationsTesting
 import TestSupport
 import Testing
+
+@testable import TaskOperationsDiagnosis
 
 @Suite("Statistics as OpenMetrics text", .inTurns, .timeLimit(.minutes(120)))
 struct OpenMetricsTests {
