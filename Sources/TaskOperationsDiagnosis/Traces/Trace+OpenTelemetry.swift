@@ -119,7 +119,8 @@ private struct SpanText {
         let operation = trace.operations[index]
         var value: UInt64 = 0
         let parts = [
-            trace.wallTime, trace.process, trace.queues[operation.queue].number, UInt64(operation.number), purpose,
+            trace.wallTime, trace.process, trace.queues[operation.queue].number,
+            UInt64(truncatingIfNeeded: operation.number), purpose,
         ]
         for part in parts { value = Self.mixed(value ^ part) }
         // Zero is not an identifier.

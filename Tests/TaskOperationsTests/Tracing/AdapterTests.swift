@@ -247,6 +247,7 @@ struct AdapterTests {
         queue.addObserver(Packages.LoggingObserver(.init(lines: lines)))
         try await queue.addOperation(name: "good") {}.value
         _ = await queue.addOperation(name: "bad", .retry(.immediately(attempts: 2))) { throw Refused() }.result
+        await until { lines.events.count == 3 }
         let suspended = TaskOperationQueue(.init(name: "idle", isSuspended: true))
         suspended.addObserver(Packages.LoggingObserver(.init(lines: lines)))
         suspended.addOperation {}.cancel()
@@ -264,6 +265,7 @@ struct AdapterTests {
         let queue = TaskOperationQueue(name: "work")
         queue.addObserver(statistics)
         _ = await queue.addOperation(name: "bad") { throw Refused() }.result
+        await until { statistics.snapshot.first?.failed == 1 }
         Packages.Meter.$values.withValue(values) { Packages.report(statistics) }
         #expect(
             values.events.map { $0.replacing("{queue=work}", with: "") } == [
