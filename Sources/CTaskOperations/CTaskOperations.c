@@ -275,7 +275,7 @@ uint64_t *taskOperationsReadRecords(const char *path, long *count) {
     FILE *file = fopen(path, "rb");
     if (!file) { return 0; }
     // Without a buffer, so that the second reading of a generation is one of the file.
-    setvbuf(file, 0, _IONBF, 0);
+    setbuf(file, 0);
     long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
     uint64_t *words = size >= 0 ? calloc((size_t)size / 8 + headerWords, 8) : 0;
     if (!words || fseek(file, 0, SEEK_SET) != 0) {

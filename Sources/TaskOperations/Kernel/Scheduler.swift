@@ -212,7 +212,7 @@ extension Scheduler {
         } else if core.keptAlive == nil {
             core.keptAlive = self
         }
-        if core.state.changes.recording?._withUnsafeGuaranteedRef({ $0.write() }) ?? false, describeStaleQueue(&core) {
+        if core.state.changes.recording?.write() ?? false, describeStaleQueue(&core) {
             effects.isRecorderDue = true
         }
         if core.state.effects.isEmpty { return }

@@ -247,7 +247,7 @@ extension SchedulerState {
     mutating func begin(_ slot: Slot, on worker: Worker) -> PriorityLevel {
         if changes.isOn {
             report(.started, slot)
-            changes.recording?._withUnsafeGuaranteedRef { worker.beginTicks = $0.ticks }
+            if let recording = changes.recording { worker.beginTicks = recording.ticks }
         }
         let level = rows.update(slot) { row in
             row.runningWorker = .passUnretained(worker)
@@ -275,14 +275,13 @@ extension SchedulerState {
 extension SchedulerState {
     mutating func setWidth(_ width: Int) {
         permits.setWidth(isDraining ? max(1, width) : width)
-        let capacity = self.width.capacity
-        changes.recording?._withUnsafeGuaranteedRef { $0.append(.width, value: UInt64(capacity)) }
+        changes.recording?.append(.width, value: UInt64(self.width.capacity))
     }
 
     mutating func setSuspended(_ isSuspended: Bool) {
         self.isSuspended = isSuspended && !isDraining
         let kind: ChangeRecord.Kind = self.isSuspended ? .suspended : .resumed
-        changes.recording?._withUnsafeGuaranteedRef { $0.append(kind, value: $0.ticks) }
+        if let recording = changes.recording { recording.append(kind, value: recording.ticks) }
     }
 
     /// Lets all operations finish. Resumes the queue permanently, and keeps its width at 1 or more.

@@ -6,7 +6,7 @@ struct ChangeList<Element: Sendable>: Sendable {
     var isObserved = false { didSet { isOn = isObserved || recording != nil } }
     /// The records of the queue; nil if it has no recorder. The reference is not counted. This is safe, because the
     /// core of the scheduler holds one, and a copy of the state reports no changes.
-    var recording: Unmanaged<QueueRecording>? { didSet { isOn = isObserved || recording != nil } }
+    unowned(unsafe) var recording: QueueRecording? { didSet { isOn = isObserved || recording != nil } }
     /// Whether changes are reported.
     private(set) var isOn = false
     /// The number of the last change. Changes are numbered from 1 without gaps.
@@ -88,7 +88,7 @@ extension SchedulerState {
     /// Reports a change of an operation. Callers first check `changes.isOn`. Without observers and recorders, this check
     /// is the only cost.
     mutating func report(_ kind: ChangeKind, _ element: Element, _ arrival: UInt64, other: Element? = nil) {
-        changes.recording?._withUnsafeGuaranteedRef { $0.append(kind, element, arrival, other: other) }
+        changes.recording?.append(kind, element, arrival, other: other)
         if changes.isObserved { observe(kind, element, arrival, other: other) }
     }
 
@@ -97,7 +97,7 @@ extension SchedulerState {
     mutating func report(_ kind: ChangeKind, _ slot: Slot, other: Element? = nil) {
         if kind != .finished, finishing.contains(slot) { return }
         let arrival = number(of: slot)
-        changes.recording?._withUnsafeGuaranteedRef { recording in
+        if let recording = changes.recording {
             rows.read(slot) { recording.append(kind, $0.element, arrival, other: other) }
         }
         if changes.isObserved { observe(kind, rows[slot].element, arrival, other: other) }
@@ -111,9 +111,7 @@ extension SchedulerState {
 
     /// - Parameter ticks: The ticks of the addition if that was before the present step; otherwise 0.
     mutating func reportArrival(_ element: Element, _ newcomer: Newcomer, at ticks: UInt64) {
-        changes.recording?._withUnsafeGuaranteedRef {
-            $0.appendArrival(of: element, newcomer, arrivals, at: ticks)
-        }
+        changes.recording?.appendArrival(of: element, newcomer, arrivals, at: ticks)
         if !changes.isObserved { return }
         observe(.added, element, arrivals)
         if newcomer.isReady { observe(.ready, element, arrivals) }

@@ -145,7 +145,7 @@ extension Scheduler {
             let rings = change(former?.rings ?? [])
             core.recording =
                 rings.isEmpty ? nil : QueueRecording(queue: identity.number, rings, continuing: former)
-            core.state.changes.recording = core.recording.map { .passUnretained($0) }
+            core.state.changes.recording = core.recording
             inbox.setTimed(core.recording != nil)
             isObserved.store(core.state.changes.isOn, ordering: .relaxed)
             _ = writePresent(in: &core)
