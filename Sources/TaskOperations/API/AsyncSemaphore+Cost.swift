@@ -1,3 +1,5 @@
+import Synchronization
+
 extension AsyncSemaphore {
     /// Corrects the cost of the operation whose body calls this function. The semaphore is a limit of the operation.
     ///

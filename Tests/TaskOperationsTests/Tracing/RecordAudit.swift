@@ -1,6 +1,8 @@
 import Foundation
 import TaskOperations
 
+@testable import TaskOperationsDiagnosis
+
 /// Reads the words of a recording without the library's reader, and checks each record by itself and with the other
 /// records of its queue and of its operation.
 struct RecordAudit {
