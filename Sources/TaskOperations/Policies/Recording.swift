@@ -235,6 +235,13 @@ extension QueueRecording {
 }
 
 extension ChangeRecord {
+    /// The detail of an addition: the level in the lower four bits, and a bit for each property.
+    static func arrivalDetail(_ newcomer: Newcomer) -> UInt64 {
+        let flags: UInt8 =
+            (newcomer.isReady ? 0x80 : 0) | (newcomer.isBarrier ? 0x40 : 0) | (newcomer.isDelayed ? 0x20 : 0)
+        return UInt64(newcomer.level.rawValue | flags) << 56
+    }
+
     /// The kind and the detail of the record of a change.
     @inline(__always)
     static func kind(of change: ChangeKind, _ element: some QueueElement) -> (kind: Kind, detail: UInt8) {

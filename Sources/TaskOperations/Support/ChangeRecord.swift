@@ -81,13 +81,6 @@ package struct ChangeRecord: Sendable {
 
     /// A part of the identity of an awaited operation, by which a reader finds the wait that is over.
     package static func waitDetail(_ identity: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: identity >> 5) }
-
-    /// The detail of an addition: the level in the lower four bits, and a bit for each property.
-    static func arrivalDetail(_ newcomer: Newcomer) -> UInt64 {
-        let flags: UInt8 =
-            (newcomer.isReady ? 0x80 : 0) | (newcomer.isBarrier ? 0x40 : 0) | (newcomer.isDelayed ? 0x20 : 0)
-        return UInt64(newcomer.level.rawValue | flags) << 56
-    }
 }
 
 /// Keeps the records of queues.

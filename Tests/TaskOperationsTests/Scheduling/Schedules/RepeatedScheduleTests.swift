@@ -58,10 +58,20 @@
                 })
         }
 
-        @Test(
-            "A crash in a copy of the process is reduced and repeated like another failure",
-            arguments: Crash.allCases, [ScheduleStrategy.mixed, .priorities(), .uniform, .exhaustive()])
-        func copies(_ crash: Crash, _ strategy: ScheduleStrategy) throws {
+        // In a process of its own: if copies do not end, because other tests have locks when they are made, the crash
+        // would end the process of all tests.
+        @Test("A crash in a copy of the process is reduced and repeated like another failure")
+        func copies() async {
+            await #expect(processExitsWith: .success) {
+                for crash in Crash.allCases {
+                    for strategy in [ScheduleStrategy.mixed, .priorities(), .uniform, .exhaustive()] {
+                        try Self.checkCopies(crash, strategy)
+                    }
+                }
+            }
+        }
+
+        private static func checkCopies(_ crash: Crash, _ strategy: ScheduleStrategy) throws {
             var schedules = Schedules(1_000, strategy)
             let expected = try #require(failure(of: schedules, loseUpdate))
             let body: @Sendable () async throws -> Void = {
@@ -92,14 +102,20 @@
         }
 
         /// The failure of an exploration whose schedules run in copies of the process.
-        private func copiedFailure(_ body: @escaping @Sendable () async throws -> Void) -> ScheduleFailure? {
+        private static func copiedFailure(_ body: @escaping @Sendable () async throws -> Void) -> ScheduleFailure? {
             var schedules = Schedules(1_000)
             schedules.forks = true
             return failure(of: schedules, body)
         }
 
-        @Test("A crash whose message differs each time is reduced", arguments: [false, true])
-        func varyingMessages(isFatalError: Bool) throws {
+        @Test("A crash whose message differs each time is reduced")
+        func varyingMessages() async {
+            await #expect(processExitsWith: .success) {
+                for isFatalError in [false, true] { try Self.checkVaryingMessages(isFatalError: isFatalError) }
+            }
+        }
+
+        private static func checkVaryingMessages(isFatalError: Bool) throws {
             let expected = try #require(failure(of: Schedules(1_000), loseUpdate))
             let found = copiedFailure {
                 do { try await loseUpdate() } catch {
@@ -114,16 +130,18 @@
         }
 
         @Test("The report of a crash ends with the step that ends the process")
-        func lastStep() throws {
-            let found = copiedFailure {
-                await Task {
-                    for _ in 0..<3 { await Task.yield() }
-                    fatalError("no")
-                }.value
+        func lastStep() async {
+            await #expect(processExitsWith: .success) {
+                let found = Self.copiedFailure {
+                    await Task {
+                        for _ in 0..<3 { await Task.yield() }
+                        fatalError("no")
+                    }.value
+                }
+                #expect(found?.schedule == "usual")
+                // The test waits in step 0. A yield takes two steps of the task.
+                #expect(found?.steps.last?.hasPrefix("     7  task 2") == true, "\(found?.steps ?? [])")
             }
-            #expect(found?.schedule == "usual")
-            // The test waits in step 0. A yield takes two steps of the task.
-            #expect(found?.steps.last?.hasPrefix("     7  task 2") == true, "\(found?.steps ?? [])")
         }
 
         @Test("A copy that does not end is the last one")
@@ -144,7 +162,7 @@
 
         @Test("A body that waits forever, and ends the process when it is cancelled, is reported as waiting")
         func crashAfterCancellation() throws {
-            let found = copiedFailure {
+            let found = Self.copiedFailure {
                 await withTaskCancellationHandler {
                     await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
                 } onCancel: {
