@@ -1,3 +1,4 @@
+import Synchronization
 import TaskOperations
 
 /// The width that a map shares with the maps within its calls.
