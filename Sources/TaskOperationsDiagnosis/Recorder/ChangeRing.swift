@@ -44,6 +44,9 @@ final class ChangeRing: ChangeRecorder, @unchecked Sendable {
         static let lostPlace = 8
         /// 1 after the recorder was stopped.
         static let stoppedPlace = 9
+        /// The readings of both clocks at the end; 0 before.
+        static let endTicksPlace = 10
+        static let endNanosecondsPlace = 11
     }
 
     private struct Stripe {
@@ -143,6 +146,11 @@ final class ChangeRing: ChangeRecorder, @unchecked Sendable {
         }
         for scheduler in schedulers { scheduler.removeRecorder(self) }
         AllQueues.removeRecorder(self)
+        // A second call changes nothing.
+        if taskOperationsLoad(words + Format.stoppedPlace) != 0 { return }
+        let (ticks, nanoseconds) = Ticks.pair
+        taskOperationsStore(words + Format.endTicksPlace, ticks)
+        taskOperationsStore(words + Format.endNanosecondsPlace, nanoseconds)
         taskOperationsPublish(words + Format.stoppedPlace, 1)
     }
 

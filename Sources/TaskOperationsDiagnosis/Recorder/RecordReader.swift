@@ -76,7 +76,7 @@ struct RecordReader {
         _ words: [UInt64], path: String, seenUntil limit: UInt64 = .max,
         reading: (ticks: UInt64, nanoseconds: UInt64)? = nil
     ) throws(TraceError) {
-        (self.words, self.path, presentReading) = (words, path, reading)
+        (self.words, self.path) = (words, path)
         guard words.count >= Format.headerWords, words[Format.magicPlace] == Format.magic else {
             throw .file(path: path, reason: "is no recording of a FlightRecorder.")
         }
@@ -86,7 +86,9 @@ struct RecordReader {
                 path: path,
                 reason: "is a recording of version \(version). This program reads version \(Format.version).")
         }
-        seenUntil = words[Format.stoppedPlace] != 0 ? .max : limit
+        let isStopped = words[Format.stoppedPlace] != 0
+        seenUntil = isStopped ? .max : limit
+        presentReading = isStopped ? (words[Format.endTicksPlace], words[Format.endNanosecondsPlace]) : reading
         firstReading = (words[Format.ticksPlace], words[Format.nanosecondsPlace])
         lastReading = firstReading
         lastTicks = firstReading.ticks

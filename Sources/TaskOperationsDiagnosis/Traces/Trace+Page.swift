@@ -1,3 +1,4 @@
+import TaskDump
 import TaskOperations
 
 extension Trace {

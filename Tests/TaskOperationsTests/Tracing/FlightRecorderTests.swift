@@ -341,7 +341,7 @@ struct FlightRecorderTests {
                 last = next
             }
         }
-        for round in 0..<(isDeep ? 2000 : 100) {
+        for round in 0..<(isDeep ? 1000 : 100) {
             let recorder = FlightRecorder(
                 of: round.isMultiple(of: 2) ? queues : [queues[0]], capacity: FlightRecorder.minimumCapacity)
             if round.isMultiple(of: 3) { await Task.yield() }
