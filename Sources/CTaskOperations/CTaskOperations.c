@@ -106,7 +106,7 @@ uint64_t taskOperationsWallNanoseconds(void) {
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-void *taskOperationsZeroedMemory(int64_t count) { return calloc(1, (size_t)count); }
+void *taskOperationsZeroedMemory(intptr_t count) { return calloc(1, (size_t)count); }
 
 void taskOperationsFree(void *memory) { free(memory); }
 
@@ -125,7 +125,7 @@ static void copyChunk(const uint64_t *chunk, uint64_t *copy) {
     copy[0] = __atomic_load_n(chunk, __ATOMIC_RELAXED) == generation ? generation : 0;
 }
 
-void taskOperationsCopyRecords(const void *memory, uint64_t *copy, int64_t count) {
+void taskOperationsCopyRecords(const void *memory, uint64_t *copy, intptr_t count) {
     const uint64_t *words = memory;
     for (long word = 0; word < headerWords; word += 1) { copy[word] = __atomic_load_n(words + word, __ATOMIC_ACQUIRE); }
     for (long chunk = headerWords; chunk + chunkWords <= count; chunk += chunkWords) {
@@ -145,7 +145,7 @@ int taskOperationsReserveFile(int descriptor, uint64_t from, uint64_t to) { retu
 
 void taskOperationsUnmapFile(void *memory, uint64_t mapped, int descriptor) {}
 
-int taskOperationsWriteAtSignal(int signal, const char *path, const void *words, int64_t count) { return ENOSYS; }
+int taskOperationsWriteAtSignal(int signal, const char *path, const void *words, intptr_t count) { return ENOSYS; }
 
 int taskOperationsProcessExists(uint64_t number) { return 0; }
 #else
@@ -192,7 +192,7 @@ void taskOperationsUnmapFile(void *memory, uint64_t mapped, int descriptor) {
 typedef struct {
     char path[1024];
     const uint64_t *words;
-    int64_t count;
+    intptr_t count;
     struct sigaction former;
 } SignalEntry;
 
@@ -231,7 +231,7 @@ static void writeAtSignal(int signal) {
     errno = error;
 }
 
-int taskOperationsWriteAtSignal(int signal, const char *path, const void *words, int64_t count) {
+int taskOperationsWriteAtSignal(int signal, const char *path, const void *words, intptr_t count) {
     if (signal < 1 || signal > 64 || strlen(path) >= sizeof signalEntries[0]->path) { return EINVAL; }
     SignalEntry *entry = calloc(1, sizeof *entry);
     if (!entry) { return ENOMEM; }
@@ -254,7 +254,7 @@ int taskOperationsWriteAtSignal(int signal, const char *path, const void *words,
 }
 #endif
 
-int taskOperationsWriteFile(const char *path, const void *bytes, int64_t count) {
+int taskOperationsWriteFile(const char *path, const void *bytes, intptr_t count) {
     FILE *file = fopen(path, "wb");
     if (!file) { return errno; }
     size_t written = fwrite(bytes, 1, (size_t)count, file);
@@ -271,7 +271,7 @@ int taskOperationsRenameFile(const char *from, const char *to) {
     return rename(from, to) == 0 ? 0 : errno;
 }
 
-uint64_t *taskOperationsReadRecords(const char *path, int64_t *count) {
+uint64_t *taskOperationsReadRecords(const char *path, intptr_t *count) {
     FILE *file = fopen(path, "rb");
     if (!file) { return 0; }
     // Without a buffer, so that the second reading of a generation is one of the file.
@@ -283,12 +283,12 @@ uint64_t *taskOperationsReadRecords(const char *path, int64_t *count) {
         free(words);
         return 0;
     }
-    *count = (int64_t)(fread(words, 1, headerWords * 8 < size ? headerWords * 8 : (size_t)size, file) / 8);
+    *count = (intptr_t)(fread(words, 1, headerWords * 8 < size ? headerWords * 8 : (size_t)size, file) / 8);
     long end = headerWords + (words[takenPlace] < (uint64_t)size ? (long)words[takenPlace] * chunkWords : size);
     for (long chunk = headerWords; *count == chunk && chunk < end; chunk += chunkWords) {
         long rest = size / 8 - chunk < chunkWords ? size / 8 - chunk : chunkWords;
         if (rest <= 0) { break; }
-        *count += (int64_t)(fread(words + chunk, 8, (size_t)rest, file));
+        *count += (intptr_t)(fread(words + chunk, 8, (size_t)rest, file));
         uint64_t generation = 0;
         fseek(file, chunk * 8, SEEK_SET);
         if (fread(&generation, 8, 1, file) != 1 || generation != words[chunk]) { words[chunk] = 0; }

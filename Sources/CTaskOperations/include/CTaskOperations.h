@@ -48,13 +48,13 @@ uint64_t taskOperationsWallNanoseconds(void);
 uint64_t taskOperationsProcessNumber(void);
 
 /// Memory of bytes that are 0; null if there is none. Pages of large memory are made at their first use.
-void *_Nullable taskOperationsZeroedMemory(int64_t count);
+void *_Nullable taskOperationsZeroedMemory(intptr_t count);
 
 void taskOperationsFree(void *_Nonnull memory);
 
 /// Copies a ring of change records, chunk by chunk. A chunk that changes its generation meanwhile is empty in the copy.
 /// May be called in a signal handler.
-void taskOperationsCopyRecords(const void *_Nonnull words, uint64_t *_Nonnull copy, int64_t count);
+void taskOperationsCopyRecords(const void *_Nonnull words, uint64_t *_Nonnull copy, intptr_t count);
 
 /// Creates a file in the place of an existing one, reserves its first bytes, and maps more bytes to memory. Returns null
 /// and sets `errno` if that fails.
@@ -70,20 +70,20 @@ void taskOperationsUnmapFile(void *_Nonnull memory, uint64_t mapped, int descrip
 
 /// Writes a ring of change records to a file when the process receives a signal, which then has its former effect. The
 /// memory must never be freed. Returns 0, or the number of the error.
-int taskOperationsWriteAtSignal(int signal, const char *_Nonnull path, const void *_Nonnull words, int64_t count);
+int taskOperationsWriteAtSignal(int signal, const char *_Nonnull path, const void *_Nonnull words, intptr_t count);
 
 /// The text of the last error of the C library on this thread.
 const char *_Nonnull taskOperationsErrorText(void);
 
 /// Writes a file. Returns 0, or the number of the error.
-int taskOperationsWriteFile(const char *_Nonnull path, const void *_Nonnull bytes, int64_t count);
+int taskOperationsWriteFile(const char *_Nonnull path, const void *_Nonnull bytes, intptr_t count);
 
 /// Renames a file, and replaces an existing one. Returns 0, or the number of the error.
 int taskOperationsRenameFile(const char *_Nonnull from, const char *_Nonnull to);
 
 /// Reads a file of change records, which a process may be writing. A chunk that changes its generation meanwhile is empty
 /// in the result, and a last word that is cut is left out. The caller frees the result; null if that fails.
-uint64_t *_Nullable taskOperationsReadRecords(const char *_Nonnull path, int64_t *_Nonnull count);
+uint64_t *_Nullable taskOperationsReadRecords(const char *_Nonnull path, intptr_t *_Nonnull count);
 
 /// Whether a process of this number exists, which may be another one than the one that is meant.
 int taskOperationsProcessExists(uint64_t number);
