@@ -51,7 +51,7 @@ final class ChangeRing: ChangeRecorder, @unchecked Sendable {
 
     private struct Stripe {
         /// 1 while a thread has taken the stripe.
-        let isTaken: UInt64 = 0
+        var isTaken: UInt64 = 0
         var chunk = OwnedChunk()
         // A stripe fills two lines of a cache, so that threads of different stripes do not meet.
         let padding: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0, 0)

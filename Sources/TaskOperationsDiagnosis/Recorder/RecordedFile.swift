@@ -36,24 +36,20 @@ enum RecordedFile {
     /// The bytes of a growing file that are reserved.
     private final class Reservation: Sendable {
         private let descriptor: Int32
-        // Read without the lock, and written under it.
-        private let available: Atomic<Int>
-        private let lock = Lock(false)
+        private let available: Lock<Int>
 
         init(descriptor: Int32, first: Int) {
             self.descriptor = descriptor
-            available = Atomic(first)
+            available = Lock(first)
         }
 
         /// Makes bytes available. Returns false if the disk is full.
         func reserve(_ byteCount: Int) -> Bool {
-            if byteCount <= available.load(ordering: .acquiring) { return true }
-            return lock.withLock { _ in
-                let present = available.load(ordering: .acquiring)
-                if byteCount <= present { return true }
-                let next = max(byteCount, present + growth)
-                if taskOperationsReserveFile(descriptor, UInt64(present), UInt64(next)) != 0 { return false }
-                available.store(next, ordering: .releasing)
+            available.withLock { available in
+                if byteCount <= available { return true }
+                let next = max(byteCount, available + growth)
+                if taskOperationsReserveFile(descriptor, UInt64(available), UInt64(next)) != 0 { return false }
+                available = next
                 return true
             }
         }
