@@ -29,7 +29,8 @@ struct ResourcePoolScheduleTests {
     func closing() async throws { try await program(closes: true, idleTime: .milliseconds(1)) }
 
     @Test(
-        "No resource is lent twice or lost if jobs are interrupted between two statements", .enabled(if: isLinux),
+        "No resource is lent twice or lost if jobs are interrupted between two statements",
+        .enabled(if: controlsThreads),
         .schedules(count, faults: .cancellation, threads: .controlled))
     func threads() async throws { try await program(closes: true, idleTime: .milliseconds(1)) }
 

@@ -118,7 +118,7 @@ struct SettlingTests {
     }
 
     @Test(
-        "A pause that has begun again does not end earlier, whatever its timers do", .enabled(if: isLinux),
+        "A pause that has begun again does not end earlier, whatever its timers do", .enabled(if: controlsThreads),
         .schedules(500, threads: .controlled))
     func beginAgain() async throws {
         let pause = try #require(SettlingPause.make(of: .milliseconds(10)))
