@@ -174,7 +174,7 @@ extension Scheduler {
             if core.observation!.value.observers.contains(observer.identity) { return log }
             core.observation!.value.observers.append(observer.identity)
             core.state.changes.isObserved = true
-            isObserved.store(true, ordering: .relaxed)
+            observationChanged(core)
             let (now, label) = (Moment.now, QueueLabel(identity))
             let present = core.state.presentChanges { $0.isCancelled }
             log.add(
@@ -194,12 +194,17 @@ extension Scheduler {
             core.observation!.value.observers.remove(at: index)
             if core.observation!.value.observers.isEmpty {
                 core.state.changes.isObserved = false
-                isObserved.store(core.state.changes.isOn, ordering: .relaxed)
+                observationChanged(core)
             }
             observation.log.remove(observer.identity)
             return observation.log
         }
         log?.deliver()
+    }
+
+    /// Called after the first observer or recorder was added, or the last one removed.
+    nonisolated func observationChanged(_ core: borrowing SchedulerCore) {
+        isObserved.store(core.state.changes.isOn, ordering: .relaxed)
     }
 
     /// Moves the recorded changes to the log. Returns the log if the caller must deliver them. If the last observer was

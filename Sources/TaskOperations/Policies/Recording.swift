@@ -147,7 +147,7 @@ extension Scheduler {
                 rings.isEmpty ? nil : QueueRecording(queue: identity.number, rings, continuing: former)
             core.state.changes.recording = core.recording
             inbox.setTimed(core.recording != nil)
-            isObserved.store(core.state.changes.isOn, ordering: .relaxed)
+            observationChanged(core)
             _ = writePresent(in: &core)
             return former
         }

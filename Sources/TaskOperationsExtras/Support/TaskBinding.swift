@@ -10,13 +10,15 @@ struct TaskBinding: ~Copyable, Sendable {
     private let address = Atomic<UInt>(0)
 
     /// Called by the task that has bound a task local, when the work begins.
-    func begin(_ local: TaskLocal<some Sendable>) { address.store(Self.address(of: local), ordering: .relaxed) }
+    func begin(_ local: TaskLocal<some Sendable>) {
+        address.store(Self.address(of: local), ordering: .sequentiallyConsistent)
+    }
 
     /// Called by the same task when the work has ended. Later, a copy of the task local could have the same address.
-    func end() { address.store(0, ordering: .relaxed) }
+    func end() { address.store(0, ordering: .sequentiallyConsistent) }
 
     func isCurrent(_ local: TaskLocal<some Sendable>) -> Bool {
-        let address = address.load(ordering: .relaxed)
+        let address = address.load(ordering: .sequentiallyConsistent)
         return address != 0 && address == Self.address(of: local)
     }
 
