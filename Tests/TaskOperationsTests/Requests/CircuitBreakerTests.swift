@@ -352,7 +352,7 @@ extension CircuitBreakerTests {
 
     @Test("Queues with keys of one breaker fail separately")
     func queuesWithKeys() async throws {
-        let breaker = CircuitBreaker(failureRatio: 1, minCallCount: 1)
+        let breaker = CircuitBreaker(failureRatio: 1, minCallCount: 1, clock: ManualClock())
         let queues = (0..<2).map { _ in TaskOperationQueue() }
         for (number, queue) in queues.enumerated() { breaker.guardBodies(of: queue, key: number) }
         await #expect(throws: WorkFailed.self) { try await queues[0].run { throw WorkFailed() } }
