@@ -8,7 +8,7 @@ import Testing
 /// No resource is lent twice or lost, whatever the order of the steps, and wherever a task is cancelled.
 @Suite("Pools under schedules", .timeLimit(.minutes(120)))
 struct ResourcePoolScheduleTests {
-    private static let count = isDeep ? 5_000 : 1_000
+    private static let count = isDeep ? 2_000 : 1_000
 
     @Test("No resource is lent twice or lost, whatever calls throw", .schedules(count, leaks: .fail))
     func errors() async throws { try await program(closes: false, idleTime: nil) }
