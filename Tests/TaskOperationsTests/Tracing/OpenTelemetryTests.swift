@@ -20,8 +20,15 @@ struct OpenTelemetryTests {
         try await early.value
         let outer = queue.addOperation(name: "outer", dependencies: [early]) {
             try await early.value
+            // An operation that has ended would not be awaited.
             let child = other.addOperation(name: "child") {
-                try await other.addOperation {}.value
+                let child = AnyTaskOperation.current!
+                await until { child.waiterCount > 0 }
+                let inner = other.addOperation {
+                    let inner = AnyTaskOperation.current!
+                    await until { inner.waiterCount > 0 }
+                }
+                try await inner.value
             }
             try await child.value
         }
