@@ -67,7 +67,7 @@ struct CostSimulationTests {
     /// Each key makes 20,000 requests. One million requests of 50 keys take minutes without optimisation.
     private var keyCount: Int {
         #if DEBUG
-            isDeep ? 4 : 2
+            4
         #else
             50
         #endif
