@@ -33,11 +33,10 @@ struct ArgumentsTests {
             try parse("--trace", "a.trace", "--timeline", "b.svg")
                 == .run(folder: nil, recipes: [], asJSON: false, pictures: pictures))
         #expect(try parse("explain", "a.trace") == .explain(trace: "a.trace"))
-        #expect(try parse("watch", "a.trace") == .watch(trace: "a.trace", once: false, outputs: .init()))
-        let outputs = Arguments.WatchOutputs(html: "a.html", perfetto: "a.json")
+        #expect(try parse("watch", "a.trace") == .watch(trace: "a.trace", once: false, html: nil, perfetto: nil))
         #expect(
             try parse("watch", "--once", "--html", "a.html", "a.trace", "--perfetto", "a.json")
-                == .watch(trace: "a.trace", once: true, outputs: outputs))
+                == .watch(trace: "a.trace", once: true, html: "a.html", perfetto: "a.json"))
         #expect(try parse("--", "explain") == .run(folder: "explain", recipes: [], asJSON: false, pictures: .init()))
     }
 

@@ -74,8 +74,8 @@ public struct OperationRate: Hashable, Sendable {
     /// burst of 30,000, operations that always wait spend 60,001 in each minute. The default burst leaves 96 percent.
     ///
     /// An operation whose cost is above the burst waits for longer, so that no minute costs more than `count`. If its cost
-    /// is above `count`, it starts after a minute without starts, and its cost is an overdraft: later starts wait until the
-    /// rate has replaced all of it.
+    /// is above `count`, the operation starts after a minute without starts, and leaves a debt. Later starts wait until the
+    /// rate has replaced the debt.
     ///
     /// - Parameters:
     ///   - count: The cost per minute, from 1 to 1,000,000,000,000.

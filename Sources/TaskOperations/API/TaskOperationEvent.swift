@@ -122,7 +122,6 @@ extension TaskOperationEvent.Kind {
             case .levelChanged(let level): .priorityChanged(level.taskPriority)
             case .attempt(let number): .attempt(number)
             case .waited: .waited(for: other!)
-            case .waits: preconditionFailure("only records have waits that begin")
             case .finished: .init(endOf: operation)
             }
     }

@@ -133,12 +133,12 @@ extension TaskOperationQueue {
     /// whose owner was already released are excluded. The observer is kept until `removeObserver` of this type. Adding
     /// the observer again has no effect.
     public static func addObserver(_ observer: any TaskOperationObserver) {
-        AllQueues.addObserver(observer)
+        AllQueues.add(AllQueues.Listener(observer))
     }
 
     /// Removes an observer of all queues. Another thread may still report earlier events to the observer.
     public static func removeObserver(_ observer: any TaskOperationObserver) {
-        AllQueues.removeObserver(observer)
+        AllQueues.remove(AllQueues.Listener(observer))
     }
 }
 

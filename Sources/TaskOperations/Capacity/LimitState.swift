@@ -512,7 +512,8 @@ extension LimitState {
     /// Whether a pause in total or of a key is not over.
     func isPaused(_ key: Key?) -> Bool { rates?.value.isPaused(key) ?? false }
 
-    /// The text of what a start of a cost lacks in addition to permits; empty if it lacks nothing.
+    /// A text about missing tokens or a pause, which follows the use of the permits. Empty if neither delays a start of a
+    /// cost.
     mutating func shortage(for key: Key?, cost: Int) -> String {
         if isPaused(key) { return ", paused" }
         if hasTokens(for: key, cost: cost) { return "" }

@@ -87,7 +87,7 @@ extension AnyTaskOperation {
         defer { if inserted == nil { wait.target.isNoLongerAwaited() } }
         inserted = try insertKeepingLimits(wait)
         guard let slot = inserted else { return nil }
-        if wait.isSuspended { report(.waits, with: wait.targetOperation) }
+        if wait.isSuspended { record.withLock { $0.scheduler }?.recordWait(of: self, for: wait.targetOperation) }
         let change = record.withLock { $0.links?.extras?.waits.inherit($0.effectiveLevel, for: slot) }
         if let change { Inheritance.propagate(change) }
         do {

@@ -68,8 +68,7 @@ final class Inbox: Sendable {
                     !operation.isFinished && !record.isLate && record.orderLevel <= level
                 }
             guard mayWait else { return false }
-            state.operations.append(
-                Arrival(operation: operation, ticks: state.isTimed ? Ticks.now : 0))
+            state.operations.append(Arrival(operation: operation, ticks: state.isTimed ? Ticks.now : 0))
             return true
         }
     }

@@ -257,7 +257,7 @@ package enum AwaitedTarget: Sendable {
     case outside
 }
 
-/// All queues of the process, and the observers that are added to each queue.
+/// All queues of the process, and the observers and recorders that are added to each queue.
 package enum AllQueues {
     /// A weak reference to a queue. Access it with no lock held, because the result may become the last reference to
     /// the queue.
@@ -270,14 +270,31 @@ package enum AllQueues {
         let run = taskOperationsRunNumber()
     }
 
+    /// An observer or a recorder. Both functions have no effect if they are called again.
+    package struct Listener: Sendable {
+        let identity: ObjectIdentifier
+        let begin: @Sendable (Scheduler) -> Void
+        let end: @Sendable (Scheduler) -> Void
+
+        init(_ observer: any TaskOperationObserver) {
+            identity = observer.identity
+            begin = { $0.addObserver(observer) }
+            end = { $0.removeObserver(observer) }
+        }
+
+        package init(_ recorder: any ChangeRecorder) {
+            identity = ObjectIdentifier(recorder)
+            begin = { $0.addRecorder(recorder) }
+            end = { $0.removeRecorder(recorder) }
+        }
+    }
+
     private struct State: Sendable {
         var queues: [Int: WeakQueue] = [:]
-        /// The observers to add to each queue, in the order of registration.
-        var observers: [any TaskOperationObserver] = []
-        /// The recorders to add to each queue.
-        var recorders: [any ChangeRecorder] = []
+        /// The observers and recorders to add to each queue, in the order of registration.
+        var listeners: [Listener] = []
 
-        func contains(_ observer: any TaskOperationObserver) -> Bool { observers.contains { $0 === observer } }
+        func contains(_ listener: Listener) -> Bool { listeners.contains { $0.identity == listener.identity } }
     }
 
     private static let state = Lock(State())
@@ -286,12 +303,11 @@ package enum AllQueues {
     static func add(_ queue: TaskOperationQueue) {
         let weak = WeakQueue(queue: queue)
         let (number, scheduler) = (queue.scheduler.queueNumber, queue.scheduler)
-        let (observers, recorders) = state.withLock { state in
+        let listeners = state.withLock { state in
             state.queues[number] = weak
-            return (state.observers, state.recorders)
+            return state.listeners
         }
-        for recorder in recorders { add(recorder, to: scheduler) }
-        for observer in observers { add(observer, to: scheduler) }
+        for listener in listeners { begin(listener, in: scheduler) }
     }
 
     /// Removes a queue when the object that owns it is freed.
@@ -305,47 +321,31 @@ package enum AllQueues {
         return ordered.compactMap { $0.value.queue?.scheduler }
     }
 
-    /// Adds an observer to each queue, including queues that are created later.
-    static func addObserver(_ observer: any TaskOperationObserver) {
+    /// Adds a listener to each queue, including queues that are created later.
+    package static func add(_ listener: Listener) {
         let isNew = state.withLock { state in
-            if state.contains(observer) { return false }
-            state.observers.append(observer)
+            if state.contains(listener) { return false }
+            state.listeners.append(listener)
             return true
         }
-        if isNew { for scheduler in everywhere { add(observer, to: scheduler) } }
+        if isNew { for scheduler in everywhere { begin(listener, in: scheduler) } }
     }
 
-    static func removeObserver(_ observer: any TaskOperationObserver) {
-        state.withLock { state in state.observers.removeAll { $0 === observer } }
-        for scheduler in everywhere { scheduler.removeObserver(observer) }
-    }
-
-    /// Adds a recorder to each queue, including queues that are created later.
-    package static func addRecorder(_ recorder: any ChangeRecorder) {
-        state.withLock { $0.recorders.append(recorder) }
-        for scheduler in everywhere { add(recorder, to: scheduler) }
-    }
-
-    package static func removeRecorder(_ recorder: any ChangeRecorder) {
-        let isKnown = state.withLock { state in
-            defer { state.recorders.removeAll { $0 === recorder } }
-            return state.recorders.contains { $0 === recorder }
+    package static func remove(_ listener: Listener) {
+        let former = state.withLock { state in
+            defer { state.listeners.removeAll { $0.identity == listener.identity } }
+            return state.listeners
         }
-        if isKnown { for scheduler in everywhere { scheduler.removeRecorder(recorder) } }
+        // Released after unlocking.
+        extendLifetime(former)
+        for scheduler in everywhere { listener.end(scheduler) }
     }
 
-    private static func add(_ recorder: any ChangeRecorder, to scheduler: Scheduler) {
-        scheduler.addRecorder(recorder)
-        // The recorder may have been removed meanwhile.
-        if state.withLock({ state in !state.recorders.contains { $0 === recorder } }) {
-            scheduler.removeRecorder(recorder)
-        }
-    }
-
-    /// Writes the present state of each queue with unfinished operations to the recorders.
+    /// Writes the present state of each queue with unfinished operations to the recorders. In a run of an exploration, only
+    /// of the queues that it has created.
     static func writePresent() {
         var rest: Int?
-        for scheduler in everywhere where rest ?? 1 > 0 {
+        for scheduler in Scheduler.all where rest ?? 1 > 0 {
             scheduler.withCore { core in
                 guard let recording = core.recording, !core.state.isEmpty else { return }
                 let limit = rest ?? recording.room
@@ -356,9 +356,9 @@ package enum AllQueues {
 
     private static var everywhere: [Scheduler] { schedulers { _ in true } + [.withoutQueue] }
 
-    private static func add(_ observer: any TaskOperationObserver, to scheduler: Scheduler) {
-        scheduler.addObserver(observer)
-        // The observer may have been removed meanwhile.
-        if state.withLock({ !$0.contains(observer) }) { scheduler.removeObserver(observer) }
+    private static func begin(_ listener: Listener, in scheduler: Scheduler) {
+        listener.begin(scheduler)
+        // The listener may have been removed meanwhile.
+        if state.withLock({ !$0.contains(listener) }) { listener.end(scheduler) }
     }
 }

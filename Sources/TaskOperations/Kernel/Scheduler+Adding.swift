@@ -85,7 +85,7 @@ extension Scheduler {
         ticks: UInt64 = 0, in core: inout SchedulerCore
     ) -> Bool {
         if core.state.isFull || !core.state.admission.state.accepts {
-            // A finished operation needs no room. If a limit refused it, observers learn of it.
+            // A finished operation needs no room. But observers learn of an operation that a limit refused.
             let isRefused = !operation.refusingLimits.isEmpty
             if core.state.admission.state.accepts && operation.isFinished && !isRefused {
                 core.state.effects.removed.append(operation)

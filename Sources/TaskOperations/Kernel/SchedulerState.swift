@@ -414,7 +414,7 @@ extension SchedulerState {
     }
 }
 
-/// What a queue orders: operations, and simpler values in tests.
+/// An element of a queue. Queues contain operations, and tests of their state contain simpler values.
 protocol QueueElement: Sendable {
     /// A number that identifies the element while it exists.
     var recordedIdentity: UInt64 { get }

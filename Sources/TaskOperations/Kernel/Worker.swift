@@ -22,7 +22,7 @@ final class Worker: BodyTask, @unchecked Sendable {
     // Accessed only under the lock of the queue for which the worker runs. Once it is true, the worker runs for no other.
     @exclusivity(unchecked) nonisolated(unsafe) var isWorn = false
     /// The time at which the last body began; nil if the queue was not observed then. Accessed like `isWorn`.
-    @exclusivity(unchecked) nonisolated(unsafe) private(set) var beginning: Moment?
+    @exclusivity(unchecked) nonisolated(unsafe) var beginning: Moment?
     /// The ticks at which the last body began; 0 if the queue was not recorded then. Accessed like `isWorn`.
     @exclusivity(unchecked) nonisolated(unsafe) var beginTicks: UInt64 = 0
 
@@ -31,8 +31,6 @@ final class Worker: BodyTask, @unchecked Sendable {
         self.level = level
         super.init()
     }
-
-    func bodyBegan(at moment: Moment) { beginning = moment }
 
     /// Creates a worker and starts its task at a level.
     static func start(for scheduler: Scheduler, level: PriorityLevel) {

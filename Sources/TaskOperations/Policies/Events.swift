@@ -75,9 +75,7 @@ enum ChangeKind: Hashable, Sendable {
     case levelChanged(PriorityLevel)
     /// The body runs again. The value is the number of the attempt.
     case attempt(Int)
-    /// The body waits, for another operation or for something else. Only records have this kind.
-    case waits
-    /// The wait is over. In events, only waits for operations have this kind.
+    /// The body continues after a wait. Observers learn of waits for operations only.
     case waited
     case finished
 }
@@ -104,7 +102,7 @@ extension SchedulerState {
     }
 
     private mutating func observe(_ kind: ChangeKind, _ element: Element, _ arrival: UInt64, other: Element? = nil) {
-        if kind == .waits || kind == .waited && other == nil { return }
+        if kind == .waited, other == nil { return }
         changes.append(kind, element, arrival: arrival, counts, other: other)
         effects.hasChanges = true
     }
@@ -215,7 +213,7 @@ extension Scheduler {
         let eventLog = core.observation!.value.log
         let mustDeliver = eventLog.append { log in
             core.state.changes.forEach { change, operation, other in
-                if change.kind == .started { core.worker(of: operation)?.bodyBegan(at: now) }
+                if change.kind == .started { core.worker(of: operation)?.beginning = now }
                 let event = TaskOperationEvent(
                     change, of: operation, with: other, at: now, in: label, isReplayed: false)
                 log.append(event)
@@ -230,11 +228,15 @@ extension Scheduler {
     ///
     /// - Parameter other: The second operation of the change; nil if the change concerns one operation.
     nonisolated func report(_ kind: ChangeKind, of operation: AnyTaskOperation, with other: AnyTaskOperation? = nil) {
+        ifObserved(operation) { core, slot in core.state.report(kind, slot, other: other) }
+    }
+
+    /// Calls a function under the lock of the queue if the queue has an observer or a recorder, and contains the operation.
+    nonisolated func ifObserved(_ operation: AnyTaskOperation, _ report: (inout SchedulerCore, _ slot: Int) -> Void) {
         // This check is first, because most queues have no observer.
         if !isObserved.load(ordering: .relaxed) { return }
         withCore { core in
-            guard core.state.changes.isOn, let slot = core.slot(of: operation) else { return }
-            core.state.report(kind, slot, other: other)
+            if core.state.changes.isOn, let slot = core.slot(of: operation) { report(&core, slot) }
         }
     }
 }
@@ -246,9 +248,7 @@ extension SchedulerCore {
         if observation == nil { observation = Boxed(QueueObservation(log: EventLog(of: identity))) }
         return observation!.value.log
     }
-}
 
-extension SchedulerCore {
     fileprivate func worker(of operation: AnyTaskOperation) -> Worker? {
         slot(of: operation).flatMap { state.rows[$0].worker }
     }

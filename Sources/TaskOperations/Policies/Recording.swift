@@ -22,7 +22,6 @@ final class QueueRecording: @unchecked Sendable {
     @exclusivity(unchecked) private var lastNumber: UInt64
     /// The ticks of the present step; 0 before its first record.
     @exclusivity(unchecked) private var stepTicks: UInt64 = 0
-
     /// The number of records that described something.
     @exclusivity(unchecked) private(set) var describedCount = 0
 
@@ -89,12 +88,13 @@ final class QueueRecording: @unchecked Sendable {
         count += 1
     }
 
-    /// Writes the records to the rings, if there are any. Returns whether the queue must be described.
+    /// Writes the records to the rings, if there are any. Returns whether the queue must be described, because a ring has
+    /// begun another part.
     @inline(__always)
     func write() -> Bool {
         if count == 0 { return false }
         flush()
-        return isStale
+        return describedPart != part
     }
 
     func flush() {
@@ -110,9 +110,6 @@ final class QueueRecording: @unchecked Sendable {
     var room: Int { rings.map(\.room).min()! }
 
     func noteTimeout() { for ring in rings { ring.noteTimeout() } }
-
-    /// Whether a ring has begun another part, which does not describe the queue.
-    var isStale: Bool { describedPart != part }
 
     /// Numbers of parts only increase, and so does their sum.
     private var part: UInt64 {
@@ -141,8 +138,9 @@ extension Scheduler {
     private nonisolated func setRecorders(_ change: ([any ChangeRecorder]) -> [any ChangeRecorder]) {
         let former = withCore { core in
             let former = core.recording
-            former?.flush()
             let rings = change(former?.rings ?? [])
+            if rings.count == former?.rings.count ?? 0 { return former }
+            former?.flush()
             core.recording =
                 rings.isEmpty ? nil : QueueRecording(queue: identity.number, rings, continuing: former)
             core.state.changes.recording = core.recording
@@ -158,6 +156,18 @@ extension Scheduler {
     /// Writes the records of operations that were added and wait to be inserted.
     package nonisolated func recordArrivals() {
         if !inbox.isEmpty { withCore { _ in } }
+    }
+
+    /// Records that a body begins to wait. Observers learn of waits when they are over.
+    ///
+    /// - Parameter target: The awaited operation; nil if the body awaits something else.
+    nonisolated func recordWait(of operation: AnyTaskOperation, for target: AnyTaskOperation?) {
+        ifObserved(operation) { core, slot in
+            if core.state.finishing.contains(slot) { return }
+            core.recording?.append(
+                .waits, operation.recordedIdentity, arrival: core.state.number(of: slot),
+                value: target?.recordedIdentity ?? 0)
+        }
     }
 
     /// Describes the queue in the new part of a ring. Returns whether a recorder must be told the state of all queues.
@@ -228,9 +238,7 @@ extension QueueRecording {
         var (kind, detail) = ChangeRecord.kind(of: kind, element)
         if kind == .waited { detail = ChangeRecord.waitDetail(other?.recordedIdentity ?? 0) }
         if kind == .finished, detail == ChangeRecord.End.timedOut.rawValue { noteTimeout() }
-        append(
-            kind, element.recordedIdentity | UInt64(detail) << 56, arrival: arrival,
-            value: kind == .waits ? other?.recordedIdentity ?? 0 : ticks)
+        append(kind, element.recordedIdentity | UInt64(detail) << 56, arrival: arrival, value: ticks)
     }
 }
 
@@ -254,7 +262,6 @@ extension ChangeRecord {
         case .cancelled: (.cancelled, 0)
         case .levelChanged(let level): (.level, level.rawValue)
         case .attempt(let number): (.attempt, UInt8(clamping: number))
-        case .waits: (.waits, 0)
         case .waited: (.waited, 0)
         case .finished: (.finished, element.recordedEnd.rawValue)
         }

@@ -28,7 +28,7 @@ package struct ChangeRecord: Sendable {
         case limit
         /// The body waits. The value is the address of the awaited operation; 0 if the body awaits something else.
         case waits
-        /// The wait is over. The detail is the `waitDetail` of what the body awaited.
+        /// The body continues after a wait. The detail is the `waitDetail` of the awaited operation.
         case waited
         /// The name of the operation is at the place in the value. Without an operation: the name of the queue.
         case name
@@ -36,8 +36,6 @@ package struct ChangeRecord: Sendable {
         case width
         case suspended
         case resumed
-        /// The queue was released, and is empty.
-        case released
     }
 
     /// How an operation ended.
@@ -59,14 +57,8 @@ package struct ChangeRecord: Sendable {
     /// The number of the queue, and above its 56 bits the kind.
     package var queue: UInt64
 
-    package init(numbers: UInt64, value: UInt64, operation: UInt64, queue: UInt64) {
-        (self.numbers, self.value, self.operation, self.queue) = (numbers, value, operation, queue)
-    }
-
     @inline(__always)
-    init(
-        _ kind: Kind, number: UInt64, operation: UInt64, arrival: UInt64, value: UInt64
-    ) {
+    init(_ kind: Kind, number: UInt64, operation: UInt64, arrival: UInt64, value: UInt64) {
         numbers = UInt64(UInt32(truncatingIfNeeded: number)) | arrival << 32
         self.value = value
         self.operation = operation

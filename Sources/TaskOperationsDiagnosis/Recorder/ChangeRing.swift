@@ -71,16 +71,16 @@ final class ChangeRing: ChangeRecorder, @unchecked Sendable {
     private let words: UnsafeMutablePointer<UInt64>
     private let chunkCount: Int
     private let stripes: UnsafeMutablePointer<Stripe>
-    /// 1 if a stripe owns a chunk, by the chunk's place in the ring. A ring that grows touches only what it uses.
+    /// For each chunk, 1 if a stripe owns it. A ring that grows uses only the memory for the chunks that exist.
     private let owned: UnsafeMutablePointer<UInt64>
     private let names: Lock<NameTable>
-    /// Makes the memory of a chunk and of those before it available. Returns false if there is no room.
+    /// See `init`.
     private let reserve: (@Sendable (_ wordCount: Int) -> Bool)?
     private let release: @Sendable () -> Void
     /// The number of the quarter that is written, of the last one in which all queues were described, and of timeouts.
     private let counters: UnsafeMutablePointer<UInt64>
-    /// The recorded queues; empty if all queues are recorded, or none.
-    private let own = Lock<[Scheduler]>([])
+    /// The recorded queues; nil if all queues are recorded, or after the end.
+    private let own = Lock<[Scheduler]?>(nil)
 
     /// The number of the quarter of the ring that is written. A full ring contains the state of all queues even if the
     /// thread that writes it is late by half of the ring.
@@ -89,7 +89,8 @@ final class ChangeRing: ChangeRecorder, @unchecked Sendable {
     /// - Parameters:
     ///   - memory: Memory that contains only zeros.
     ///   - byteCount: At least `minimumSize`.
-    ///   - reserve: Called before a chunk beyond the first 16 is first used; nil if all memory is available.
+    ///   - reserve: Makes the memory available up to a number of words. Returns false if there is no room. Nil if all
+    ///     memory is available.
     ///   - release: Called when the ring no longer uses the memory.
     init(
         _ memory: UnsafeMutableRawPointer, byteCount: Int, reserve: (@Sendable (_ wordCount: Int) -> Bool)? = nil,
@@ -133,21 +134,24 @@ final class ChangeRing: ChangeRecorder, @unchecked Sendable {
     ///
     /// - Parameter schedulers: The queues to record; nil for all queues of the process.
     func start(on schedulers: [Scheduler]?) {
-        guard let schedulers else { return AllQueues.addRecorder(self) }
+        guard let schedulers else { return AllQueues.add(AllQueues.Listener(self)) }
         own.withLock { $0 = schedulers }
         for scheduler in schedulers { scheduler.addRecorder(self) }
     }
 
     /// Ends the recording, and marks the ring as complete.
     func stop() {
-        let schedulers = own.withLock { own in
-            defer { own = [] }
-            return own
-        }
-        for scheduler in schedulers { scheduler.removeRecorder(self) }
-        AllQueues.removeRecorder(self)
         // A second call changes nothing.
         if taskOperationsLoad(words + Format.stoppedPlace) != 0 { return }
+        let schedulers = own.withLock { own in
+            defer { own = nil }
+            return own
+        }
+        if let schedulers {
+            for scheduler in schedulers { scheduler.removeRecorder(self) }
+        } else {
+            AllQueues.remove(AllQueues.Listener(self))
+        }
         let (ticks, nanoseconds) = Ticks.pair
         taskOperationsStore(words + Format.endTicksPlace, ticks)
         taskOperationsStore(words + Format.endNanosecondsPlace, nanoseconds)
@@ -230,7 +234,7 @@ extension ChangeRing {
         if chunk.place >= 0 { taskOperationsPublish(words + chunk.place + 1, UInt64(chunk.next) | flags) }
     }
 
-    /// Takes the oldest chunk that nobody owns, in the place of a full one. Returns false if there is no memory for it.
+    /// Replaces a full chunk by the oldest chunk without an owner. Returns false if there is no memory for it.
     @inline(never)
     private func takeChunk(_ chunk: inout OwnedChunk, flags: UInt64 = 0) -> Bool {
         publish(chunk, flags: flags)

@@ -2,7 +2,7 @@ internal import CTaskOperations
 import Synchronization
 public import TaskOperations
 
-/// Records what the operations of all queues do, cheaply enough to be on always.
+/// Records the changes of the operations of all queues. The cost is so low that a recorder can always be on.
 ///
 /// ```swift
 /// let recorder = FlightRecorder()                      // the last changes, in 4 MiB of memory
@@ -11,7 +11,7 @@ public import TaskOperations
 /// ```
 ///
 /// A change takes a record of 32 bytes in a ring. When the ring is full, the oldest records are overwritten, and the
-/// state of all unfinished operations is written again. An empty operation takes about a sixth longer.
+/// state of all unfinished operations is written again. An empty operation takes about a quarter longer.
 ///
 /// With a file, the ring is in memory that the file maps. The kernel of the system keeps it when the process crashes or
 /// is killed, and another process can read it at any time: `Trace(contentsOf:)`, `swift run tour watch FILE`.
@@ -83,7 +83,7 @@ public final class FlightRecorder: Sendable {
         ring.recordArrivals()
         let now = Ticks.pair
         // The ring of this process is always valid.
-        let reader = try! RecordReader(snapshot, path: "recorder", seenUntil: now.ticks, reading: now)
+        let reader = try! RecordReader(ring.snapshot, path: "recorder", seenUntil: now.ticks, reading: now)
         return reader.trace(last: duration)
     }
 
@@ -94,16 +94,14 @@ public final class FlightRecorder: Sendable {
     /// - Throws: `TraceError.file` if the file cannot be written.
     public func write(to path: String) throws(TraceError) {
         ring.recordArrivals()
-        try RecordedFile.write(snapshot, to: path)
+        try RecordedFile.write(ring.snapshot, to: path)
     }
-
-    private var snapshot: [UInt64] { ring.snapshot }
 }
 
 // MARK: - Triggers
 
 extension FlightRecorder {
-    /// What happens before a recorder keeps its records.
+    /// An event at which a recorder writes its records to a file.
     public enum Trigger: Sendable, Hashable {
         /// An operation ended with `TaskOperationError.timedOut`.
         case timeout
@@ -114,14 +112,14 @@ extension FlightRecorder {
         case signal(Int32)
     }
 
-    /// Writes the records to a file each time something happens, so that the file shows what led to it.
+    /// Writes the records to a file at each of some events. The file then shows the changes that led to the event.
     ///
     /// A thread looks for timeouts and stalls, ten times a second, while the recorder records. Each kind writes the file
     /// at most once in ten seconds. A second call replaces the triggers of the first, except signals.
     ///
     /// - Parameters:
     ///   - path: The path of the file, which is replaced each time.
-    ///   - triggers: What happens before.
+    ///   - triggers: The events.
     ///   - saved: Called on that thread after each file was written, with the trigger; not for signals.
     public func keep(
         at path: String, on triggers: Set<Trigger>, saved: @escaping @Sendable (Trigger) -> Void = { _ in }
@@ -140,9 +138,7 @@ extension FlightRecorder {
         former?.stop()
         watch.start()
     }
-}
 
-extension FlightRecorder {
     private func write(to path: String, at signal: Int32) {
         // The handler uses the memory for ever.
         _ = Unmanaged.passRetained(ring)
@@ -180,7 +176,7 @@ private final class TriggerWatch: Sendable {
         isOver.wakeAll()
     }
 
-    /// What changes if an operation is added or ends.
+    /// Values that change if an operation is added or ends.
     private struct Progress: Equatable {
         var added = 0
         var unfinished = 0

@@ -3,8 +3,8 @@ import TaskOperations
 
 /// Makes a trace from the words of a ring of change records.
 ///
-/// The reader trusts nothing that a file contains. It takes a record as a whole or not at all, and what it cannot
-/// understand is missing from the trace.
+/// A file may be damaged. The reader takes a record as a whole or not at all. Records that it does not understand are
+/// missing from the trace.
 struct RecordReader {
     private typealias Format = ChangeRing.Format
     private typealias Kind = ChangeRecord.Kind
@@ -60,12 +60,11 @@ struct RecordReader {
     private var queues: [UInt64: [Change]] = [:]
     /// The places of the chunks of names, by generation.
     private var namesPlaces: [UInt64: Int] = [:]
-    /// The readings of both clocks: one of the header, and the latest.
+    /// The first and the last reading of both clocks.
     private let firstReading: (ticks: UInt64, nanoseconds: UInt64)
     private var lastReading: (ticks: UInt64, nanoseconds: UInt64)
-    /// A reading after the last record; nil if there is none.
-    private let presentReading: (ticks: UInt64, nanoseconds: UInt64)?
-    private var lastTicks: UInt64 = 0
+    /// The ticks of the last record or chunk.
+    private var lastTicks: UInt64
 
     /// - Parameters:
     ///   - limit: The ticks until which all records were written before the words were copied. Has no effect if the
@@ -88,9 +87,9 @@ struct RecordReader {
         }
         let isStopped = words[Format.stoppedPlace] != 0
         seenUntil = isStopped ? .max : limit
-        presentReading = isStopped ? (words[Format.endTicksPlace], words[Format.endNanosecondsPlace]) : reading
         firstReading = (words[Format.ticksPlace], words[Format.nanosecondsPlace])
-        lastReading = firstReading
+        let end = isStopped ? (words[Format.endTicksPlace], words[Format.endNanosecondsPlace]) : reading
+        lastReading = end ?? firstReading
         lastTicks = firstReading.ticks
         readChunks()
     }
@@ -131,6 +130,7 @@ struct RecordReader {
             if words[place + 3] > lastReading.nanoseconds, words[place + 2] > lastReading.ticks {
                 lastReading = (words[place + 2], words[place + 3])
             }
+            lastTicks = max(lastTicks, words[place + 2])
             if words[place + 1] & Format.namesBit != 0 {
                 namesPlaces[words[place]] = place
                 continue
@@ -160,7 +160,8 @@ struct RecordReader {
             let rank = rank(change)
             let isLate = change.isTimed && change.value > seenUntil
             if let last, rank > last &+ 1 {
-                // Changes before a gap are older than what the ring contains. A gap at the end was not yet written.
+                // The ring no longer contains all changes before a gap. A late change after a gap was read before the
+                // changes in the gap were written.
                 if isLate { end = rank } else { first = rank }
             } else if isLate {
                 end = rank
@@ -179,8 +180,9 @@ struct RecordReader {
     /// The time of ticks in seconds since the creation of the recorder.
     private func seconds(_ ticks: UInt64) -> Double {
         let passed = Double(Int64(bitPattern: ticks &- firstReading.ticks))
-        let last = presentReading ?? lastReading
-        let (span, time) = (last.ticks &- firstReading.ticks, last.nanoseconds &- firstReading.nanoseconds)
+        let (span, time) = (
+            lastReading.ticks &- firstReading.ticks, lastReading.nanoseconds &- firstReading.nanoseconds
+        )
         // Two readings measure the rate better than the calibration of half a millisecond if they are further apart.
         let rate =
             time > 10_000_000 && span > 0
@@ -206,7 +208,7 @@ struct RecordReader {
 // MARK: - Traces
 
 extension RecordReader {
-    /// What the records of an operation say.
+    /// The life of an operation, as its records describe it.
     fileprivate struct Life {
         let queue: Int
         let arrival: UInt32
@@ -236,7 +238,7 @@ extension RecordReader {
         var lives: [UInt32: Int] = [:]
     }
 
-    /// What the unfinished operations of a queue tell about those that wait.
+    /// The properties of a queue that can hold back its operations at the end.
     fileprivate struct QueueView {
         let state: QueueState
         private(set) var first: Life?
@@ -276,7 +278,7 @@ extension RecordReader {
                     number: number))
             states.append(state)
         }
-        let end = seconds(seenUntil == .max ? max(lastTicks, lastReading.ticks) : seenUntil)
+        let end = seconds(seenUntil == .max ? lastTicks : seenUntil)
         trace.isComplete = isStopped
         (trace.wallTime, trace.process) = (words[Format.wallTimePlace], words[Format.processPlace])
         trace.fill(
@@ -345,7 +347,7 @@ extension RecordReader {
                 ChangeRecord.waitDetail(lives[index].awaited[$0].target) == change.detail
             }
             if let wait { lives[index].awaited[lives[index].openWaits.remove(at: wait)].end = time ?? 0 }
-        case .level, .attempt, .width, .suspended, .resumed, .released: break
+        case .level, .attempt, .width, .suspended, .resumed: break
         }
     }
 }
@@ -369,19 +371,18 @@ extension Trace {
         beginning = operations.map(\.added).min() ?? 0
         duration = (operations.map(\.end).max() ?? 0) - beginning
         connect(started)
-        var latest: [UInt64: RecordReader.Life] = [:]
-        for life in covered where latest[life.identity].map({ $0.added ?? 0 <= life.added ?? 0 }) ?? true {
-            latest[life.identity] = life
-        }
+        let owners = AddressOwners(covered)
         for (place, life) in started.enumerated() where life.end == nil {
-            operations[place].awaits = life.openWaits.map { latest[life.awaited[$0].target]?.label }
+            operations[place].awaits = life.openWaits.map { wait in
+                owners.owner(of: life.awaited[wait].target).map { covered[$0].label }
+            }
         }
         var views = states.map { RecordReader.QueueView(state: $0) }
         for life in covered where life.end == nil { views[life.queue].add(life) }
         for life in covered where !life.hasStarted && life.end == nil {
             let blockers = life.dependencies.compactMap { identity -> String? in
-                guard let dependency = latest[identity] else { return "an operation that was not added" }
-                return dependency.end == nil ? dependency.label : nil
+                guard let owner = owners.owner(of: identity) else { return "an operation that was not added" }
+                return covered[owner].end == nil ? covered[owner].label : nil
             }
             waiting.append(Waiting(life, blockers, views[life.queue]))
         }
@@ -414,31 +415,38 @@ extension Trace {
         }
     }
 
-    /// Sets the dependencies and the awaited operations. An address may have belonged to several operations; the latest
-    /// that was added before the dependent became ready is the one, because the dependent keeps it until its own end.
+    /// Sets the dependencies and the awaited operations.
     private mutating func connect(_ started: [RecordReader.Life]) {
-        func added(_ place: Int) -> Double { started[place].added ?? 0 }
-        let places = Dictionary(grouping: started.indices, by: { started[$0].identity })
-            .mapValues { $0.sorted { added($0) < added($1) } }
-        func index(of identity: UInt64, before time: Double) -> Int? {
-            guard let places = places[identity] else { return nil }
-            var (low, high) = (0, places.count)
-            while low < high {
-                let middle = (low + high) / 2
-                if added(places[middle]) <= time { low = middle + 1 } else { high = middle }
-            }
-            return low > 0 ? places[low - 1] : nil
-        }
+        let owners = AddressOwners(started)
         for (place, life) in started.enumerated() {
-            operations[place].dependencies = life.dependencies.compactMap { index(of: $0, before: life.start) }
+            operations[place].dependencies = life.dependencies.compactMap { owners.owner(of: $0, before: life.start) }
                 .filter { $0 != place }
-            for wait in life.awaited where wait.target != 0 {
-                guard let target = index(of: wait.target, before: wait.end ?? .infinity), target != place else {
-                    continue
-                }
-                operations[place].awaited.append(target)
-            }
+            operations[place].awaited = life.awaited.compactMap {
+                owners.owner(of: $0.target, before: $0.end ?? .infinity)
+            }.filter { $0 != place }
         }
+    }
+}
+
+/// The operations that had an address, one after the other. An operation keeps the operations that it depends on or
+/// awaits until its own end. So the last owner before that time is the right one.
+private struct AddressOwners {
+    private var owners: [UInt64: [(added: Double, index: Int)]] = [:]
+
+    init(_ lives: [RecordReader.Life]) {
+        for (index, life) in lives.enumerated() { owners[life.identity, default: []].append((life.added ?? 0, index)) }
+        for identity in owners.keys { owners[identity]!.sort { $0.added < $1.added } }
+    }
+
+    /// The index of the last operation with an address that was added before a time. Takes logarithmic time.
+    func owner(of identity: UInt64, before time: Double = .infinity) -> Int? {
+        guard identity != 0, let owners = owners[identity] else { return nil }
+        var (low, high) = (0, owners.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if owners[middle].added <= time { low = middle + 1 } else { high = middle }
+        }
+        return low > 0 ? owners[low - 1].index : nil
     }
 }
 

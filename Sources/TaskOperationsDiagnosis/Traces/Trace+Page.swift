@@ -7,15 +7,15 @@ extension Trace {
     public var timelineHTML: String {
         let critical = Set(criticalPath.map(\.operation))
         let ops = operations.enumerated().map { index, operation in
-            "[\(operation.name.quotedForScript),\(operation.queue),\(nanoseconds(operation.added)),"
+            "[\(operation.name.quotedForJSON),\(operation.queue),\(nanoseconds(operation.added)),"
                 + "\(nanoseconds(operation.ready)),\"\(operation.outcome.rawValue)\",\(critical.contains(index) ? 1 : 0),"
                 + "\(operation.number),[\(operation.dependencies.map(String.init).joined(separator: ","))]]"
         }
         let slices = operations.enumerated().flatMap { index, operation in
             operation.slices.map { "[\(index),\($0.lane),\(nanoseconds($0.start)),\(nanoseconds($0.end - $0.start))]" }
         }
-        let rows = waiting.map { "[\($0.name.quotedForScript),\($0.queue),\(nanoseconds($0.added)),\($0.number)]" }
-        let names = queues.map { "[\($0.name.quotedForScript),\($0.width.map(String.init) ?? "null"),\($0.laneCount)]" }
+        let rows = waiting.map { "[\($0.name.quotedForJSON),\($0.queue),\(nanoseconds($0.added)),\($0.number)]" }
+        let names = queues.map { "[\($0.name.quotedForJSON),\($0.width.map(String.init) ?? "null"),\($0.laneCount)]" }
         return """
             <!doctype html>
             <html lang="en">
@@ -42,19 +42,6 @@ extension Trace {
     }
 
     private func nanoseconds(_ seconds: Double) -> Int { Int(max(-1e18, min(1e18, (seconds * 1e9).rounded()))) }
-}
-
-extension String {
-    /// The text as a JSON string within a script, which `</script>` cannot end.
-    fileprivate var quotedForScript: String { quotedForJSON.replacing("<", with: "\\u003c") }
-
-    fileprivate func replacing(_ character: Character, with text: String) -> String {
-        var replaced = ""
-        for scalar in unicodeScalars {
-            if Character(scalar) == character { replaced += text } else { replaced.unicodeScalars.append(scalar) }
-        }
-        return replaced
-    }
 }
 
 private let pageStyle = """

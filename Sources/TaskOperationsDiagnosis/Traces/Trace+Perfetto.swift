@@ -142,13 +142,14 @@ private struct PerfettoText {
 }
 
 extension String {
-    /// The text as a JSON string, with quotation marks.
+    /// The text as a JSON string, with quotation marks. It cannot end a script of a page.
     var quotedForJSON: String {
         var quoted = "\""
         for scalar in unicodeScalars {
             switch scalar {
             case "\"", "\\": quoted += "\\" + String(scalar)
             case "\n": quoted += "\\n"
+            case "<": quoted += "\\u003c"
             case _ where scalar.value < 0x20:
                 let digits = String(scalar.value, radix: 16)
                 quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits

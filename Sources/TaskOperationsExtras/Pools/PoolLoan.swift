@@ -19,14 +19,7 @@ final class PoolLoan: Sendable {
         _ limit: AsyncSemaphore, isolation: isolated (any Actor)? = #isolation, _ work: () async throws -> Value
     ) async rethrows -> Value {
         let loan = PoolLoan(limit, within: current)
-        return try await $inherited.withValue(
-            loan,
-            operation: {
-                _ = isolation  // A closure that does not use `isolation` would leave the actor.
-                loan.binding.begin($inherited)
-                defer { loan.binding.end() }
-                return try await work()
-            }, isolation: isolation)
+        return try await loan.binding.during($inherited, loan, work)
     }
 
     /// Whether the calling task belongs to work that has a permit of a limit.

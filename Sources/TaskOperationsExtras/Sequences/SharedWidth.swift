@@ -30,14 +30,7 @@ final class SharedWidth: Sendable {
             return await map(inherited)
         }
         let shared = SharedWidth(width)
-        return await $inherited.withValue(
-            shared,
-            operation: {
-                _ = isolation  // A closure that does not use `isolation` would leave the actor.
-                shared.binding.begin($inherited)
-                defer { shared.binding.end() }
-                return await map(shared)
-            }, isolation: isolation)
+        return await shared.binding.during($inherited, shared) { await map(shared) }
     }
 
     /// Takes a place for a call that is not the only one of its map. Returns false if none is free.

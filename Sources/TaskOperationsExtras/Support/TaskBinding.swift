@@ -9,13 +9,21 @@ struct TaskBinding: ~Copyable, Sendable {
     /// The address of the task local; 0 before and after the work.
     private let address = Atomic<UInt>(0)
 
-    /// Called by the task that has bound a task local, when the work begins.
-    func begin(_ local: TaskLocal<some Sendable>) {
-        address.store(Self.address(of: local), ordering: .sequentiallyConsistent)
+    /// Runs work with a task local bound to a value. Call it only once.
+    func during<Local: Sendable, Value>(
+        _ local: TaskLocal<Local>, _ value: Local, isolation: isolated (any Actor)? = #isolation,
+        _ work: () async throws -> Value
+    ) async rethrows -> Value {
+        try await local.withValue(
+            value,
+            operation: {
+                _ = isolation  // A closure that does not use `isolation` would leave the actor.
+                address.store(Self.address(of: local), ordering: .sequentiallyConsistent)
+                // Later, a copy of the task local could have the same address.
+                defer { address.store(0, ordering: .sequentiallyConsistent) }
+                return try await work()
+            }, isolation: isolation)
     }
-
-    /// Called by the same task when the work has ended. Later, a copy of the task local could have the same address.
-    func end() { address.store(0, ordering: .sequentiallyConsistent) }
 
     func isCurrent(_ local: TaskLocal<some Sendable>) -> Bool {
         let address = address.load(ordering: .sequentiallyConsistent)

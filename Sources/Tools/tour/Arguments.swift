@@ -6,18 +6,11 @@ package enum Arguments: Equatable {
     /// The command `explain`: analyses a trace.
     case explain(trace: String)
     /// The command `watch`: shows the queues of a process while it runs.
-    case watch(trace: String, once: Bool, outputs: WatchOutputs)
-
-    /// The files to which `watch` writes a trace, instead of showing it.
-    package struct WatchOutputs: Equatable, Sendable {
-        package var html: String?
-        package var perfetto: String?
-
-        package init(html: String? = nil, perfetto: String? = nil) {
-            self.html = html
-            self.perfetto = perfetto
-        }
-    }
+    ///
+    /// - Parameters:
+    ///   - html: The file for a page; nil for none. With a file, the command does not show the queues.
+    ///   - perfetto: The file for a trace of Perfetto; nil for none.
+    case watch(trace: String, once: Bool, html: String?, perfetto: String?)
 
     /// The files for the trace and the timeline of the ported sides.
     package struct Pictures: Equatable, Sendable {
@@ -115,18 +108,19 @@ extension Arguments {
     }
 
     private static func watch(_ arguments: ArraySlice<String>) throws(UsageError) -> Arguments {
-        var (rest, trace, once, outputs) = (arguments, String?.none, false, WatchOutputs())
+        var (rest, trace, once) = (arguments, String?.none, false)
+        var (html, perfetto) = (String?.none, String?.none)
         while let argument = rest.popFirst() {
             switch argument {
             case "--once": once = true
-            case "--html": outputs.html = try file(&rest, of: argument)
-            case "--perfetto": outputs.perfetto = try file(&rest, of: argument)
+            case "--html": html = try file(&rest, of: argument)
+            case "--perfetto": perfetto = try file(&rest, of: argument)
             case _ where trace == nil && !argument.hasPrefix("-"): trace = argument
             default: throw UsageError(description: "watch needs one file, and no \(argument.debugDescription)")
             }
         }
         guard let trace else { throw UsageError(description: "watch needs one file") }
-        return .watch(trace: trace, once: once, outputs: outputs)
+        return .watch(trace: trace, once: once, html: html, perfetto: perfetto)
     }
 
     private static func file(_ rest: inout ArraySlice<String>, of option: String) throws(UsageError) -> String {

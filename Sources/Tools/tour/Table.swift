@@ -45,8 +45,9 @@ struct Table {
         text.count <= longestResult ? text : text.prefix(longestResult - 1) + "…"
     }
 
-    private static func aligned(_ rows: [[String]]) -> [String] {
-        let widths = heading.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+    /// The lines of a table whose columns are aligned.
+    static func aligned(_ rows: [[String]]) -> [String] {
+        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
         return rows.map { row in
             let cells = zip(row, widths).map { cell, width in cell + String(repeating: " ", count: width - cell.count) }
             let line = cells.joined(separator: "  ")

@@ -30,7 +30,7 @@ package struct TourCommand: Sendable {
             case .help: try output(Arguments.usage + "\n")
             case .list: try output(catalogue.map { $0.name + "\n" }.joined())
             case .explain(let path): try output(Trace(contentsOf: path).explanation)
-            case .watch(let path, let once, let outputs): try await watch(path, once: once, outputs)
+            case .watch(let path, let once, let html, let perfetto): try watch(path, once: once, html, perfetto)
             case .run(let folder, let names, let asJSON, let pictures):
                 let recipes = names.isEmpty ? catalogue : catalogue.filter { names.contains($0.name) }
                 let recording = try TourRecording(pictures)
@@ -47,11 +47,11 @@ package struct TourCommand: Sendable {
         return 2
     }
 
-    private func watch(_ path: String, once: Bool, _ outputs: Arguments.WatchOutputs) async throws {
+    private func watch(_ path: String, once: Bool, _ html: String?, _ perfetto: String?) throws {
         let trace = try Trace(contentsOf: path)
-        try outputs.html.map { try trace.timelineHTML.write(toFile: $0, atomically: true, encoding: .utf8) }
-        try outputs.perfetto.map { try trace.perfettoJSON.write(toFile: $0, atomically: true, encoding: .utf8) }
-        if outputs != Arguments.WatchOutputs() { return }
+        try html.map { try trace.timelineHTML.write(toFile: $0, atomically: true, encoding: .utf8) }
+        try perfetto.map { try trace.perfettoJSON.write(toFile: $0, atomically: true, encoding: .utf8) }
+        if html != nil || perfetto != nil { return }
         if once || isatty(STDOUT_FILENO) == 0 || isatty(STDIN_FILENO) == 0 {
             return try output(WatchView().text(of: trace))
         }

@@ -49,8 +49,9 @@ struct WatchView {
                 quantile(waits, 0.5), quantile(waits, 0.99), quantile(bodies, 0.5), quantile(bodies, 0.99),
             ]
         }
-        lines += ["", "  " + columns([titles] + table)[0]]
-        for (index, line) in columns([titles] + table).dropFirst().enumerated() {
+        let aligned = Table.aligned([titles] + table)
+        lines += ["", "  " + aligned[0]]
+        for (index, line) in aligned.dropFirst().enumerated() {
             lines.append((index == selected ? "> " : "  ") + line)
         }
         let detailed = selected.flatMap { rows.indices.contains($0) ? [rows[$0]] : nil } ?? Array(shown)
@@ -102,7 +103,7 @@ struct WatchView {
         return [executing, waiting].flatMap { table -> [String] in
             if table.count == 1 { return [] }
             let rest = table.count - 1 - limit / 2
-            return [""] + columns(Array(table.prefix(1 + limit / 2))).map { "  " + $0 }
+            return [""] + Table.aligned(Array(table.prefix(1 + limit / 2))).map { "  " + $0 }
                 + (rest > 0 ? ["  and \(rest) more"] : [])
         }
     }
@@ -121,14 +122,6 @@ struct WatchView {
         case 1...: "\((seconds * 10).rounded() / 10) s"
         case 1e-3...: "\((seconds * 1e4).rounded() / 10) ms"
         default: "\(Int(max(0, seconds) * 1e6)) μs"
-        }
-    }
-
-    private func columns(_ rows: [[String]]) -> [String] {
-        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-        return rows.map { row in
-            let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
-            return cells.joined(separator: "  ")
         }
     }
 }
