@@ -452,15 +452,26 @@ static void schedulesNoteUnlock(const void *lock) {
     schedulesGiveBack(SchedulesPauseUnlocked);
 }
 
+/// Whether a call returns to the program's own code or to `NSLock`. `dladdr` reads all symbols of a library, which took
+/// half of the time of a schedule, so the answer is kept for each caller: `caller * 2 + answer`.
+static int isOfProgram(const void *caller) {
+    static uintptr_t answers[1024];
+    uintptr_t *place = &answers[((uintptr_t)caller >> 2) % 1024], known = __atomic_load_n(place, __ATOMIC_RELAXED);
+    if (known >> 1 == (uintptr_t)caller) return known & 1;
+    Dl_info image;
+    if (!dladdr(caller, &image) || !image.dli_fname) return 0;
+    const char *folder = strrchr(image.dli_fname, '/'), *name = folder ? folder + 1 : image.dli_fname;
+    int isLibrary = strncmp(name, "lib", 3) == 0 && strstr(name, ".so");
+    int answer = !isLibrary || strcmp(name, "libFoundation.so") == 0;
+    __atomic_store_n(place, (uintptr_t)caller << 1 | answer, __ATOMIC_RELAXED);
+    return answer;
+}
+
 /// A point after a thread has taken or released a lock. Only the program's own calls, and those of `NSLock`, are points:
 /// libraries lock their caches at the first use, so the numbers of their calls differ when a schedule is repeated. A try
 /// that fails is no point, because another thread can cause it.
 static void lockPoint(const void *caller, void **frame) {
-    Dl_info image;
-    if (!canGiveBack() || !dladdr(caller, &image) || !image.dli_fname) return;
-    const char *folder = strrchr(image.dli_fname, '/'), *name = folder ? folder + 1 : image.dli_fname;
-    int isLibrary = strncmp(name, "lib", 3) == 0 && strstr(name, ".so");
-    if (!isLibrary || strcmp(name, "libFoundation.so") == 0) point(frame, 0);
+    if (canGiveBack() && isOfProgram(caller)) point(frame, 0);
 }
 
 static int tryLock(pthread_mutex_t *mutex) {
