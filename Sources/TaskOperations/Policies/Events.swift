@@ -93,12 +93,10 @@ extension SchedulerState {
     /// Reports a change of an operation in the queue. After the operation's end, nothing is reported, although an
     /// abandoned body may still execute.
     mutating func report(_ kind: ChangeKind, _ slot: Slot, other: Element? = nil) {
-        if kind != .finished, finishing.contains(slot) { return }
-        let arrival = number(of: slot)
-        if let recording = changes.recording {
-            rows.read(slot) { recording.append(kind, $0.element, arrival, other: other) }
-        }
-        if changes.isObserved { observe(kind, rows[slot].element, arrival, other: other) }
+        if !finishing.isEmpty, finishing.contains(slot), kind != .finished { return }
+        // In place: a read would copy the row.
+        let (element, arrival) = rows.update(slot) { ($0.element, $0.arrival) }
+        report(kind, element, selection.optionalBarriers?.value.numbers[slot] ?? arrival, other: other)
     }
 
     private mutating func observe(_ kind: ChangeKind, _ element: Element, _ arrival: UInt64, other: Element? = nil) {

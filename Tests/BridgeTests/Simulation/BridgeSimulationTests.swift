@@ -12,7 +12,7 @@ import Testing
     .timeLimit(.minutes(600)))
 struct BridgeSimulationTests {
     private static let environment = ProcessInfo.processInfo.environment
-    private static let count = environment["BRIDGE_SEEDS"].flatMap { UInt64($0) } ?? (isDeep ? 10_000 : 2000)
+    private static let count = environment["BRIDGE_SEEDS"].flatMap { UInt64($0) } ?? (isDeep ? 5_000 : 2000)
     private static let seeds = environment["BRIDGE_SEED"].flatMap { UInt64($0) }.map { $0..<$0 + 1 } ?? 0..<count
 
     @Test("Queues of ours and bridged ones do as the model says", arguments: 0..<4 as Range<UInt64>)

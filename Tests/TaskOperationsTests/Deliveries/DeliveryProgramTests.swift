@@ -8,7 +8,7 @@ struct DeliveryProgramTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let seeds =
         environment["DELIVERY_SEED"].flatMap { Int($0) }.map { $0..<$0 + 1 }
-        ?? 0..<(environment["DELIVERY_SEEDS"].flatMap { Int($0) } ?? (isDeep ? 5000 : 500))
+        ?? 0..<(environment["DELIVERY_SEEDS"].flatMap { Int($0) } ?? (isDeep ? 2000 : 500))
 
     @Test("nothing is lost, acknowledged twice, or acknowledged without success; bodies hold their leases")
     func programs() async throws {

@@ -10,7 +10,7 @@ struct LimitProgramTests {
     /// The claims of program 35545 served each other forever, under the lock of their queue.
     @Test("Limits are never exceeded, no permit is lost, and each program ends")
     func programs() throws {
-        for seed in [35_545] + Array(0..<UInt64(isDeep ? 20_000 : 200)) {
+        for seed in [35_545] + Array(0..<UInt64(isDeep ? 5_000 : 200)) {
             let program = LimitProgram(seed: seed)
             let (excess, free) = try program.run()
             #expect(excess == 0 && free == program.limits.map(\.capacity), "seed \(seed)")

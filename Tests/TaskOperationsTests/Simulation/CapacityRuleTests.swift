@@ -17,7 +17,7 @@ struct CapacityRuleTests {
 
     private static func mean(_ values: some Collection<Double>) -> Double { values.reduce(0, +) / Double(values.count) }
 
-    private static let seeds: Range<UInt64> = 1..<(isDeep ? 50 : 3)
+    private static let seeds: Range<UInt64> = 1..<(isDeep ? 20 : 3)
 
     @Test(
         "The rule follows a capacity that halves or doubles within 30 windows",

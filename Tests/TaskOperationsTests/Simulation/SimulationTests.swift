@@ -11,7 +11,7 @@ import Testing
 struct SimulationTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let one = environment["SIMULATION_SEED"].flatMap { UInt64($0) }
-    private static let count = environment["SIMULATION_SEEDS"].flatMap { UInt64($0) } ?? (isDeep ? 10_000 : 2000)
+    private static let count = environment["SIMULATION_SEEDS"].flatMap { UInt64($0) } ?? (isDeep ? 4_000 : 2000)
     private static let parts: UInt64 = 4
 
     /// The numbers of events between two comparisons with the model. Frequent and rare comparisons differ, because a

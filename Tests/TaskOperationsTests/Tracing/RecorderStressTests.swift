@@ -11,7 +11,7 @@
     struct RecorderStressTests {
         private let folder: TraceFolder
         private let queues = (0..<4).map { TaskOperationQueue(name: "queue \($0)", maxConcurrentOperationCount: 4) }
-        private let count = isDeep ? 200_000 : 100_000
+        private let count = isDeep ? 100_000 : 20_000
 
         init() throws { folder = try TraceFolder() }
 
@@ -65,7 +65,7 @@
                 while !isOver.load(ordering: .relaxed) { await RecordedLoad(queues, threads: 8).run(count / 10) }
             }()
             await #expect(processExitsWith: .success) {
-                [path = path as String, numbers = numbers as [UInt64], readings = (isDeep ? 10 : 5) as Int] in
+                [path = path as String, numbers = numbers as [UInt64], readings = (isDeep ? 5 : 3) as Int] in
                 let memory = heapInUse
                 for _ in 0..<readings {
                     let trace = try Trace(contentsOf: path)

@@ -57,7 +57,7 @@
 
         @Test("Programs that use locks in the right way pass", arguments: Correct.all)
         fileprivate func correct(_ program: Correct) throws {
-            let summary = try Self.schedules(isDeep ? 20_000 : 300).run(program.run)
+            let summary = try Self.schedules(isDeep ? 5_000 : 300).run(program.run)
             #expect(summary.notes == [])
         }
 

@@ -23,7 +23,7 @@ struct LinearizabilityTests {
 
     @Test("The mended actor holds", arguments: ReentrantActor.all)
     func mended(_ subject: ReentrantActor) throws {
-        try subject.explore(true, Self.schedules(isDeep ? 10_000 : 400))
+        try subject.explore(true, Self.schedules(isDeep ? 3_000 : 400))
     }
 
     @Test("The failure names a program that fails again alone, with no call too many")
@@ -71,7 +71,7 @@ struct LinearizabilityTests {
         "A semaphore's calls have results of calls one after another",
         arguments: [ScheduleThreads.one, .controlled])
     func semaphore(_ threads: ScheduleThreads) throws {
-        var schedules = Self.schedules(isDeep ? 10_000 : 1_000)
+        var schedules = Self.schedules(isDeep ? 3_000 : 1_000)
         schedules.threads = threads
         try schedules.linearizable(
             { AsyncSemaphore(capacity: 1) },

@@ -15,7 +15,7 @@ private struct Leak: Sendable, CustomTestStringConvertible {
 @Suite("Tasks that never end", .prompt, .timeLimit(.minutes(120)))
 struct ScheduleLeakTests {
     private static func schedules(
-        _ count: Int = isDeep ? 100_000 : 1_000, _ leaks: ScheduleLeaks = .fail, faults: ScheduleFaults = []
+        _ count: Int = isDeep ? 20_000 : 1_000, _ leaks: ScheduleLeaks = .fail, faults: ScheduleFaults = []
     ) -> Schedules {
         var schedules = Schedules(count)
         (schedules.leaks, schedules.faults, schedules.patience) = (leaks, faults, .zero)

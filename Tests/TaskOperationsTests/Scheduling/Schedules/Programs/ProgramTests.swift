@@ -27,7 +27,7 @@ struct ProgramTests {
     @Test("The mended program holds", arguments: PlantedFault.all)
     func mended(_ program: PlantedFault) throws {
         #expect(throws: Never.self) {
-            try Schedules(isDeep ? 20_000 : 1_000, of: program).run { try await program.run(true) }
+            try Schedules(isDeep ? 5_000 : 1_000, of: program).run { try await program.run(true) }
         }
     }
 }
