@@ -225,8 +225,14 @@ extension OperationOptions {
     }
 
     /// Adds a limit without a key. See `limit(_:key:weight:cost:)`.
+    ///
+    /// A semaphore that was created with `perKey:` or `ratePerKey:` needs a key: without one, the process stops with a
+    /// message. With a key that is nil, only the capacity and the rate in total apply.
     public static func limit(_ semaphore: AsyncSemaphore, weight: Int = 1, cost: Int = 1) -> OperationOptions {
-        limit(LimitRequest(limit: semaphore, key: nil, weight: weight, cost: cost))
+        require(
+            !semaphore.isForKeys,
+            "The option limit(_:) has no key, but \(semaphore.label) limits each key. Pass .limit(_:key:).")
+        return limit(LimitRequest(limit: semaphore, key: nil, weight: weight, cost: cost))
     }
 
     private static func limit(_ request: LimitRequest) -> OperationOptions {
