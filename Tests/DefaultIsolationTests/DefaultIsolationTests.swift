@@ -10,7 +10,7 @@ import Testing
 // an app: it uses `nonisolated` and `@concurrent` only where a comment quotes the compiler's message or states the
 // effect.
 
-@Suite("An app whose code is isolated to the main actor by default", .inTurns, .timeLimit(.minutes(120)))
+@Suite("An app whose code is isolated to the main actor by default", .inTurns, .endsInTime)
 struct DefaultIsolationTests {
     private let model = Model()
 

@@ -7,7 +7,7 @@
     @testable import tour
 
     /// The test runs in a separate process, because it observes all queues.
-    @Suite("Ports whose caller is cancelled", .inTurns, .prompt, .timeLimit(.minutes(120)))
+    @Suite("Ports whose caller is cancelled", .inTurns, .prompt, .endsInTime)
     struct CancelledPortTests {
         /// Ports whose queues outlive a caller. The sources give the reasons. Also the port that starts its operations
         /// without a queue: its caller may be cancelled between its check and the start.

@@ -9,7 +9,7 @@ import Testing
 @testable import MigrationExamplesPorted
 
 /// Compares statements of the guide with the behaviour, the sources and the figures that they describe.
-@Suite("Statements of the guide", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Statements of the guide", .inTurns, .endsInTime)
 struct GuideStatementTests {
     @Test("The blocks of one operation run one after the other in Foundation on Linux, the bodies of ours together")
     func blocksOfOneOperation() async throws {

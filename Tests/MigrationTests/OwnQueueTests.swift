@@ -4,7 +4,7 @@
     import Testing
 
     /// The deadlock of the recipe `sync-on-own-queue`, with a wait that times out.
-    @Suite("A Dispatch queue that waits for itself", .inTurns, .prompt, .timeLimit(.minutes(120)))
+    @Suite("A Dispatch queue that waits for itself", .inTurns, .prompt, .endsInTime)
     struct OwnQueueTests {
         @Test("Dispatch stops the process")
         func syncOnOwnQueue() async {

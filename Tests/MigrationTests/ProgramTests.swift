@@ -14,7 +14,7 @@ private func sleepUntilCancelled() {
     while !Task.isCancelled { Thread.sleep(forTimeInterval: 0.005) }
 }
 
-@Suite("Programs", .timeLimit(.minutes(120)))
+@Suite("Programs", .endsInTime)
 struct ProgramTests {
     @Test(
         "Each page is downloaded once, within the limits of its host, until the end, the maximum or the cancellation",
@@ -325,7 +325,7 @@ struct ProgramTests {
     }
 }
 
-@Suite("A synchronization under schedules", .schedules(200), .timeLimit(.minutes(120)))
+@Suite("A synchronization under schedules", .schedules(200), .endsInTime)
 struct SyncScheduleTests {
     /// The pauses of 1 and 2 seconds pass in virtual time. The second change waits for the last attempt of the first.
     @Test("A retry backs off and keeps the order")
@@ -407,7 +407,7 @@ struct SyncScheduleTests {
     }
 }
 
-@MainActor @Suite("A search screen under schedules", .schedules(200), .timeLimit(.minutes(120)))
+@MainActor @Suite("A search screen under schedules", .schedules(200), .endsInTime)
 struct SearchScreenTests {
     /// Both searches end at the same time, in any order.
     @Test("A stale result is not shown")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import tour
 
-@Suite("Every recipe, both ways", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Every recipe, both ways", .inTurns, .endsInTime)
 struct RecipeTests {
     private static let rounds = isDeep ? 2 : 1
 
@@ -127,7 +127,7 @@ struct RecipeTests {
     }
 }
 
-@Suite("Results of the recipes", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Results of the recipes", .inTurns, .endsInTime)
 struct RecipeResultTests {
     private let temporary: TemporaryFolder
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import tour
 
-@Suite("The tour as a command", .inTurns, .timeLimit(.minutes(120)))
+@Suite("The tour as a command", .inTurns, .endsInTime)
 struct TourCommandTests {
     private let temporary: TemporaryFolder
     private let output = Recorder<String>()

@@ -8,7 +8,7 @@
 
     /// Each test runs in a separate process. Two child processes at once would keep each other's pipes open. A parent
     /// that waits for any child would spin while an exited child of another test has not been reaped.
-    @Suite("The tour as a process", .inTurns, .prompt, .timeLimit(.minutes(120)))
+    @Suite("The tour as a process", .inTurns, .prompt, .endsInTime)
     struct TourProcessTests {
         @Test("Ctrl-C in the middle of the work ends it with 130, a last line, and JSON all the same")
         func interruption() async {

@@ -8,7 +8,7 @@ import Testing
 @testable import MigrationExamplesPorted
 
 /// The pitfalls of old code that the pages name. The tests check the behaviour of the old code and of the port.
-@Suite("Traps in old code", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Traps in old code", .inTurns, .endsInTime)
 struct TrapTests {
     @Test("A start that calls main before it sets the state never finishes")
     func mainBeforeExecuting() async throws {

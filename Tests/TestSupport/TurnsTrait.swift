@@ -27,3 +27,8 @@ extension Trait where Self == TurnsTrait {
     /// Makes a test wait until few other tests run.
     package static var inTurns: Self { Self() }
 }
+
+extension Trait where Self == TimeLimitTrait {
+    /// Ends a test that hangs, also one that waits for its turn, before a run of all checks is ended and names no test.
+    package static var endsInTime: Self { .timeLimit(.minutes(45)) }
+}

@@ -5,7 +5,7 @@
 
     /// Each test runs in a separate process. A parent that waits for any child would spin while an exited child of
     /// another test has not been reaped.
-    @Suite("Each command: output that cannot be written", .inTurns, .prompt, .timeLimit(.minutes(120)))
+    @Suite("Each command: output that cannot be written", .inTurns, .prompt, .endsInTime)
     struct CommandOutputTests {
         @Test("A full device is an error with a message and an exit code")
         func full() async {

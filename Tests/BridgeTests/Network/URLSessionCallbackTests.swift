@@ -10,7 +10,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("URLSession through an operation for completion handlers", .inTurns, .prompt, .timeLimit(.minutes(120)))
+@Suite("URLSession through an operation for completion handlers", .inTurns, .prompt, .endsInTime)
 struct URLSessionCallbackTests {
     private let queue = TaskOperationQueue(name: "downloads", maxConcurrentOperationCount: 2)
     private let body = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 17) })

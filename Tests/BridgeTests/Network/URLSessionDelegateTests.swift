@@ -10,7 +10,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("URLSession with a bridged queue as its delegate queue", .inTurns, .prompt, .timeLimit(.minutes(120)))
+@Suite("URLSession with a bridged queue as its delegate queue", .inTurns, .prompt, .endsInTime)
 struct URLSessionDelegateTests {
     private let queue = BridgedOperationQueue(name: "delegate", maxConcurrentOperationCount: 1)
     private let body = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })

@@ -6,7 +6,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Progress of operations over the bridge", .inTurns, .prompt, .timeLimit(.minutes(120)))
+@Suite("Progress of operations over the bridge", .inTurns, .prompt, .endsInTime)
 struct BridgedProgressTests {
     private let queue = TaskOperationQueue()
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import TaskOperationsBridge
 
-@Suite("Watching for the end of an operation of Foundation", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Watching for the end of an operation of Foundation", .inTurns, .endsInTime)
 struct FinishWatcherTests {
     @Test("an operation that ends while the watch begins is told once")
     func anyMoment() async {

@@ -5,7 +5,7 @@
 
     @testable import TaskOperationsBridge
 
-    @Suite("The private fields of Foundation's operations", .inTurns, .prompt, .timeLimit(.minutes(120)))
+    @Suite("The private fields of Foundation's operations", .inTurns, .prompt, .endsInTime)
     struct FoundationFieldsTests {
         @Test("The fields have the names, types and states of the known versions")
         func fields() {

@@ -93,7 +93,7 @@ private struct Scenario: CustomStringConvertible {
     .inTurns)
 struct LegacyParityTests {
     @Test(
-        "in every order of linking, adding, cancelling and becoming ready", .timeLimit(.minutes(120)), arguments: 0..<8)
+        "in every order of linking, adding, cancelling and becoming ready", .endsInTime, arguments: 0..<8)
     func everyOrder(part: UInt64) async throws {
         let count = UInt64(size(150, deep: 1000))
         for seed in part * count..<(part + 1) * count {

@@ -8,7 +8,7 @@ import Testing
 
 /// Threads change operations of Foundation at about the same time. No order of their steps can be chosen, so that each
 /// test repeats its program. Each test failed within some thousands of rounds before its fault was mended.
-@Suite("Foundation operations that several threads change at once", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Foundation operations that several threads change at once", .inTurns, .endsInTime)
 struct LegacyRaceTests {
     @Test("Operations of a cycle finish when they are cancelled")
     func cancelledCycle() async {

@@ -9,7 +9,7 @@ import Testing
 @Suite("Operations of Foundation that say themselves when they are ready", .inTurns)
 struct LegacyReadinessTests {
     /// The conditions are evaluated when `isReady` is first read, which is while the operation is added.
-    @Test("all start that become ready in the moment in which they are added", .timeLimit(.minutes(120)))
+    @Test("all start that become ready in the moment in which they are added", .endsInTime)
     func readyWhileAdded() async throws {
         let runs = ConcurrencyMeter()
         let bridged = PreparingBridgedQueue(name: nil, maxConcurrentOperationCount: 4)

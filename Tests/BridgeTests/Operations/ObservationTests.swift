@@ -6,7 +6,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("The observation of operations of Foundation", .inTurns, .timeLimit(.minutes(120)))
+@Suite("The observation of operations of Foundation", .inTurns, .endsInTime)
 struct ObservationTests {
     private final class NeverFinishing: Foundation.Operation, @unchecked Sendable {
         override var isAsynchronous: Bool { true }

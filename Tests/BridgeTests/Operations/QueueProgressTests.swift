@@ -8,7 +8,7 @@ import Testing
 
 /// On Linux, the arithmetic of a progress with children can stop the process. Tests with a parent therefore run in
 /// separate processes.
-@Suite("The progress of a queue", .inTurns, .prompt, .timeLimit(.minutes(120)))
+@Suite("The progress of a queue", .inTurns, .prompt, .endsInTime)
 struct QueueProgressTests {
     @Test("The progress of a queue counts added and ended operations, before and after its first use")
     func counts() async throws {

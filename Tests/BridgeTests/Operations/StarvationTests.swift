@@ -14,7 +14,7 @@ struct StarvationTests {
         /// The test runs in a separate process, so that the pool runs no tasks of other tests.
         @Test(
             "500 operations block in main() until tasks on the pool have gone on a thousand times", .prompt,
-            .timeLimit(.minutes(120)))
+            .endsInTime)
         func tasksGoOn() async {
             await #expect(processExitsWith: .success) {
                 let tasksAreDone = DispatchSemaphore(value: 0)
@@ -98,7 +98,7 @@ struct StarvationTests {
 
     @Test(
         "legacy operations that block on one queue do not keep those of another from a thread",
-        .timeLimit(.minutes(120))
+        .endsInTime
     )
     func queuesHaveThreadsOfTheirOwn() async throws {
         let blocked = try await Blocked()
@@ -112,7 +112,7 @@ struct StarvationTests {
 
     @Test(
         "the proxy of an operation finishes while legacy operations block",
-        .timeLimit(.minutes(120)))
+        .endsInTime)
     func facesFinish() async throws {
         let blocked = try await Blocked()
         let ended = TaskOperation {}
@@ -123,7 +123,7 @@ struct StarvationTests {
 
     @Test(
         "a cancelled operation whose start() or cancel() blocks does not keep another from finishing",
-        .timeLimit(.minutes(120)), arguments: [false, true])
+        .endsInTime, arguments: [false, true])
     func cancelledOperationsFinish(isBlockingCancel: Bool) async throws {
         let release = DispatchSemaphore(value: 0)
         let queue = TaskOperationQueue(.init(isSuspended: true))

@@ -10,7 +10,7 @@ import Testing
 struct LegacyThreadsTests {
     private let threads = LegacyThreads()
 
-    @Test("work that blocks until later work is done does not keep that from a thread", .timeLimit(.minutes(120)))
+    @Test("work that blocks until later work is done does not keep that from a thread", .endsInTime)
     func blockedByLaterWork() async {
         let blockers = TaskOperationQueue.defaultMaxConcurrentOperationCount * 2
         for _ in 0..<100 {

@@ -9,7 +9,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("The server of the recipes", .inTurns, .prompt, .timeLimit(.minutes(120)))
+@Suite("The server of the recipes", .inTurns, .prompt, .endsInTime)
 struct FileServerTests {
     private let temporary: TemporaryFolder
     private let session = URLSession(configuration: .patient)

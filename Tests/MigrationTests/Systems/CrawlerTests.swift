@@ -55,7 +55,7 @@ private final class TestWeb: Sendable {
     }
 }
 
-@Suite("The crawler, on both sides", .inTurns, .timeLimit(.minutes(120)))
+@Suite("The crawler, on both sides", .inTurns, .endsInTime)
 struct CrawlerTests {
     @Test("The port visits each page once, 16 at once in all, and 2 at once of each host", .schedules(20))
     func portedLimits() async throws {

@@ -12,7 +12,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("The download operation with a delegate, on both sides", .inTurns, .prompt, .timeLimit(.minutes(120)))
+@Suite("The download operation with a delegate, on both sides", .inTurns, .prompt, .endsInTime)
 struct DownloadOperationTests {
     private let temporary: TemporaryFolder
     private let server: FileServer

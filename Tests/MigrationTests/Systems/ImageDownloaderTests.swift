@@ -7,7 +7,7 @@ import Testing
 @testable import MigrationExamplesLegacy
 @testable import MigrationExamplesPorted
 
-@Suite("The image downloader, on both sides", .inTurns, .prompt, .timeLimit(.minutes(120)))
+@Suite("The image downloader, on both sides", .inTurns, .prompt, .endsInTime)
 struct ImageDownloaderTests {
     private let temporary: TemporaryFolder
     private let server: FileServer

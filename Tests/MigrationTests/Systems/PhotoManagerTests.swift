@@ -7,7 +7,7 @@ import Testing
 @testable import MigrationExamplesLegacy
 @testable import MigrationExamplesPorted
 
-@Suite("The photo manager, on both sides", .inTurns, .timeLimit(.minutes(120)))
+@Suite("The photo manager, on both sides", .inTurns, .endsInTime)
 struct PhotoManagerTests {
     private let temporary: TemporaryFolder
     private let server: FileServer

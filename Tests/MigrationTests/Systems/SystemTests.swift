@@ -5,7 +5,7 @@ import Testing
 
 @testable import tour
 
-@Suite("The whole systems over all kinds of folders", .inTurns, .prompt, .timeLimit(.minutes(120)))
+@Suite("The whole systems over all kinds of folders", .inTurns, .prompt, .endsInTime)
 struct SystemTests {
     private let temporary: TemporaryFolder
 

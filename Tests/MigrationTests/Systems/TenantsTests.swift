@@ -8,7 +8,7 @@ import Testing
 @testable import MigrationExamplesLegacy
 @testable import MigrationExamplesPorted
 
-@Suite("The tenants, on both sides", .inTurns, .timeLimit(.minutes(120)))
+@Suite("The tenants, on both sides", .inTurns, .endsInTime)
 struct TenantsTests {
     /// The tenants of jobs, in the order of their addition.
     private static func names(_ jobs: KeyValuePairs<String, Int>) -> [String] {

@@ -7,7 +7,7 @@ import Testing
 @testable import MigrationExamplesLegacy
 @testable import MigrationExamplesPorted
 
-@Suite("The ticket office, on both sides", .inTurns, .timeLimit(.minutes(120)))
+@Suite("The ticket office, on both sides", .inTurns, .endsInTime)
 struct TicketOfficeTests {
     private let temporary: TemporaryFolder
     private let files: [InputFile]

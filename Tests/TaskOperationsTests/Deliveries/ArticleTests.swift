@@ -2,10 +2,11 @@ import Distributed
 import TaskOperations
 import TaskOperationsDeliveries
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 /// The snippets of the article "Deliveries".
-@Suite("Beyond one machine: the article's examples", .timeLimit(.minutes(120)))
+@Suite("Beyond one machine: the article's examples", .endsInTime)
 struct ArticleTests {
     @Test("the first example, also of README.md", .schedules(20))
     func firstExample() async throws {

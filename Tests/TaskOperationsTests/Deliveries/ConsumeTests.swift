@@ -80,7 +80,7 @@ private struct Setup: Sendable {
 
 private struct Failed: Error {}
 
-@Suite("Consuming deliveries", .schedules(50), .timeLimit(.minutes(120)))
+@Suite("Consuming deliveries", .schedules(50), .endsInTime)
 struct ConsumeTests {
     @Test("each delivery executes once and is acknowledged; the call returns at the end of the sequence")
     func success() async {
@@ -480,7 +480,7 @@ struct ConsumeTests {
     }
 }
 
-@Suite("Leases and engines that fail", .schedules(50), .timeLimit(.minutes(120)))
+@Suite("Leases and engines that fail", .schedules(50), .endsInTime)
 struct DeliveryFailureTests {
     @Test("a body that reports no progress loses its lease and is cancelled, and keeps its permit until it ends")
     func hang() async {
@@ -714,7 +714,7 @@ struct DeliveryFailureTests {
     }
 }
 
-@Suite("Consuming in a body (rule 12)", .schedules(50), .timeLimit(.minutes(120)))
+@Suite("Consuming in a body (rule 12)", .schedules(50), .endsInTime)
 struct ConsumeInBodyTests {
     @Test("a body can consume on its own queue of width 1, and has its permit afterwards", arguments: [0, 1, 3])
     func ownQueue(prefetch: Int) async throws {
@@ -774,7 +774,7 @@ struct ConsumeInBodyTests {
     }
 }
 
-@Suite("Deliveries with extreme values", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Deliveries with extreme values", .inTurns, .endsInTime)
 struct DeliveryValuesTests {
     /// Runs a test under schedules, in the process of an exit test.
     private static func run(_ body: @escaping @Sendable () async throws -> Void) {

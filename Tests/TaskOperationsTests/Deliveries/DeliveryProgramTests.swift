@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `DELIVERY_SEED=17 swift test --filter DeliveryProgramTests` runs a single program.
-@Suite("Random programs of deliveries", .computing, .timeLimit(.minutes(120)))
+@Suite("Random programs of deliveries", .computing, .endsInTime)
 struct DeliveryProgramTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let seeds =

@@ -5,7 +5,7 @@ import Testing
 @testable import TaskOperationsDeliveries
 
 /// `ServerTests` checks the same requirements with servers.
-@Suite("Requirements of engines", .timeLimit(.minutes(120)))
+@Suite("Requirements of engines", .endsInTime)
 struct EngineConformanceTests {
     private let clock = ManualClock()
     private let lease = Duration.seconds(30)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskOperationsDeliveries
 
-@Suite("The state of engines", .timeLimit(.minutes(120)))
+@Suite("The state of engines", .endsInTime)
 struct EngineStateTests {
     /// A payload, as a list without any index describes it.
     private struct Expected {

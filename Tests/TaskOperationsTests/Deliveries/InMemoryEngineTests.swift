@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskOperationsDeliveries
 
-@Suite("The states of the engine in memory and of consumers", .timeLimit(.minutes(120)))
+@Suite("The states of the engine in memory and of consumers", .endsInTime)
 struct InMemoryEngineTests {
     @Test("a payload that another one replaces is released without the lock of the engine")
     func release() async throws {

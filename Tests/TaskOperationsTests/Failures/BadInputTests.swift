@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Bad input: failures at run time are typed errors", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Bad input: failures at run time are typed errors", .inTurns, .endsInTime)
 struct BadInputTests {
     @Test("A cycle, a self-dependency, a double add and a late dependency are thrown, typed, where they happen")
     func typedErrors() async throws {
@@ -54,7 +54,7 @@ struct BadInputTests {
     }
 }
 
-@Suite("Bad input: a value that is never allowed stops with a message", .inTurns, .prompt, .timeLimit(.minutes(120)))
+@Suite("Bad input: a value that is never allowed stops with a message", .inTurns, .prompt, .endsInTime)
 struct BadValueTests {
     @Test("A negative width, where a queue is made")
     func negativeWidth() async {

@@ -9,7 +9,7 @@ import Testing
 /// Durations that are often used for "forever", and longer ones.
 private let longDurations = [Duration.seconds(Int64.max), .seconds(Int64.max) * 15, Duration(attoseconds: .max)]
 
-@Suite("Extreme values: a duration that is too long never passes", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Extreme values: a duration that is too long never passes", .inTurns, .endsInTime)
 struct ExtremeValueTests {
     private let clock = ManualClock()
 
@@ -237,7 +237,7 @@ extension TaskOperationQueue {
     }
 }
 
-@Suite("Extreme values: a size that makes no sense stops with a message", .inTurns, .prompt, .timeLimit(.minutes(120)))
+@Suite("Extreme values: a size that makes no sense stops with a message", .inTurns, .prompt, .endsInTime)
 struct ExtremeSizeTests {
     @Test("a stack of one byte, and one without end")
     func stackSize() async throws {

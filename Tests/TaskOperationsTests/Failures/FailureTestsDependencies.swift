@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Faults of other libraries: dependencies", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Faults of other libraries: dependencies", .inTurns, .endsInTime)
 struct FailureTestsDependencies {
     @Test("Elsewhere a chain of 30,000 dependencies took 16 s: its cost was the square of its length")
     func longChain() async throws {

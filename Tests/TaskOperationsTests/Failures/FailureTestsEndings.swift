@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Faults of other libraries: the ends of operations", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Faults of other libraries: the ends of operations", .inTurns, .endsInTime)
 struct FailureTestsEndings {
     @Test("Elsewhere an end before the start, or a second one, crashed")
     func endingBeforeTheStart() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 /// Other libraries held a lock while they called user code, for example to cancel, resume or free an object. In each of
 /// these tests, such code calls the library again. If this library held a lock, the call would deadlock or trap.
-@Suite("Faults of other libraries: locks held during calls of user code", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Faults of other libraries: locks held during calls of user code", .inTurns, .endsInTime)
 struct FailureTestsLocks {
     @Test("Elsewhere a lock was held while cancelling: a cancellation handler calls the library")
     func cancellationHandlers() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("Faults of other libraries: lost permits", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Faults of other libraries: lost permits", .inTurns, .endsInTime)
 struct FailureTestsPermits {
     @Test("Elsewhere a permit was lost when a wait was cancelled early")
     func cancelledEarly() async throws {

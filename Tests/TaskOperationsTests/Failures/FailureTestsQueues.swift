@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Faults of other libraries: queues and barriers", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Faults of other libraries: queues and barriers", .inTurns, .endsInTime)
 struct FailureTestsQueues {
     @Test("Elsewhere a barrier on an empty suspended queue ran at once, and waiting for all ignored it", .schedules(20))
     func barrierOnAnEmptySuspendedQueue() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("Faults of other libraries: waiting", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Faults of other libraries: waiting", .inTurns, .endsInTime)
 struct FailureTestsWaiting {
     @Test("Elsewhere awaiting scheduled work from scheduled work deadlocked")
     func awaitingScheduledWork() async throws {

@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Faulty bodies: no wait hangs, and no operation is lost", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Faulty bodies: no wait hangs, and no operation is lost", .inTurns, .endsInTime)
 struct FaultyBodyTests {
     @Test("Bodies that throw")
     func throwing() async throws {

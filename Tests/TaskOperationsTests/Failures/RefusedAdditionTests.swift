@@ -7,7 +7,7 @@ import Testing
 
 /// An addition that waits for room inserts the operation before it searches for a cycle, and withdraws the operation if
 /// it finds one. In between, an observer is called without any lock, and acts like another thread.
-@Suite("An addition that is refused", .inTurns, .timeLimit(.minutes(120)))
+@Suite("An addition that is refused", .inTurns, .endsInTime)
 struct RefusedAdditionTests {
     /// A queue in which adding `refused` closes the cycle `refused`, barrier, `waiting`.
     private struct Cycle {

@@ -4,7 +4,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Barriers among other things", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Barriers among other things", .inTurns, .endsInTime)
 struct BarrierTests {
     @Test("A cancelled barrier ends at once and releases the operations that only it held back", .schedules(20))
     func cancelledBarrier() async throws {

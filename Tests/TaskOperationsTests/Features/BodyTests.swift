@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Bodies: several of them, and types", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Bodies: several of them, and types", .inTurns, .endsInTime)
 struct BodyTests {
     @Test("Several bodies run at the same time, and count once in the width", .schedules(20))
     func severalBodies() async throws {

@@ -1,8 +1,9 @@
 import TaskOperations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
-@Suite("The cause of a cancellation", .schedules(20), .timeLimit(.minutes(120)))
+@Suite("The cause of a cancellation", .schedules(20), .endsInTime)
 struct CancellationCauseTests {
     private struct Stopped: Error {}
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("Completion handlers may call the library", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Completion handlers may call the library", .inTurns, .endsInTime)
 struct CompletionHandlerTests {
     @Test("A handler may call the library again: add, cancel, attach, suspend")
     func handlersCallBack() async throws {

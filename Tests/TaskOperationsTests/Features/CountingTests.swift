@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("operationCount and isFinished agree at every moment", .inTurns, .timeLimit(.minutes(120)))
+@Suite("operationCount and isFinished agree at every moment", .inTurns, .endsInTime)
 struct CountingTests {
     @Test("An operation that says that it is finished no longer counts", arguments: Ending.allCases)
     func finishedDoesNotCount(ending: Ending) async {

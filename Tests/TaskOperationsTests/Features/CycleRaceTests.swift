@@ -6,7 +6,7 @@ import Testing
 @testable import TaskOperations
 
 /// An executor is called within the call that starts a task, so the tests can act there as another thread might.
-@Suite("Dependency cycles that are closed from two sides at once", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Dependency cycles that are closed from two sides at once", .inTurns, .endsInTime)
 struct CycleRaceTests {
     @Test("An operation is refused if its waiter appears while it is added behind a barrier that waits")
     func behindABarrier() async throws {

@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Descriptions", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Descriptions", .inTurns, .endsInTime)
 struct DescriptionTests {
     @Test("An operation says its name, its state, and whether it is cancelled")
     func operationDescription() async throws {

@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Escalation along every kind of wait", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Escalation along every kind of wait", .inTurns, .endsInTime)
 struct EscalationTests {
     @Test("Awaiting the end of a chain over many queues raises all of it")
     func longChain() async throws {

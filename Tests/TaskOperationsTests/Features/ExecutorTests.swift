@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Where bodies run", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Where bodies run", .inTurns, .endsInTime)
 struct ExecutorTests {
     @Test("On a queue with an executor every body runs there, before and after it suspends")
     func executorOfTheQueue() async throws {

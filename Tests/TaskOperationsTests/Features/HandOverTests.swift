@@ -6,7 +6,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("A worker that moves to another queue", .inTurns, .timeLimit(.minutes(120)))
+@Suite("A worker that moves to another queue", .inTurns, .endsInTime)
 struct HandOverTests {
     @Test("A chain that alternates between two queues stays in one task", arguments: [1, 4])
     func chain(width: Int) async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("The inbox of a busy queue", .inTurns, .timeLimit(.minutes(120)))
+@Suite("The inbox of a busy queue", .inTurns, .endsInTime)
 struct InboxTests {
     /// A queue of width 1, whose only operation executes until the gate is opened.
     private func busyQueue(until gate: Gate) async -> TaskOperationQueue {

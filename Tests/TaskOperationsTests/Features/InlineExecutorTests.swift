@@ -6,7 +6,7 @@ import Testing
 
 /// The use of the stack must not grow with the number of operations. The tests measure it, because an overflow depends
 /// on the stack size of the thread.
-@Suite("An executor that runs jobs inline", .inTurns, .timeLimit(.minutes(120)))
+@Suite("An executor that runs jobs inline", .inTurns, .endsInTime)
 struct InlineExecutorTests {
     private static let limit = 250_000
 

@@ -4,7 +4,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Operations that need the values of others", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Operations that need the values of others", .inTurns, .endsInTime)
 struct InputTests {
     @Test("One, two or three inputs of different types arrive typed and in order")
     func inputsOfDifferentTypes() async throws {
@@ -159,7 +159,7 @@ struct InputTests {
     }
 }
 
-@Suite("Inputs that are added to an operation after its creation", .timeLimit(.minutes(120)))
+@Suite("Inputs that are added to an operation after its creation", .endsInTime)
 struct AddedInputTests {
     private let queue = TaskOperationQueue(.init(isSuspended: true))
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("Permits that are lent while a body awaits", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Permits that are lent while a body awaits", .inTurns, .endsInTime)
 struct LendingTests {
     @Test(
         "On a queue that never lends, a member of a body's scope or group cannot await what needs the body's permit",

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("The lifetimes of operations, bodies and queues", .inTurns, .timeLimit(.minutes(120)))
+@Suite("The lifetimes of operations, bodies and queues", .inTurns, .endsInTime)
 struct MemoryTests {
     /// The remaining 80 of 120 bytes are the header of the object, the lock, the rank, the phase, the slot, the name, the outcome and the body. See `Outcome`.
     @Test("The record of an operation has 40 bytes, so that another thread can free the operation without a lock")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("A queue whose owner is released", .inTurns, .timeLimit(.minutes(120)))
+@Suite("A queue whose owner is released", .inTurns, .endsInTime)
 struct ReleasedQueueTests {
     @Test("Bodies that ask for the current queue while its owner is released do no harm")
     func currentWhileReleased() async throws {

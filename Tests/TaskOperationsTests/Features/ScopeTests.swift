@@ -4,7 +4,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Scopes: withTaskOperationQueue", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Scopes: withTaskOperationQueue", .inTurns, .endsInTime)
 struct ScopeTests {
     @Test("A scope returns the value and throws the error of its body")
     func resultOfTheBody() async throws {

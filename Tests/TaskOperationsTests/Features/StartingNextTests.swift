@@ -5,7 +5,7 @@ import Testing
 
 /// A worker takes its next operation when one ends. A change that is made during a body takes effect before the next
 /// start.
-@Suite("A change in a body takes effect before the next start", .inTurns, .timeLimit(.minutes(120)))
+@Suite("A change in a body takes effect before the next start", .inTurns, .endsInTime)
 struct StartingNextTests {
     private static let count = 24
     private static let all = Array(0..<count)

@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Starting by hand, and running in one call", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Starting by hand, and running in one call", .inTurns, .endsInTime)
 struct StartingTests {
     @Test("One that is started by hand runs at once in a task of its own priority, beside any number of others")
     func startsAtOnce() async throws {

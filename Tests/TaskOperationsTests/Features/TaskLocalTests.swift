@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Task locals that a queue carries", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Task locals that a queue carries", .inTurns, .endsInTime)
 struct TaskLocalTests {
     @Test("A body sees the values as they were where its operation was added")
     func carriesValues() async throws {

@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("A worker lets other tasks have its thread", .inTurns, .timeLimit(.minutes(120)))
+@Suite("A worker lets other tasks have its thread", .inTurns, .endsInTime)
 struct TimeSliceTests {
     @Test("where its bodies never suspend: another task has its turn long before the queue is empty")
     func bodiesThatCompute() async throws {

@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Waits that could never end", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Waits that could never end", .inTurns, .endsInTime)
 struct WaitCycleTests {
     @Test("A body that awaits itself is refused, in each way of waiting, and continues")
     func awaitingItself() async throws {

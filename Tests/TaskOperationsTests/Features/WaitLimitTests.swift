@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Waits that end with the task, or when their time is up", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Waits that end with the task, or when their time is up", .inTurns, .endsInTime)
 struct WaitLimitTests {
     @Test("Cancelling the task before or during a wait for a queue ends the wait, and the operations continue")
     func cancelledWaitForAQueue() async throws {
@@ -62,7 +62,7 @@ struct WaitLimitTests {
     }
 }
 
-@Suite("Queues that never lend a permit", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Queues that never lend a permit", .inTurns, .endsInTime)
 struct StrictlySerialQueueTests {
     @Test("No operation starts in place of a body that awaits, for any kind of wait")
     func keepsItsPlace() async throws {

@@ -1,9 +1,10 @@
 import Dispatch
 import TaskOperations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
-@Suite("Outcomes reported on the caller's actor", .timeLimit(.minutes(120)))
+@Suite("Outcomes reported on the caller's actor", .endsInTime)
 struct WhenFinishedTests {
     @MainActor
     private final class Screen {

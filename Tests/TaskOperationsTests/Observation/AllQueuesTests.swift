@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Each test runs in a separate process, because an observer of all queues affects the queues of other tests.
-@Suite("Observers of all queues", .inTurns, .prompt, .timeLimit(.minutes(120)))
+@Suite("Observers of all queues", .inTurns, .prompt, .endsInTime)
 struct AllQueuesTests {
     @Test("they observe scopes, operations without a queue, and queues that are created later")
     func allQueues() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("Events of queues as a sequence", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Events of queues as a sequence", .inTurns, .endsInTime)
 struct EventSequenceTests {
     @Test(
         "The sequence begins with the present state, has the events in order, and ends with the queue", .schedules(20))

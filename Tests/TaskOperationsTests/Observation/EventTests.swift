@@ -6,7 +6,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Observers learn of everything that happens to operations", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Observers learn of everything that happens to operations", .inTurns, .endsInTime)
 struct EventTests {
     @Test("an operation has its states in order", .schedules(20))
     func states() async throws {

@@ -5,7 +5,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Observers under hostile conditions", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Observers under hostile conditions", .inTurns, .endsInTime)
 struct HostileObserverTests {
     /// Calls the library when it is freed.
     private final class CallingWitness: Sendable {

@@ -5,7 +5,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Snapshots of queues", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Snapshots of queues", .inTurns, .endsInTime)
 struct OperationGraphTests {
     @Test("a snapshot has operations, edges, states and reasons, of several queues", .schedules(5))
     func everything() async throws {

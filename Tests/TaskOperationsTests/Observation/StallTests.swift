@@ -8,7 +8,7 @@ import Testing
 @testable import TaskOperationsDiagnosis
 
 /// Deliberate stalls. The report of each one names the cause.
-@Suite("A stalled queue names the cause", .inTurns, .timeLimit(.minutes(120)))
+@Suite("A stalled queue names the cause", .inTurns, .endsInTime)
 struct StallTests {
     private let clock = ManualClock()
     private let queue = TaskOperationQueue(name: "queue", maxConcurrentOperationCount: 1)
@@ -403,7 +403,7 @@ struct StallTests {
 }
 
 /// Runs in a separate process, because it occupies all threads of the pool.
-@Suite("A queue that is stalled by a blocked pool", .inTurns, .prompt, .timeLimit(.minutes(120)))
+@Suite("A queue that is stalled by a blocked pool", .inTurns, .prompt, .endsInTime)
 struct BlockedPoolTests {
     @Test("operations that wait for a thread, and those that block all, name the blocked pool")
     func blockedPool() async throws {

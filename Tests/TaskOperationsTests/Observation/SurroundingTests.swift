@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("Functions around bodies", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Functions around bodies", .inTurns, .endsInTime)
 struct SurroundingTests {
     @TaskLocal private static var span = "none"
 

@@ -6,7 +6,7 @@ import Testing
 @testable import TaskOperations
 @testable import TaskOperationsDiagnosis
 
-@Suite("Reasons why operations wait", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Reasons why operations wait", .inTurns, .endsInTime)
 struct WaitingReasonTests {
     @Test("an operation that is on no queue, or is over", .schedules(5))
     func outsideOfQueues() async throws {

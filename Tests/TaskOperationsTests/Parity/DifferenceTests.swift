@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The behaviour of this library in cases in which Foundation on Linux fails. No test depends on Foundation's failure.
-@Suite("Differences from Foundation on Linux", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Differences from Foundation on Linux", .inTurns, .endsInTime)
 struct DifferenceTests {
     /// Foundation leaves the operation waiting forever, because it still counts the dependency as unfinished.
     @Test("An operation starts when its last unfinished dependency is removed")

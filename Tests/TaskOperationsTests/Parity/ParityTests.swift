@@ -7,5 +7,5 @@ import Testing
 ///
 /// The scenarios run one after another, because the bodies of Foundation operations block threads, of which there are
 /// few.
-@Suite(.inTurns, .serialized, .timeLimit(.minutes(120)))
+@Suite(.inTurns, .serialized, .endsInTime)
 enum ParityTests {}

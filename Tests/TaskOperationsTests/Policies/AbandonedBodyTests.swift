@@ -5,7 +5,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Operations that end without their bodies", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Operations that end without their bodies", .inTurns, .endsInTime)
 struct AbandonedBodyTests {
     private let clock = ManualClock()
     private let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("Bounded queues", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Bounded queues", .inTurns, .endsInTime)
 struct BoundedQueueTests {
     @Test("An operation that is added to a full queue fails at once, and queued ones are not changed")
     func refusing() async throws {
@@ -191,7 +191,7 @@ struct BoundedQueueTests {
     }
 }
 
-@Suite("Waiting for room", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Waiting for room", .inTurns, .endsInTime)
 struct WaitingForRoomTests {
     @Test(
         "A producer that is faster than its consumer has no more pending than may be, and all is done", .schedules(8)

@@ -4,7 +4,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Operations that consist of others", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Operations that consist of others", .inTurns, .endsInTime)
 struct GroupTests {
     @Test("a group is finished when all within it are, those included that were added while it ran", .schedules(50))
     func finished() async throws {

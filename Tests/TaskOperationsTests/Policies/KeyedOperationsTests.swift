@@ -4,7 +4,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Operations of which there is one for each key", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Operations of which there is one for each key", .inTurns, .endsInTime)
 struct KeyedOperationsTests {
     @Test("all that ask for a key share one operation, and each gets its value", .schedules(50))
     func shared() async throws {

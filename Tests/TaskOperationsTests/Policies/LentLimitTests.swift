@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Limits in pauses between attempts", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Limits in pauses between attempts", .inTurns, .endsInTime)
 struct LentLimitTests {
     private let queue = TaskOperationQueue()
     private let other = TaskOperationQueue()

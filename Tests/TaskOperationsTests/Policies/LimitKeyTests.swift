@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("Limits of operations with keys and weights", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Limits of operations with keys and weights", .inTurns, .endsInTime)
 struct LimitKeyTests {
     @Test("No key and no total exceeds its capacity, across queues and with tasks", .schedules(20))
     func capacities() async throws {

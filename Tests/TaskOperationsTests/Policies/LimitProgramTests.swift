@@ -5,7 +5,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Random programs with limits, keys and weights", .computing, .timeLimit(.minutes(120)))
+@Suite("Random programs with limits, keys and weights", .computing, .endsInTime)
 struct LimitProgramTests {
     /// The claims of program 35545 served each other forever, under the lock of their queue.
     @Test("Limits are never exceeded, no permit is lost, and each program ends")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("Bounds of the queued operations of a limit", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Bounds of the queued operations of a limit", .inTurns, .endsInTime)
 struct LimitRoomTests {
     /// A limit without a free permit, and a queue.
     private let workers = AsyncSemaphore(capacity: 0, name: "workers")

@@ -4,7 +4,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Limits that operations share", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Limits that operations share", .inTurns, .endsInTime)
 struct LimitTests {
     @Test(
         "An operation with a limit that is cancelled before or during its addition ends", arguments: [true, false])

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Each pair of options, with each way of adding an operation. Both options must have their effect.
-@Suite("Options compose", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Options compose", .inTurns, .endsInTime)
 struct OptionPairTests {
     @Test("Each pair of options has both effects", .schedules(2), arguments: AddingWay.allCases)
     func pairs(way: AddingWay) async throws {

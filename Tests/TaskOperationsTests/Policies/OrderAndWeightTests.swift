@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Newest first", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Newest first", .inTurns, .endsInTime)
 struct OrderTests {
     @Test("Within a priority the last added operation starts first, and a higher priority starts before")
     func order() async throws {
@@ -59,7 +59,7 @@ struct OrderTests {
     }
 }
 
-@Suite("Weights", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Weights", .inTurns, .endsInTime)
 struct WeightTests {
     @Test("Bodies take no more permits than there are, and one heavier than all runs alone", arguments: [1, 2, 5])
     func permits(width: Int) async throws {

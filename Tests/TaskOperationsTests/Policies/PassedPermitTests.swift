@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("An operation leaves its limits to the next operation of its queue", .inTurns, .timeLimit(.minutes(120)))
+@Suite("An operation leaves its limits to the next operation of its queue", .inTurns, .endsInTime)
 struct PassedPermitTests {
     @Test(
         "Another queue that waits for the limit comes first, unless its claim arrived later",

@@ -4,7 +4,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Permits that a body lends itself", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Permits that a body lends itself", .inTurns, .endsInTime)
 struct PermitLendingTests {
     @Test("others execute meanwhile, and the body has its permit back before it continues", .schedules(100))
     func lending() async throws {
@@ -147,7 +147,7 @@ struct PermitLendingTests {
     }
 }
 
-@Suite("A queue that never lends permits", .inTurns, .timeLimit(.minutes(120)))
+@Suite("A queue that never lends permits", .inTurns, .endsInTime)
 struct NeverLendingTests {
     /// The kind of wait in the awaited operation's body.
     enum Wait: CaseIterable, Sendable {

@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Limits of a priority", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Limits of a priority", .inTurns, .endsInTime)
 struct PriorityCapTests {
     @Test("No more of a priority execute at once than may, and others find room", .schedules(6))
     func room() async throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import TaskOperations
 @testable import TaskOperationsExtras
 
-@Suite("Progress of operations", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Progress of operations", .inTurns, .endsInTime)
 struct ProgressTests {
     @Test("A change of progress passes through any number of nested groups")
     func nestedGroups() {

@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Rates", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Rates", .inTurns, .endsInTime)
 struct RateTests {
     @Test("A rate can be set on a queue that was created without one")
     func lateRate() async throws {

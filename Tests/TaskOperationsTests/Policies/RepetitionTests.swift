@@ -5,7 +5,7 @@ import Testing
 @testable import TaskOperations
 @testable import TaskOperationsExtras
 
-@Suite("Operations that are repeated", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Operations that are repeated", .inTurns, .endsInTime)
 struct RepetitionTests {
     private let clock = ManualClock()
     private let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
@@ -294,7 +294,7 @@ struct RepetitionTests {
     }
 }
 
-@Suite("Bad values of a repetition stop with a message", .inTurns, .prompt, .timeLimit(.minutes(120)))
+@Suite("Bad values of a repetition stop with a message", .inTurns, .prompt, .endsInTime)
 struct RepetitionBadValueTests {
     @Test("intervals and numbers of rounds")
     func values() async {

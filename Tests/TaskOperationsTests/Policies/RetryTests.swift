@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Operations that are tried again", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Operations that are tried again", .inTurns, .endsInTime)
 struct RetryTests {
     private let clock = ManualClock()
 
@@ -231,7 +231,7 @@ struct HastyClock: Clock {
     }
 }
 
-@Suite("Retries that follow at once", .inTurns, .prompt, .timeLimit(.minutes(120)))
+@Suite("Retries that follow at once", .inTurns, .prompt, .endsInTime)
 struct ImmediateRetryTests {
     /// Runs in a separate process, because the bodies use all threads of the pool.
     @Test("As many of them as there are processors are ended by their timeouts")
@@ -259,7 +259,7 @@ struct ImmediateRetryTests {
     }
 }
 
-@Suite("Bad values of a retry policy stop with a message", .inTurns, .prompt, .timeLimit(.minutes(120)))
+@Suite("Bad values of a retry policy stop with a message", .inTurns, .prompt, .endsInTime)
 struct RetryBadValueTests {
     @Test("attempts, and pauses")
     func values() async {

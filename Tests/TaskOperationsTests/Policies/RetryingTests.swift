@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Bodies that are tried again, without a queue", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Bodies that are tried again, without a queue", .inTurns, .endsInTime)
 struct RetryingTests {
     @Test("the body runs until it succeeds, and knows the number of the attempt", .schedules(20))
     func untilItSucceeds() async throws {

@@ -4,7 +4,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Operations with limited time", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Operations with limited time", .inTurns, .endsInTime)
 struct TimeoutTests {
     private let clock = ManualClock()
     private let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
@@ -340,7 +340,7 @@ func timedOut<Success>(_ operation: TaskOperation<Success>) async -> Duration? {
     }
 }
 
-@Suite("Times that have passed", .inTurns, .prompt, .timeLimit(.minutes(120)))
+@Suite("Times that have passed", .inTurns, .prompt, .endsInTime)
 struct PassedTimeTests {
     @Test(
         "a negative time has passed",

@@ -4,7 +4,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Bodies with a timeout, without a queue", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Bodies with a timeout, without a queue", .inTurns, .endsInTime)
 struct WithTimeoutTests {
     @Test("a body that ends in time gives its value, or its error", .schedules(20))
     func inTime() async throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import TaskOperationsExtras
 
 /// No resource is lent twice or lost, whatever the order of the steps, and wherever a task is cancelled.
-@Suite("Pools under schedules", .timeLimit(.minutes(120)))
+@Suite("Pools under schedules", .endsInTime)
 struct ResourcePoolScheduleTests {
     private static let count = isDeep ? 2_000 : 1_000
 

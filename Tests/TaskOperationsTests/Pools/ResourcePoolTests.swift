@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskOperationsExtras
 
-@Suite("A pool lends resources", .timeLimit(.minutes(120)))
+@Suite("A pool lends resources", .endsInTime)
 struct ResourcePoolTests {
     private static func limit(_ capacity: Int = 1) -> AsyncSemaphore { AsyncSemaphore(capacity: capacity, name: "db") }
 

@@ -1,6 +1,7 @@
 import TaskOperations
 import TaskOperationsExtras
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 /// Builds targets that find their dependencies while they are built. Each target is built once, at most four at a time.
@@ -67,7 +68,7 @@ private actor PlainBuilder {
     }
 }
 
-@Suite("Program: a build with dependencies that are found while it runs", .timeLimit(.minutes(120)))
+@Suite("Program: a build with dependencies that are found while it runs", .endsInTime)
 struct BuildTests {
     private let graph = [
         "app": ["ui", "net"], "ui": ["core", "net"], "net": ["core"], "core": [], "a": ["b"], "b": ["a"],

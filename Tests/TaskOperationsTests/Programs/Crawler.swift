@@ -1,6 +1,7 @@
 import TaskOperations
 import TaskOperationsExtras
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 /// Visits every page that can be reached from a start page. It makes at most eight requests at once, two per host and
@@ -92,7 +93,7 @@ private struct PlainCrawler {
     }
 }
 
-@Suite("Program: a crawler", .timeLimit(.minutes(120)))
+@Suite("Program: a crawler", .endsInTime)
 struct CrawlerTests {
     /// A site of three hosts. Each page refers to three others, and every fifth page fails at first.
     private final class Site: Sendable {

@@ -80,7 +80,7 @@ private final class SearchScreen {
     }
 }
 
-@Suite("Programs on the public interface", .timeLimit(.minutes(120)))
+@Suite("Programs on the public interface", .endsInTime)
 struct InterfaceProgramTests {
     @Test("a pipeline keeps the order and bounds the number of waiting elements between stages")
     func pipeline() async throws {

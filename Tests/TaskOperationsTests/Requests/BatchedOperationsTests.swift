@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskOperationsExtras
 
-@Suite("Batches", .timeLimit(.minutes(120)))
+@Suite("Batches", .endsInTime)
 struct BatchedOperationsTests {
     private typealias Doubling = BatchedOperations<Int, Int>
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskOperationsExtras
 
-@Suite("The circuit breaker", .timeLimit(.minutes(120)))
+@Suite("The circuit breaker", .endsInTime)
 struct CircuitBreakerTests {
     private typealias State = CircuitBreaker.State
 

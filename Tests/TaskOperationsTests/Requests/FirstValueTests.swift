@@ -4,7 +4,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("The first of several values", .timeLimit(.minutes(120)))
+@Suite("The first of several values", .endsInTime)
 struct FirstValueTests {
     /// An answer of a server, after a time.
     private struct Answer: Sendable {

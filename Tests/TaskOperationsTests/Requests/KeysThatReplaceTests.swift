@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskOperationsExtras
 
-@Suite("Keys that replace, settle and keep values", .timeLimit(.minutes(120)))
+@Suite("Keys that replace, settle and keep values", .endsInTime)
 struct KeysThatReplaceTests {
     private static func suspended() -> TaskOperationQueue { TaskOperationQueue(.init(isSuspended: true)) }
 

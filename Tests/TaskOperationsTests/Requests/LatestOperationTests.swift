@@ -5,7 +5,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("The latest operation of a screen", .timeLimit(.minutes(120)))
+@Suite("The latest operation of a screen", .endsInTime)
 @MainActor
 struct LatestOperationTests {
     /// A screen that shows the answer to its last query.

@@ -1,9 +1,10 @@
 import TaskOperations
 import TaskOperationsExtras
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
-@Suite("The retry budget", .timeLimit(.minutes(120)))
+@Suite("The retry budget", .endsInTime)
 struct RetryBudgetTests {
     @Test("A success adds a part of a token, and the number has a maximum")
     func tokens() {

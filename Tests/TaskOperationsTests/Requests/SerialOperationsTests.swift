@@ -4,7 +4,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Operations that execute in order for each key", .timeLimit(.minutes(120)))
+@Suite("Operations that execute in order for each key", .endsInTime)
 struct SerialOperationsTests {
     private let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 4, isSuspended: true))
     private let order = Recorder<String>()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskOperationsExtras
 
-@Suite("Pauses with a longest length", .timeLimit(.minutes(120)))
+@Suite("Pauses with a longest length", .endsInTime)
 struct SettlingTests {
     /// The times in milliseconds at which calls begin, and their values.
     private final class Calls: Sendable {

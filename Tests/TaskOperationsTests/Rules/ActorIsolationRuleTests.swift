@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Rule 22: bodies isolated to an actor", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Rule 22: bodies isolated to an actor", .inTurns, .endsInTime)
 struct ActorIsolationRuleTests {
     @Test("A body isolated to the main actor runs there, from queues of every kind")
     func mainActor() async throws {

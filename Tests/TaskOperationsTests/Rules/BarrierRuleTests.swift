@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Rule 9: barriers", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Rule 9: barriers", .inTurns, .endsInTime)
 struct BarrierRuleTests {
     @Test("A barrier starts after all operations before it, also those that wait for a dependency", .schedules(20))
     func startsAfterAllBefore() async throws {

@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Rule 4: a batch is one step", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Rule 4: a batch is one step", .inTurns, .endsInTime)
 struct BatchRuleTests {
     @Test("The most urgent operation of a batch starts first, even as its last element on an idle queue")
     func prioritiesAreWeighedOverTheBatch() async throws {

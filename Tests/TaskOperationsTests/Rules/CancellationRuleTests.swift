@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("Rule 6: cancelling", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Rule 6: cancelling", .inTurns, .endsInTime)
 struct CancellationRuleTests {
     @Test("Cancelled before the start, the body never runs", .schedules(20))
     func beforeTheStart() async throws {

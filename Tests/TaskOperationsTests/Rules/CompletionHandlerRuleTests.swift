@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("Rule 17: completion handlers", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Rule 17: completion handlers", .inTurns, .endsInTime)
 struct CompletionHandlerRuleTests {
     @Test("A handler runs exactly once, after the state is finished, for any outcome", .schedules(20))
     func onceAfterTheEnd() async throws {

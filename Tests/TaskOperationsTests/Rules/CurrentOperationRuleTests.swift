@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Rule 20: the current operation and queue", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Rule 20: the current operation and queue", .inTurns, .endsInTime)
 struct CurrentOperationRuleTests {
     private struct Seen: Sendable {
         let operation = AnyTaskOperation.current

@@ -4,7 +4,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Rule 5: dependencies come first", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Rule 5: dependencies come first", .inTurns, .endsInTime)
 struct DependencyRuleTests {
     @Test("A dependent starts after all its dependencies, not after the first", .schedules(20))
     func allDependencies() async throws {

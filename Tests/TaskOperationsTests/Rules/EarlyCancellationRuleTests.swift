@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Rule 7: cancelled before the start is finished at once", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Rule 7: cancelled before the start is finished at once", .inTurns, .endsInTime)
 struct EarlyCancellationRuleTests {
     @Test("It is finished when cancel() returns, on a suspended queue too")
     func finishedAtOnce() {

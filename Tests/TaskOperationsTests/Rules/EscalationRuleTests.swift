@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Rule 15: escalation", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Rule 15: escalation", .inTurns, .endsInTime)
 struct EscalationRuleTests {
     @Test("Awaiting from higher priority escalates a pending operation, which then starts first")
     func awaitingEscalatesPending() async throws {

@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Rule 16: a finished operation holds its outcome and nothing else", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Rule 16: a finished operation holds its outcome and nothing else", .inTurns, .endsInTime)
 struct FinishedOperationRuleTests {
     @Test("The body is released before the end is visible")
     func bodyIsReleased() async throws {

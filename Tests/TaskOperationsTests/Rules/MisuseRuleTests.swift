@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Rule 14: misuse is a thrown, typed error", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Rule 14: misuse is a thrown, typed error", .inTurns, .endsInTime)
 struct MisuseRuleTests {
     @Test("A weight or limits that are set after adding are refused, and nothing changes")
     func permitsSetTooLate() async throws {

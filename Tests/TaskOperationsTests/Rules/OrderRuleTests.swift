@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Rule 3: priority, then arrival", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Rule 3: priority, then arrival", .inTurns, .endsInTime)
 struct OrderRuleTests {
     private static let levels: [TaskPriority] = [.background, .low, .medium, .high, TaskPriority(rawValue: 33)]
 

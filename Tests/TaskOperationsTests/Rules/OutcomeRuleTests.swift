@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Rule 1: one outcome each, and a body runs at most once", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Rule 1: one outcome each, and a body runs at most once", .inTurns, .endsInTime)
 struct OutcomeRuleTests {
     @Test("Every operation ends with exactly one outcome and runs once")
     func everyOperationRunsOnce() async throws {

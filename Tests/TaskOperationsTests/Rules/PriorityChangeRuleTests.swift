@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Rule 21: priorities change at any time", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Rule 21: priorities change at any time", .inTurns, .endsInTime)
 struct PriorityChangeRuleTests {
     @Test("A pending operation moves up or down, and keeps its arrival")
     func pendingOperationsMove() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("Rule 10: a queue that is released", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Rule 10: a queue that is released", .inTurns, .endsInTime)
 struct ReleasedQueueRuleTests {
     @Test("It still finishes its operations")
     func finishesWhatIsPending() async throws {

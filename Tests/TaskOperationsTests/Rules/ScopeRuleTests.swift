@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Rule 18: nothing outlives withTaskOperationQueue", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Rule 18: nothing outlives withTaskOperationQueue", .inTurns, .endsInTime)
 struct ScopeRuleTests {
     @Test("Leaving the scope waits for all that was added")
     func leavingWaits() async throws {

@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Rule 19: shutdown", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Rule 19: shutdown", .inTurns, .endsInTime)
 struct ShutdownRuleTests {
     @Test("Operations that are added afterwards fail at once, in each way of adding, and do not run", .schedules(20))
     func whatIsAddedAfterwards() async throws {
@@ -112,7 +112,7 @@ struct ShutdownRuleTests {
 
     @Test(
         "The shutdown cancels the remaining operations at the end of its time, and waits for them",
-        .timeLimit(.minutes(120)), arguments: [false, true])
+        .endsInTime, arguments: [false, true])
     func timeIsOver(isSuspended: Bool) async throws {
         let clock = ManualClock()
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)

@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Rule 8: suspension", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Rule 8: suspension", .inTurns, .endsInTime)
 struct SuspensionRuleTests {
     @Test("A suspended queue starts nothing, and when resumed starts in order", .schedules(20))
     func startsNothing() async throws {

@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Rule 13: a wait that could never end is refused", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Rule 13: a wait that could never end is refused", .inTurns, .endsInTime)
 struct WaitCycleRuleTests {
     @Test("A dependency on itself is refused")
     func selfDependency() throws {

@@ -4,7 +4,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Rule 11: waiting for all", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Rule 11: waiting for all", .inTurns, .endsInTime)
 struct WaitForAllRuleTests {
     @Test("It returns when all operations have finished, with any outcome, and the count is 0")
     func returnsWhenEmpty() async throws {

@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Rule 12: waiting blocks no thread, and lends the permit out", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Rule 12: waiting blocks no thread, and lends the permit out", .inTurns, .endsInTime)
 struct WaitLendingRuleTests {
     @Test("At width 1 a body can await an operation that it adds to its own queue")
     func awaitingWithinTheOwnQueue() async throws {

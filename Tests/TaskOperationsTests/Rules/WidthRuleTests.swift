@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Rule 2: the width", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Rule 2: the width", .inTurns, .endsInTime)
 struct WidthRuleTests {
     @Test("As many bodies execute as the width says, and never more", .schedules(20), arguments: [1, 2, 3, 50])
     func widthIsUsedAndNeverExceeded(width: Int) async throws {

@@ -6,7 +6,7 @@ import Testing
 /// The stack frames of freeing are small. Half of this length might not overflow the stack if freeing were recursive.
 private let chainLength = isDeep ? 30_000 : 10_000
 
-@Suite("Freeing very many operations", .computing, .serialized, .timeLimit(.minutes(120)))
+@Suite("Freeing very many operations", .computing, .serialized, .endsInTime)
 struct FreeingTests {
     @Test("A very long chain that has run is freed from either end")
     func chainThatHasRun() async throws {

@@ -8,7 +8,7 @@ import Testing
 /// time grows by a factor of 8 if a step is constant or logarithmic, 64 if each step searches all operations, and 512
 /// if each step does so for every operation.
 @Suite(
-    "Growth: graphs take time in proportion to their size", .computing, .serialized, .timeLimit(.minutes(120)))
+    "Growth: graphs take time in proportion to their size", .computing, .serialized, .endsInTime)
 struct GraphGrowthTests {
     @Test("Adding operations")
     func adding() {

@@ -10,7 +10,7 @@ import Testing
 /// other tests is not included. Each cost is the lowest of several attempts, because other tests share the caches.
 @Suite(
     "Growth: work is linear, and nothing is linear in the number waiting", .computing,
-    .timeLimit(.minutes(120)))
+    .endsInTime)
 struct GrowthTests {
     @Test("An operation of ten times as many costs about the same", arguments: Workload.all)
     func workIsLinear(workload: Workload) throws {

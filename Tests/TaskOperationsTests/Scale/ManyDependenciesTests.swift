@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Very many dependencies", .computing, .serialized, .timeLimit(.minutes(120)))
+@Suite("Very many dependencies", .computing, .serialized, .endsInTime)
 struct ManyDependenciesTests {
     @Test("Very many dependents of one operation")
     func dependents() async throws {

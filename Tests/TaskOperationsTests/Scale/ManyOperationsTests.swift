@@ -5,7 +5,7 @@ import Testing
 
 // The suites with very many operations run one test at a time, because concurrent tests would only delay each other.
 
-@Suite("Very many operations", .computing, .serialized, .timeLimit(.minutes(120)))
+@Suite("Very many operations", .computing, .serialized, .endsInTime)
 struct ManyOperationsTests {
     @Test("Very many operations in one queue")
     func inOneQueue() async throws {

@@ -5,7 +5,7 @@
     import Testing
 
     /// Each test runs in a separate process, because the allocator's counts include the work of all tests.
-    @Suite("Growth: ended work keeps no memory", .inTurns, .prompt, .timeLimit(.minutes(120)))
+    @Suite("Growth: ended work keeps no memory", .inTurns, .prompt, .endsInTime)
     struct MemoryGrowthTests {
         @Test("Cancelled operations of a suspended queue")
         func cancelledOperations() async {

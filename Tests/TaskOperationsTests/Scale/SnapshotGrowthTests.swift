@@ -6,7 +6,7 @@ import Testing
 @testable import TaskOperations
 @testable import TaskOperationsDiagnosis
 
-@Suite("Growth: snapshots and stall reports take linear time", .computing, .timeLimit(.minutes(120)))
+@Suite("Growth: snapshots and stall reports take linear time", .computing, .endsInTime)
 struct SnapshotGrowthTests {
     private static let large = isDeep ? 4000 : 1500
     private static let limit = 4.0

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("Concurrent maps of asynchronous sequences", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Concurrent maps of asynchronous sequences", .inTurns, .endsInTime)
 struct ConcurrentMapTests {
     @Test("results are in the order of input, for any order of completion", .schedules(100))
     func orderOfInput() async throws {

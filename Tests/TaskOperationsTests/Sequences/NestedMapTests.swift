@@ -4,7 +4,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Concurrent maps within calls of concurrent maps", .timeLimit(.minutes(120)))
+@Suite("Concurrent maps within calls of concurrent maps", .endsInTime)
 struct NestedMapTests {
     /// A map of some elements, whose calls are measured.
     private static func map(

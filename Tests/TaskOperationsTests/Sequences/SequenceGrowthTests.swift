@@ -5,7 +5,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Growth: sequences of any length", .computing, .timeLimit(.minutes(120)))
+@Suite("Growth: sequences of any length", .computing, .endsInTime)
 struct SequenceGrowthTests {
     enum Form: String, CaseIterable {
         case elementsOnQueue, elements, asyncInput, asyncCompletion, results, resultsInBody

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("Concurrent maps of sequences", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Concurrent maps of sequences", .inTurns, .endsInTime)
 struct SequenceMapTests {
     @Test("results come in the order of the elements", .schedules(100))
     func order() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("Results of operations that are added while others run", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Results of operations that are added while others run", .inTurns, .endsInTime)
 struct TaskOperationResultsTests {
     @Test("each operation is yielded once with its result, in order of completion", .schedules(100))
     func allResults() async throws {

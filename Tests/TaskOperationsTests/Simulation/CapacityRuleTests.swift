@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskOperationsExtras
 
-@Suite("The rule that adapts a capacity", .timeLimit(.minutes(120)))
+@Suite("The rule that adapts a capacity", .endsInTime)
 struct CapacityRuleTests {
     private static func server(
         capacity: Int, from first: Int? = nil, seed: UInt64 = 1
@@ -117,7 +117,7 @@ struct CapacityRuleTests {
     }
 }
 
-@Suite("The rule that adapts a capacity: every sequence of windows", .timeLimit(.minutes(120)))
+@Suite("The rule that adapts a capacity: every sequence of windows", .endsInTime)
 struct CapacityControlTests {
     private static let windows: [CapacityWindow] =
         [nil, 1e-9, 1, 1.2, 2, 1e300].flatMap { (latency: Double?) in

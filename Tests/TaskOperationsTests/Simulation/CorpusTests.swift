@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The initial inputs of the fuzzer, and the inputs that it found. See README.md.
-@Suite("The inputs that are kept for fuzzing", .inTurns, .timeLimit(.minutes(120)))
+@Suite("The inputs that are kept for fuzzing", .inTurns, .endsInTime)
 struct CorpusTests {
     private static let files: [URL] = {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Corpus")

@@ -4,7 +4,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("SeededExecutor", .inTurns, .timeLimit(.minutes(120)))
+@Suite("SeededExecutor", .inTurns, .endsInTime)
 struct SeededExecutorTests {
     /// Returns the order in which six operations of two queues start and finish.
     private func order(seed: UInt64) throws -> [WorkEvent] {

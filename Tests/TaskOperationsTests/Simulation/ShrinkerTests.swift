@@ -2,7 +2,7 @@ import Simulation
 import TestSupport
 import Testing
 
-@Suite("Shrinking a program that fails", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Shrinking a program that fails", .inTurns, .endsInTime)
 struct ShrinkerTests {
     /// Treats a program as failing if it cancels an operation that has a dependency.
     private static func fails(_ program: Program) -> Bool {

@@ -5,7 +5,7 @@ import Testing
 
 /// Captured objects that call the library while they are freed. They are freed in every phase of the operation that
 /// captures them, on several threads at once, and under every executor.
-@Suite("Hostile captures and executors", .inTurns, .serialized, .timeLimit(.minutes(120)))
+@Suite("Hostile captures and executors", .inTurns, .serialized, .endsInTime)
 struct HostileTests {
     private static let threads = 4
     private static let rounds = 150

@@ -5,7 +5,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Random operations with limits, on several threads", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Random operations with limits, on several threads", .inTurns, .endsInTime)
 struct LimitStressTests {
     @Test("No limit is exceeded, no permit is lost, and every operation ends", arguments: 0..<(isDeep ? 2000 : 200))
     func random(seed: Int) async throws {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests of many threads on the real cooperative pool. Suitable for the thread sanitizer and the address sanitizer.
-@Suite("Many threads", .inTurns, .serialized, .timeLimit(.minutes(120)))
+@Suite("Many threads", .inTurns, .serialized, .endsInTime)
 struct StressTests {
     private static let perThread = 400
     private static let threads = 8

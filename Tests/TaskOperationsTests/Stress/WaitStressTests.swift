@@ -5,7 +5,7 @@ import Testing
 
 /// Random edges of the wait graph, added by several threads at once: dependencies, barriers, and bodies that wait for
 /// operations or for the ends of queues.
-@Suite("Random waits, on several threads", .inTurns, .serialized, .timeLimit(.minutes(120)))
+@Suite("Random waits, on several threads", .inTurns, .serialized, .endsInTime)
 struct WaitStressTests {
     @Test("Every operation ends, and every queue becomes empty", arguments: 0..<(isDeep ? 2000 : 100))
     func random(seed: UInt64) async throws {

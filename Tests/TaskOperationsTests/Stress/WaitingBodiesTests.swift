@@ -6,7 +6,7 @@ import Testing
 
 /// Bodies that await each other in every way, also several at once and in child tasks. Meanwhile, other tasks cancel
 /// operations and raise their priorities.
-@Suite("Bodies that wait", .inTurns, .serialized, .timeLimit(.minutes(120)))
+@Suite("Bodies that wait", .inTurns, .serialized, .endsInTime)
 struct WaitingBodiesTests {
     @Test(
         "All bodies end, no more execute than the width, and every permit is returned", arguments: 1...(isDeep ? 8 : 1))

@@ -5,7 +5,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("AsyncSemaphore under cancellation", .inTurns, .timeLimit(.minutes(120)))
+@Suite("AsyncSemaphore under cancellation", .inTurns, .endsInTime)
 struct AsyncSemaphoreCancellationTests {
     @Test("Cancelled while it waits, a task gives its place up at once, and throws")
     func cancelledWhileWaiting() async throws {

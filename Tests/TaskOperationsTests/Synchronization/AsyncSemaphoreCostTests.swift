@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("Costs and pauses of limits", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Costs and pauses of limits", .inTurns, .endsInTime)
 struct AsyncSemaphoreCostTests {
     private struct Start: Equatable, Sendable {
         let name: String

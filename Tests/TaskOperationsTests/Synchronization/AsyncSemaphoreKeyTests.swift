@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("AsyncSemaphore with keys", .inTurns, .timeLimit(.minutes(120)))
+@Suite("AsyncSemaphore with keys", .inTurns, .endsInTime)
 struct AsyncSemaphoreKeyTests {
     @Test("No key and no total exceeds its capacity, and all permits are used")
     func capacities() async throws {

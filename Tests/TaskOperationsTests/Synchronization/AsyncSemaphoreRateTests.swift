@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("Rates of semaphores and limits", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Rates of semaphores and limits", .inTurns, .endsInTime)
 struct AsyncSemaphoreRateTests {
     private struct Start: Equatable, Sendable {
         let name: String

@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("AsyncSemaphore", .inTurns, .timeLimit(.minutes(120)))
+@Suite("AsyncSemaphore", .inTurns, .endsInTime)
 struct AsyncSemaphoreTests {
     @Test("Waiting tasks get permits by priority, then by arrival")
     func priorityThenArrival() async throws {

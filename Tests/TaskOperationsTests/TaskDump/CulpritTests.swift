@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import TaskDump
 
-@Suite("The causes in a task dump", .timeLimit(.minutes(120)))
+@Suite("The causes in a task dump", .endsInTime)
 struct CulpritTests {
     /// A task that waits for others.
     private func task(

@@ -7,7 +7,7 @@
 
     @testable import TaskDump
 
-    @Suite("Task dumps", .inTurns, .timeLimit(.minutes(120)))
+    @Suite("Task dumps", .inTurns, .endsInTime)
     struct TaskDumpTests {
         /// Continuations that end the tasks of a test.
         private final class Pending: Sendable {

@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("ManualClock", .inTurns, .timeLimit(.minutes(120)))
+@Suite("ManualClock", .inTurns, .endsInTime)
 struct ManualClockTests {
     private let clock = ManualClock()
     private let awake = Recorder<Int>()

@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Recorders of operations", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Recorders of operations", .inTurns, .endsInTime)
 struct RecorderTests {
     @Test("a width of 2 is respected, and priorities order waiting operations", .schedules(50))
     func widthAndOrder() async throws {

@@ -1,8 +1,9 @@
 import TaskOperations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
-@Suite("Limits of time under schedules", .timeLimit(.minutes(120)))
+@Suite("Limits of time under schedules", .endsInTime)
 struct ScheduledTimeTests {
     @Test("a timeout ends a body, and a deadline an operation that waits", .schedules(50))
     func limits() async throws {

@@ -198,7 +198,7 @@ private enum Packages {
     }
 }
 
-@Suite("Adapters for logging, metrics, tracing and services", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Adapters for logging, metrics, tracing and services", .inTurns, .endsInTime)
 struct AdapterTests {
     private struct Refused: Error {}
 

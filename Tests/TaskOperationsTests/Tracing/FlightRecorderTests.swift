@@ -7,7 +7,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Flight recorders", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Flight recorders", .inTurns, .endsInTime)
 struct FlightRecorderTests {
     private let folder: TraceFolder
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import TaskOperationsDiagnosis
 
-@Suite("Recordings that are damaged or forged", .computing, .timeLimit(.minutes(120)))
+@Suite("Recordings that are damaged or forged", .computing, .endsInTime)
 struct HostileRecordingTests {
     private let folder: TraceFolder
 

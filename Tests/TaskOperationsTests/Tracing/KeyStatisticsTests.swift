@@ -4,7 +4,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Statistics of keys", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Statistics of keys", .inTurns, .endsInTime)
 struct KeyStatisticsTests {
     private let hosts = AsyncSemaphore(capacity: 1000, name: "hosts")
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import TaskOperationsDiagnosis
 
-@Suite("Statistics as OpenMetrics text", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Statistics as OpenMetrics text", .inTurns, .endsInTime)
 struct OpenMetricsTests {
     private struct WorkFailed: Error {}
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import TaskOperationsDiagnosis
 
-@Suite("Traces as spans of OpenTelemetry", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Traces as spans of OpenTelemetry", .inTurns, .endsInTime)
 struct OpenTelemetryTests {
     private struct WorkFailed: Error {}
 

@@ -9,7 +9,7 @@
     @testable import tour
 
     /// Each test runs in a separate process, because it observes all queues.
-    @Suite("Traces of the recipes of the tour", .inTurns, .prompt, .timeLimit(.minutes(120)))
+    @Suite("Traces of the recipes of the tour", .inTurns, .prompt, .endsInTime)
     struct RecipeTraceTests {
         @Test("they keep to the format, and have each start in the order in which an observer saw it")
         func recipes() async {

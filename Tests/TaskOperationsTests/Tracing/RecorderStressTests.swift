@@ -7,7 +7,7 @@
     import TestSupport
     import Testing
 
-    @Suite("Flight recorders that are read while many threads write", .prompt, .serialized, .timeLimit(.minutes(120)))
+    @Suite("Flight recorders that are read while many threads write", .prompt, .serialized, .endsInTime)
     struct RecorderStressTests {
         private let folder: TraceFolder
         private let queues = (0..<4).map { TaskOperationQueue(name: "queue \($0)", maxConcurrentOperationCount: 4) }

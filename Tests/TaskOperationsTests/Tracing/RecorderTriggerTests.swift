@@ -7,7 +7,7 @@
     import Testing
 
     /// Each test of all queues runs in a separate process, because other tests have queues that stall.
-    @Suite("Flight recorders that keep what led to a fault", .prompt, .timeLimit(.minutes(120)))
+    @Suite("Flight recorders that keep what led to a fault", .prompt, .endsInTime)
     struct RecorderTriggerTests {
         private let folder: TraceFolder
 

@@ -5,7 +5,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Statistics of queues", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Statistics of queues", .inTurns, .endsInTime)
 struct StatisticsTests {
     @Test("an operation that is refused because a limit has no room is counted apart from failures")
     func refused() async throws {

@@ -4,7 +4,7 @@ import TaskOperationsDiagnosis
 import TestSupport
 import Testing
 
-@Suite("Traces that are drawn and explained", .inTurns, .timeLimit(.minutes(120)))
+@Suite("Traces that are drawn and explained", .inTurns, .endsInTime)
 struct TimelineTests {
     private func trace(operations count: Int, widths: [Int]) async throws -> Trace {
         let queues = widths.map { TaskOperationQueue(name: "queue <\($0)>", maxConcurrentOperationCount: $0) }

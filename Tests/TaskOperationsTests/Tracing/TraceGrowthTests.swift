@@ -6,7 +6,7 @@ import Testing
 @testable import TaskOperationsDiagnosis
 
 /// Checks that the costs of traces are linear, independently of the machine's speed.
-@Suite("Growth: traces take linear time", .computing, .timeLimit(.minutes(120)))
+@Suite("Growth: traces take linear time", .computing, .endsInTime)
 struct TraceGrowthTests {
     private static let large = isDeep ? 20_000 : 4000
     private static let small = large / 10

@@ -7,7 +7,7 @@
 
     /// Each test runs in a separate process. A parent that waits for any child would spin while an exited child of
     /// another test has not been reaped.
-    @Suite("Benchmark: the process", .inTurns, .prompt, .timeLimit(.minutes(120)))
+    @Suite("Benchmark: the process", .inTurns, .prompt, .endsInTime)
     struct ProcessTests {
         @Test("A full standard output is an error for every kind of output")
         func fullOutput() async {

@@ -4,7 +4,7 @@
     import Testing
 
     /// Each test runs programs of Sources/Verification/hangs in separate processes: see CommandOutputTests.
-    @Suite("Programs that hang", .inTurns, .prompt, .timeLimit(.minutes(120)))
+    @Suite("Programs that hang", .inTurns, .prompt, .endsInTime)
     struct HangTests {
         static let names = [
             "lostContinuation", "semaphore", "lock", "threadSleep", "readLine", "cycle", "actor", "group", "stream",

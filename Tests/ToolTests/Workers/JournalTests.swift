@@ -8,7 +8,7 @@
     @testable import TaskOperationsDeliveries
 
     /// Each test that starts child processes runs in a separate process. See `CommandOutputTests`.
-    @Suite("A journal whose process is killed", .inTurns, .prompt, .timeLimit(.minutes(120)))
+    @Suite("A journal whose process is killed", .inTurns, .prompt, .endsInTime)
     struct JournalTests {
         @Test(
             "nothing that was stored is lost, nothing acknowledged is repeated, and keys keep their order",

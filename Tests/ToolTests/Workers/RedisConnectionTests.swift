@@ -9,7 +9,7 @@
     @testable import workers
 
     /// The servers of these tests are threads of the test.
-    @Suite("Connections to servers that misbehave", .inTurns, .timeLimit(.minutes(120)))
+    @Suite("Connections to servers that misbehave", .inTurns, .endsInTime)
     struct RedisConnectionTests {
         @Test("a command has one timeout for all parts of its reply")
         func slowReply() async throws {

@@ -10,7 +10,7 @@
     @Suite(
         "Deliveries of a Redis or Valkey server",
         .enabled(if: !RedisServer.executables.isEmpty, "There is no redis-server or valkey-server on the path."),
-        .inTurns, .prompt, .timeLimit(.minutes(120)))
+        .inTurns, .prompt, .endsInTime)
     struct ServerTests {
         /// Prints the output of a test's process.
         private static func printOutput(of result: ExitTest.Result?) {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import TaskOperationsDeliveries
 
-@Suite("The engine in a journal", .inTurns, .timeLimit(.minutes(120)))
+@Suite("The engine in a journal", .inTurns, .endsInTime)
 struct JournalEngineTests {
     private let folder = JournalFolder()
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import TaskOperationsDeliveries
 
-@Suite("The files of a journal", .inTurns, .timeLimit(.minutes(120)))
+@Suite("The files of a journal", .inTurns, .endsInTime)
 struct JournalFileTests {
     private let folder = JournalFolder()
 

@@ -1,12 +1,13 @@
 import Foundation
 import TaskOperations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
 @testable import TaskOperationsDeliveries
 
 /// The article "The format of a journal" describes the bytes.
-@Suite("The format of a journal", .timeLimit(.minutes(120)))
+@Suite("The format of a journal", .endsInTime)
 struct JournalFormatTests {
     /// The bytes of a journal in version 1, which every later version must read. They were computed from the article, by
     /// another program.

@@ -4,7 +4,7 @@ import Testing
 /// Compares the processor time of two sizes, of which the second is eight times the first. The time grows by a factor
 /// of 8 if the cost of each object does not depend on the number of the other kind, and 64 if each object visits all
 /// objects of the other kind.
-@Suite("Growth: many of these beside many of those", .computing, .timeLimit(.minutes(120)))
+@Suite("Growth: many of these beside many of those", .computing, .endsInTime)
 struct PairGrowthTests {
     @Test("Many of both take time in proportion to their number", arguments: GrowthPair.all)
     func manyOfBoth(pair: GrowthPair) throws {

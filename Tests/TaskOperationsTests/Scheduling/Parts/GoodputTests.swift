@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("The goodput of an overloaded queue", .timeLimit(.minutes(120)))
+@Suite("The goodput of an overloaded queue", .endsInTime)
 struct GoodputTests {
     enum Limit: CaseIterable {
         case none, startingWithin

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("The record of an operation", .inTurns, .timeLimit(.minutes(120)))
+@Suite("The record of an operation", .inTurns, .endsInTime)
 struct OperationRecordTests {
     @Test("An ended operation refers to no queue and no task")
     func ended() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("The runner of bodies", .inTurns, .timeLimit(.minutes(120)))
+@Suite("The runner of bodies", .inTurns, .endsInTime)
 struct OperationRunnerTests {
     @Test("It does not leave its task while that is being cancelled, and leaves it afterwards")
     func leavesAfterItsUsers() async {

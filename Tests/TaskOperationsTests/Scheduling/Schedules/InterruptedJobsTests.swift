@@ -27,7 +27,7 @@
         }
     }
 
-    @Suite("Jobs that are interrupted", .prompt, .timeLimit(.minutes(120)))
+    @Suite("Jobs that are interrupted", .prompt, .endsInTime)
     struct InterruptedJobsTests {
         private static func schedules(_ count: Int = 1_000, _ strategy: ScheduleStrategy = .mixed) -> Schedules {
             var schedules = Schedules(count, strategy)

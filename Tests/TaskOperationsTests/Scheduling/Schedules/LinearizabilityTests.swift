@@ -5,7 +5,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Calls at once have results of calls one after another", .prompt, .timeLimit(.minutes(120)))
+@Suite("Calls at once have results of calls one after another", .prompt, .endsInTime)
 struct LinearizabilityTests {
     private static func schedules(_ count: Int = 1_000) -> Schedules {
         var schedules = Schedules(count)

@@ -6,7 +6,7 @@
     import Testing
 
     /// Each exit test has an environment of its own.
-    @Suite("Schedules that are repeated", .prompt, .timeLimit(.minutes(120)))
+    @Suite("Schedules that are repeated", .prompt, .endsInTime)
     struct RepeatedScheduleTests {
         /// Explores a body that ends the process where `loseUpdate` loses an update. Only the failing schedule, whose number
         /// standard error names, may end it.

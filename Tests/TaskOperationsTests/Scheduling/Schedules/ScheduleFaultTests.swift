@@ -6,7 +6,7 @@ import Testing
 
 private let strategies: [ScheduleStrategy] = [.mixed, .priorities(), .uniform]
 
-@Suite("Delays, time and cancellation as parts of a schedule", .prompt, .timeLimit(.minutes(120)))
+@Suite("Delays, time and cancellation as parts of a schedule", .prompt, .endsInTime)
 struct ScheduleFaultTests {
     private static func schedules(
         _ strategy: Int = 0, _ count: Int = isDeep ? 100_000 : 1_000, faults: ScheduleFaults = []

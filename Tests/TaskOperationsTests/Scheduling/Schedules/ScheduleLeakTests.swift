@@ -12,7 +12,7 @@ private struct Leak: Sendable, CustomTestStringConvertible {
     }
 }
 
-@Suite("Tasks that never end", .prompt, .timeLimit(.minutes(120)))
+@Suite("Tasks that never end", .prompt, .endsInTime)
 struct ScheduleLeakTests {
     private static func schedules(
         _ count: Int = isDeep ? 20_000 : 1_000, _ leaks: ScheduleLeaks = .fail, faults: ScheduleFaults = []

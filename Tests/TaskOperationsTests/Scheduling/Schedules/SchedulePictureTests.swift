@@ -1,8 +1,9 @@
 import Foundation
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
-@Suite("The picture of a failing schedule", .timeLimit(.minutes(120)))
+@Suite("The picture of a failing schedule", .endsInTime)
 struct SchedulePictureTests {
     /// The members of `schedule.json` that the article describes.
     private struct Document: Decodable {

@@ -6,7 +6,7 @@
 
     @testable import TaskDump
 
-    @Suite("The lines of a failing schedule", .prompt, .timeLimit(.minutes(120)))
+    @Suite("The lines of a failing schedule", .prompt, .endsInTime)
     struct ScheduleReportTests {
         @Test("The list of the loaded images is safe while other threads map files")
         func images() throws {

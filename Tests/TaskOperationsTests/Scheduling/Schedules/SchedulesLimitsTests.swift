@@ -5,7 +5,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Schedules and the work that they do not take", .prompt, .timeLimit(.minutes(120)))
+@Suite("Schedules and the work that they do not take", .prompt, .endsInTime)
 struct SchedulesLimitsTests {
     @Test("The tasks of other tests run on the cooperative pool meanwhile, and are not taken")
     func foreignTasks() async throws {

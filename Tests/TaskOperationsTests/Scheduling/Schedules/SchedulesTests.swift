@@ -6,7 +6,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Schedules", .prompt, .timeLimit(.minutes(120)))
+@Suite("Schedules", .prompt, .endsInTime)
 struct SchedulesTests {
     @Test("Each strategy finds a lost update, and the schedule that it names fails again", arguments: 0..<4)
     func lostUpdate(_ strategy: Int) throws {
@@ -179,7 +179,7 @@ final class OtherThreads: TaskExecutor {
 }
 
 // In separate processes: the other thread needs a thread of the pool, and tests with schedules block such threads.
-@Suite("Code beside a schedule", .inTurns, .enabled(if: isLinux), .timeLimit(.minutes(120)))
+@Suite("Code beside a schedule", .inTurns, .enabled(if: isLinux), .endsInTime)
 struct CodeBesideSchedulesTests {
     /// One schedule whose job may block while the other thread runs.
     private static var patient: Schedules {

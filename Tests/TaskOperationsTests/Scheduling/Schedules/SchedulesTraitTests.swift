@@ -2,9 +2,10 @@ import Dispatch
 import Foundation
 import TaskOperations
 import TaskOperationsTesting
+import TestSupport
 import Testing
 
-@Suite("The trait .schedules", .timeLimit(.minutes(120)))
+@Suite("The trait .schedules", .endsInTime)
 struct SchedulesTraitTests {
     @Test("Each run of a test has a task local of the test and its own objects", .schedules(20))
     func passes() async throws {

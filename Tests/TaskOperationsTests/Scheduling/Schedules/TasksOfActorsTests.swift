@@ -2,7 +2,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Tasks that begin on an actor", .prompt, .timeLimit(.minutes(120)))
+@Suite("Tasks that begin on an actor", .prompt, .endsInTime)
 struct TasksOfActorsTests {
     private actor Log {
         private(set) var entries: [String] = []

@@ -2,7 +2,7 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Programs with faults of public reports", .prompt, .timeLimit(.minutes(120)))
+@Suite("Programs with faults of public reports", .prompt, .endsInTime)
 struct ProgramTests {
     @Test("A thousand schedules show the fault, and a short schedule repeats it", arguments: PlantedFault.all)
     func fault(_ program: PlantedFault) throws { try Self.find(program, .mixed) }
@@ -48,7 +48,7 @@ extension Schedules {
 
 // MARK: - The table of the article
 
-@Suite("The table of the article about schedules", .prompt, .timeLimit(.minutes(120)))
+@Suite("The table of the article about schedules", .prompt, .endsInTime)
 struct ProgramTableTests {
     /// Prints after how many schedules of each strategy, and after how many of 1,000 ordinary runs, a fault shows itself.
     @Test("Each strategy finds most faults", .enabled(if: isDeep))
