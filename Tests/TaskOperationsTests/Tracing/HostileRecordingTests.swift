@@ -102,7 +102,7 @@ struct HostileRecordingTests {
         let words = try await recording()
         var generator = SeededGenerator(seed: 2)
         let header = Array(words.prefix(ChangeRing.Format.headerWords))
-        for number in 0..<(isDeep ? 50_000 : 10_000) {
+        for number in 0..<(isDeep ? 50_000 : 3_000) {
             var forged = header
             if number.isMultiple(of: 100) { forged = forged.map { _ in generator.next() } }
             for _ in 0...generator.number(below: 3) { forged += chunk(&generator) }
