@@ -56,8 +56,6 @@ public final class AsyncSemaphore: Sendable {
     private let makeClock: (@Sendable () -> QueueClock)?
     /// Whether the number of queued operations is bounded.
     private let isRoomBounded = Atomic(false)
-    /// Whether the semaphore was created with a capacity or a rate for each key.
-    let isForKeys: Bool
 
     /// The name of the semaphore in messages; nil if it has no name.
     public let name: String?
@@ -79,7 +77,6 @@ public final class AsyncSemaphore: Sendable {
         Self.checkCapacity(capacity, of: Self.label(name))
         let perKey = Self.checkedCapacityPerKey(perKey, of: name)
         makeClock = QueueClock.maker(clock)
-        isForKeys = perKey < .max || ratePerKey != nil
         storage = Lock(
             Storage(
                 state: State(capacity: capacity, perKey: perKey), peakCapacity: capacity, peakCapacityPerKey: perKey))

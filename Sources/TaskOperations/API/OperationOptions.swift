@@ -224,15 +224,10 @@ extension OperationOptions {
         limit(LimitRequest(limit: semaphore, key: semaphore.interned(key), weight: weight, cost: cost))
     }
 
-    /// Adds a limit without a key. See `limit(_:key:weight:cost:)`.
-    ///
-    /// A semaphore that was created with `perKey:` or `ratePerKey:` needs a key: without one, the process stops with a
-    /// message. With a key that is nil, only the capacity and the rate in total apply.
+    /// Adds a limit without a key: the capacity and the rate of each key do not apply, only those in total. See
+    /// `limit(_:key:weight:cost:)`.
     public static func limit(_ semaphore: AsyncSemaphore, weight: Int = 1, cost: Int = 1) -> OperationOptions {
-        require(
-            !semaphore.isForKeys,
-            "The option limit(_:) has no key, but \(semaphore.label) limits each key. Pass .limit(_:key:).")
-        return limit(LimitRequest(limit: semaphore, key: nil, weight: weight, cost: cost))
+        limit(LimitRequest(limit: semaphore, key: nil, weight: weight, cost: cost))
     }
 
     private static func limit(_ request: LimitRequest) -> OperationOptions {

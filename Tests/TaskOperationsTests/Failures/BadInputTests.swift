@@ -113,17 +113,6 @@ struct BadValueTests {
         #expect(released.errorText.contains("weight is 0; it must be at least 1"))
     }
 
-    @Test("A limit without a key on a semaphore that limits each key")
-    func limitWithoutKey() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let hosts = AsyncSemaphore(capacity: 16, perKey: 2, name: "hosts")
-            // Only the capacity in total applies.
-            _ = OperationOptions.limit(hosts, key: String?.none)
-            _ = OperationOptions.limit(hosts)
-        }
-        #expect(result.errorText.contains("no key, but semaphore \"hosts\" limits each key. Pass .limit(_:key:)"))
-    }
-
     @Test("Giving back more permits than are taken")
     func releasingTooMuch() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

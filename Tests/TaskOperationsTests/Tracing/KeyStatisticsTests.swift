@@ -22,7 +22,7 @@ struct KeyStatisticsTests {
         #expect(statistics.snapshot.map(\.executing) == [1, 1])
         second.addOperation(.limit(hosts, key: "a")) {}
         #expect(statistics.snapshot.map(\.queued) == [1, 0])
-        second.addOperation([.limit(hosts, key: String?.none), .limit(AsyncSemaphore(capacity: 1), key: "a")]) {}
+        second.addOperation([.limit(hosts), .limit(AsyncSemaphore(capacity: 1), key: "a")]) {}
         second.addOperation(.limit(hosts, key: "b")) {}.cancel()
         first.addOperation {}
         first.addOperation([.limit(hosts, key: "b"), .retry(.immediately(attempts: 2))]) { throw WorkFailed() }
