@@ -62,13 +62,15 @@ func ungrouped(in folder: String) throws -> [String] {
 }
 
 /// Writes each Swift block of the articles as a function into a file of its own. Blocks after `<!-- not compiled: … -->`
-/// are left out; a block after `<!-- continued -->` belongs to the one before it.
+/// are left out; a block after `<!-- continued -->` belongs to the one before it. In a table with a column `right`, the
+/// last cell of each row is a block.
 func writeSnippets(of paths: [String], into folder: String) throws {
     for path in paths {
         var blocks: [[Substring]] = []
         var current: [Substring]?
         var isContinued = false
         var isLeftOut = false
+        var isTableOfForms = false
         for line in try String(contentsOf: URL(filePath: path), encoding: .utf8).split(
             separator: "\n", omittingEmptySubsequences: false)
         {
@@ -85,8 +87,15 @@ func writeSnippets(of paths: [String], into folder: String) throws {
                     blocks.append(block)
                 }
                 (current, isContinued, isLeftOut) = (nil, false, false)
-            } else {
+            } else if current != nil {
                 current?.append(line)
+            } else if line.hasPrefix("|") {
+                if line.hasSuffix("| right |") { isTableOfForms = true }
+                if isTableOfForms, line.hasSuffix("` |"), let start = line.dropLast(3).lastIndex(of: "`") {
+                    blocks.append([line[line.index(after: start)...].dropLast(3)])
+                }
+            } else {
+                isTableOfForms = false
             }
         }
         let name = String(path.map { $0.isLetter || $0.isNumber ? $0 : "_" })
@@ -95,7 +104,7 @@ func writeSnippets(of paths: [String], into folder: String) throws {
             let code = block.filter { !$0.hasPrefix("import ") }
             let standard = [
                 "TaskOperations", "TaskOperationsExtras", "TaskOperationsBridge", "TaskOperationsDiagnosis",
-                "TaskOperationsDeliveries", "TaskOperationsTesting", "Foundation", "Dispatch", "Testing",
+                "TaskOperationsDeliveries", "TaskOperationsTesting", "Foundation", "Dispatch", "Synchronization", "Testing",
             ].map { "import \($0)" }
             let lines =
                 standard + imports.map(String.init) + ["func \(name)_\(number)() async throws {"]
@@ -105,6 +114,13 @@ func writeSnippets(of paths: [String], into folder: String) throws {
         }
         if !blocks.isEmpty { print("\(path): \(blocks.count) snippets") }
     }
+}
+
+/// Writes the first Swift block of a document into a file as it is.
+func writeProgram(of path: String, to file: String) throws {
+    let text = try String(contentsOf: URL(filePath: path), encoding: .utf8)
+    guard let block = text.firstMatch(of: #/(?s)```swift\n(.*?)```/#) else { fatalError("\(path) has no Swift block") }
+    try String(block.1).write(toFile: file, atomically: true, encoding: .utf8)
 }
 
 /// Adds the code of both sides behind each diff of the pages in a folder.
@@ -130,6 +146,9 @@ let findings: [String]
 switch arguments.first {
 case "symbols": findings = try undocumented(in: Array(arguments.dropFirst()))
 case "groups": findings = try ungrouped(in: arguments.last!)
+case "program":
+    try writeProgram(of: arguments.dropFirst().first!, to: arguments.last!)
+    findings = []
 case "sides":
     try addSides(to: arguments.last!)
     findings = []

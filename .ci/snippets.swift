@@ -47,6 +47,9 @@ enum Request {
 func work() async throws {}
 func list(_ folder: String) async throws -> [String] { [] }
 func fetch(_ url: URL) async throws -> Data { Data() }
+func fetch(_ url: URL, token: String) async throws -> Data { Data() }
+func refresh(_ token: String) async throws -> String { token }
+func load(_ url: URL, then: @escaping @Sendable (Data?, (any Error)?) -> Void) {}
 func decode(_ data: Data) throws -> Image { Image() }
 func send(_ report: Int) async throws -> Int { report }
 func removeTemporaryFiles() async throws {}

@@ -21,6 +21,21 @@ struct DocumentLinkTests {
         }
     }
 
+    @Test("Every path that a document names exists")
+    func pathsExist() throws {
+        var count = 0
+        for path in try MigrationDocument.paths where path != MigrationDocument.article("Changes") {
+            for named in try MigrationDocument(path).text.matches(
+                of: /`((?:Sources|Tests|Documentation|\.ci)\/[^`\s:#]*)/)
+            {
+                let file = MigrationDocument.package.appending(path: String(named.1)).path
+                #expect(FileManager.default.fileExists(atPath: file), "\(path): no \(named.1)")
+                count += 1
+            }
+        }
+        #expect(count > 40)
+    }
+
     @Test("No two headings of a document are called alike, so that links are plain")
     func headings() throws {
         for path in try MigrationDocument.paths {

@@ -269,6 +269,22 @@ struct CommandTests {
         #expect(run("--help").output.contains("exit status"))
     }
 
+    @Test("`audit rules` prints the rules of the article Agents, and a folder of that name is ./rules")
+    func rules() throws {
+        let article = try String(
+            contentsOf: Guide.package.appending(path: "Sources/TaskOperations/TaskOperations.docc/Agents.md"),
+            encoding: .utf8)
+        let rows = article.split(separator: "\n").filter { $0.wholeMatch(of: /\| \d.*/) != nil }.map(String.init)
+        #expect(rows == RuleOfThumb.all.enumerated().map { $1.row($0 + 1) })
+        #expect(rows.count == 20)
+        let (status, output, _) = run("rules")
+        #expect(status == .success && output == RuleOfThumb.text)
+        for rule in RuleOfThumb.all {
+            #expect(output.contains(rule.rule) && output.contains(rule.wrong) && output.contains(rule.right))
+        }
+        #expect(run("./rules").status == .failure)
+    }
+
     @Test("Links, generated sources, headers of libraries and entries that are no files are skipped")
     func passedOver() throws {
         let folder = try Folder([

@@ -833,6 +833,13 @@ struct PatternExample {
 
     private static let objectiveC = [
         PatternExample(
+            "load-blocking",
+            has: [
+                "- (void)f { NSData *d = [NSData dataWithContentsOfURL:url]; }",
+                "- (void)f { [NSURLConnection sendSynchronousRequest:request returningResponse:nil error:nil]; }",
+            ],
+            hasNot: ["- (void)f { NSData *d = [NSData dataWithContentsOfFile:path]; }"], isObjectiveC: true),
+        PatternExample(
             "perform-cancelled",
             has: ["NSObject", "UIView", "A", "[self class]", "self.class"].map { receiver in
                 "@implementation A\n- (void)f { [\(receiver) cancelPreviousPerformRequestsWithTarget:self]; }\n@end"

@@ -141,7 +141,7 @@ struct GuideTests {
     func examplesOfReadme() throws {
         let text = try String(contentsOf: Guide.package.appending(path: "README.md"), encoding: .utf8)
         let blocks = text.matches(of: /(?s)(-->\n)?```swift\n(.*?)```/).filter { $0.1 == nil }.map { String($0.2) }
-        #expect(blocks.count > 1)
+        #expect(!blocks.isEmpty)
         for block in blocks {
             #expect(Example.findings(inSource: "import TaskOperations\n" + block).map(\.pattern.id) == [])
         }

@@ -1,4 +1,5 @@
 public import MigrationExamplesSupport
+import TaskOperationsExtras
 
 extension Ported {
     /// Searches only for the last of many texts that are typed in quick succession.
@@ -17,15 +18,14 @@ extension Ported {
 @MainActor
 private final class SearchField {
     let searches = Journal()
-    private var pending: Task<Void, any Error>?
+    private let latest = LatestOperation(settling: .milliseconds(20))
 
     init() {}
 
     func type(_ text: String) {
-        pending?.cancel()
-        pending = Task {
-            try await Task.sleep(for: .milliseconds(20))
-            try Task.checkCancellation()  // it may have come after the sleep, before this had its turn
+        latest.start {
+            text  // the search
+        } deliver: { [searches] _ in
             searches.write("searched for \(text)")
         }
     }
@@ -38,6 +38,6 @@ extension SearchField {
     }
 
     fileprivate func waitForSearch() async {
-        _ = await pending?.result
+        while latest.isRunning { await Task.yield() }
     }
 }

@@ -31,6 +31,7 @@ struct Arguments {
     /// Whether the output is coloured; nil to colour it on a terminal only.
     var isColored: Bool?
     var wantsHelp = false
+    var wantsRules = false
 
     init(_ arguments: [String]) throws {
         var rest = arguments[...]
@@ -76,6 +77,7 @@ struct Arguments {
             default: throw Failure(message: "unknown option \(argument)")
             }
         }
+        wantsRules = paths == ["rules"]
         if paths.isEmpty { paths = ["."] }
         guard outputs.count < 2 else { throw Failure(message: "only one output format may be given") }
         if let first = outputs.first { output = first }
@@ -90,9 +92,11 @@ struct Arguments {
         usage: audit [PATH…] [options]
                audit [PATH…] --fix [--write]
                audit --compare OLD.json NEW.json
+               audit rules
 
         Reads the Swift and Objective-C sources below the paths (by default, the current folder). Lists the code that
-        should move to TaskOperations, with the recipe for each line and the order in which to move the files.
+        should move to TaskOperations, with the recipe for each line and the order in which to move the files. `rules`
+        prints twenty rules of thumb for code with TaskOperations; a folder of that name is ./rules.
 
           --format FORMAT         table (the default), json (the article Audit has its schema), sarif (2.1.0), or
                                   a line for each finding: xcode, for a build phase, or github, for a workflow

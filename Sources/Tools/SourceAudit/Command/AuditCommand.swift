@@ -60,6 +60,10 @@ public struct AuditCommand {
             try write(Arguments.help + "\n")
             return .success
         }
+        if arguments.wantsRules {
+            try write(RuleOfThumb.text)
+            return .success
+        }
         let isColored = arguments.isColored ?? isTerminal
         if let (old, new) = arguments.compared {
             let (old, new) = (try readReport(at: old), try readReport(at: new))

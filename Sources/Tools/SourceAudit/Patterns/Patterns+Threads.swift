@@ -38,6 +38,11 @@ extension Patterns {
             "try await Task.sleep.", .member(["sleep", "sleepForTimeInterval", "sleepUntilDate"], of: [.thread]),
             .function(["sleep", "usleep", "nanosleep"], when: [.called, .free])),
         Pattern(
+            "load-blocking", .threads, "dataWithContentsOfURL:, sendSynchronousRequest:",
+            recipe: "Operations/BlockingOperations", .kept, .callers,
+            "Blocks its thread for the whole transfer: await URLSession instead. For a file it may stay, on a BlockingExecutor.",
+            .message(["dataWithContentsOfURL", "stringWithContentsOfURL", "sendSynchronousRequest"])),
+        Pattern(
             "thread-type", .threads, "Thread as a type", recipe: "Threads/Thread.start", .callers, .leaves,
             "Changes with the thread: a ThreadExecutor or a BlockingExecutor.", .named([.thread, .threadIdentifier])),
         Pattern(
