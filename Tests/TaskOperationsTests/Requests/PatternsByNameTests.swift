@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Statements of the article "Patterns by their common names".
-@Suite("Patterns by their common names", .timeLimit(.minutes(120)))
+@Suite("Patterns by their common names", .endsInTime)
 struct PatternsByNameTests {
     private struct Refused: Error {}
 
