@@ -56,6 +56,14 @@ public struct OperationOptions: Sendable {
     /// The value of each option. Takes linear time in the number of options.
     var values: OptionValues { OptionValues(self) }
 
+    /// The level of the priority; nil if none is set. Reads no other option, and creates no values.
+    package var level: PriorityLevel? {
+        for index in settings.indices {
+            if case .priority(let rawValue) = settings[index] { return PriorityLevel(TaskPriority(rawValue: rawValue)) }
+        }
+        return nil
+    }
+
     /// The priority, the time until the end of the delay, and the clock. Nil means that an option is not set. Takes linear
     /// time in the number of options.
     package var schedule: (priority: TaskPriority?, delay: Duration?, clock: any Clock<Duration>) {

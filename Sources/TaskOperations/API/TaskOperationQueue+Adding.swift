@@ -187,8 +187,8 @@ extension TaskOperationQueue {
         OptionValues(options, defaults: scheduler.defaults)
     }
 
-    /// The priority of an operation that is added without one.
-    package var defaultPriority: TaskPriority { (scheduler.defaults?.values.level ?? .default).taskPriority }
+    /// The level of an operation that is added without a priority.
+    package var defaultLevel: PriorityLevel { scheduler.defaults?.level ?? .default }
 
     /// Whether an operation with these options abandons its body after a timeout.
     package func abandonsBody(_ options: OperationOptions) -> Bool { values(of: options).body.overrun == .abandon }

@@ -63,9 +63,9 @@ struct Inheritance: ~Copyable {
     private mutating func perform() {
         repeat {
             while let change = changes.popLast() { propagate(change) }
-            let effects = self.effects
-            self.effects = TinyArray()
-            for effect in effects.reversed() { perform(effect) }
+            var effects = TinyArray<Effect>()
+            swap(&effects, &self.effects)
+            while let effect = effects.popLast() { perform(effect) }
         } while !changes.isEmpty || !effects.isEmpty
     }
 

@@ -83,16 +83,18 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
         _ options: OperationOptions = OperationOptions(), existing: ExistingOperation = .join,
         settling pause: Duration = .zero, atMost longest: Duration? = nil, body: @escaping TaskOperation<Value>.Body
     ) -> KeyedRequest<Value> {
-        let options = options.with(priority)
-        let schedule = options.schedule
-        let settling = SettlingPause.make(of: pause, atMost: longest)
-        let level = PriorityLevel(schedule.priority ?? queue.defaultPriority)
-        return request(key, at: level, existing, settling, body) { box in
-            TaskOperation(name: name, dependencies: dependencies.and(settling), options) { try await box!.run() }
+        // The other options are read only for a new operation or a pause: most requests join an operation.
+        let level = options.level ?? priority.map { PriorityLevel($0) } ?? queue.defaultLevel
+        return request(key, at: level, existing, body) { box in
+            let settling = SettlingPause.make(of: pause, atMost: longest)
+            let operation = TaskOperation<Value>(
+                name: name, priority: priority, dependencies: dependencies.and(settling), options
+            ) { try await box!.run() }
+            return (operation, settling)
         } add: { operation in
             queue.addNew(operation)
         } settle: { settling in
-            settling.begin(pause, clock: schedule.clock)
+            settling.begin(pause, clock: options.schedule.clock)
         }
     }
 
@@ -127,29 +129,28 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
     public func request(
         _ key: Key, priority: TaskPriority? = nil, operation make: () -> TaskOperation<Value>
     ) throws(TaskOperationError) -> KeyedRequest<Value> {
-        let level = PriorityLevel(priority ?? queue.defaultPriority)
-        return try request(key, at: level, .join, nil, nil) { _ throws(TaskOperationError) in
+        let level = priority.map { PriorityLevel($0) } ?? queue.defaultLevel
+        return try request(key, at: level, .join, nil) { _ throws(TaskOperationError) in
             let operation = make()
             // An operation that was added before must not change: the caller sets a priority and adds a handler.
             if operation.refusesAddition { throw .alreadyAdded(OperationLabel(operation)) }
-            return operation
+            return (operation, nil)
         } add: { operation throws(TaskOperationError) in
             try queue.addOperation(operation)
         }
     }
 
     /// - Parameters:
-    ///   - settling: The pause of a new operation.
     ///   - body: The body of a new operation; nil if `make` creates an operation with a body of its own.
+    ///   - make: Creates an operation, and the pause before its start if it has one.
     ///   - settle: Begins a pause.
     private func request<Failure>(
-        _ key: Key, at level: PriorityLevel, _ existing: ExistingOperation, _ settling: SettlingPause?,
-        _ body: TaskOperation<Value>.Body?,
-        make: (KeyedBody<Value>?) throws(Failure) -> TaskOperation<Value>,
+        _ key: Key, at level: PriorityLevel, _ existing: ExistingOperation, _ body: TaskOperation<Value>.Body?,
+        make: (KeyedBody<Value>?) throws(Failure) -> (operation: TaskOperation<Value>, settling: SettlingPause?),
         add: (AnyTaskOperation) throws(Failure) -> Void, settle: (SettlingPause) -> Void = { _ in }
     ) throws(Failure) -> KeyedRequest<Value> {
         let hash = key.hashValue
-        var made: (operation: TaskOperation<Value>, body: KeyedBody<Value>?)?
+        var made: (operation: TaskOperation<Value>, body: KeyedBody<Value>?, settling: SettlingPause?)?
         while true {
             let chain = table.chain(hash)
             let entry = chain.entry(for: key)
@@ -170,7 +171,7 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
             }
             if made == nil {
                 let box = body.map { KeyedBody($0) }
-                let operation = try make(box)
+                let (operation, settling) = try make(box)
                 operation.priority = level.taskPriority
                 // The handler must not retain the shared operation, which retains the operation. An operation that is
                 // refused or replaced by another one never ends, and would keep its handlers for ever.
@@ -179,9 +180,9 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
                     settling?.finish()
                     Self.keepOrRemove(operation, in: table, hash, kept)
                 }
-                made = (operation, box)
+                made = (operation, box, settling)
             }
-            let new = share(made!.operation, made!.body, settling, after: former, of: Key.self, hash, at: level)
+            let new = share(made!.operation, made!.body, made!.settling, after: former, of: Key.self, hash, at: level)
             if table.set(new, after: former, for: key, hash, in: chain) {
                 if let entry { kept?.remove(entry.shared) }
                 if existing == .replace { former.cancel() }
@@ -191,7 +192,7 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
                     new.remove()
                     throw error
                 }
-                if let settling { settle(settling) }
+                if let settling = made!.settling { settle(settling) }
                 return KeyedRequest(new, at: level)
             }
         }
