@@ -213,7 +213,8 @@ struct GuideStatementTests {
         var ratios: [String: String] = [:]
         for path in try MigrationDocument.paths + [reference] {
             for found in try MigrationDocument(path).text.matches(of: /(\d+\.\d+) times the instructions/) {
-                #expect(ratios.updateValue(String(found.1), forKey: path) == nil, "\(path)")
+                let former = ratios.updateValue(String(found.1), forKey: path)
+                #expect(former == nil, "\(path)")
             }
         }
         let cost = try MigrationDocument(MigrationDocument.article("Cost"))
