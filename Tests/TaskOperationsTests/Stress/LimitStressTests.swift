@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Random operations with limits, on several threads", .inTurns, .endsInTime)
 struct LimitStressTests {
-    @Test("No limit is exceeded, no permit is lost, and every operation ends", arguments: 0..<(isDeep ? 2000 : 200))
+    @Test("No limit is exceeded, no permit is lost, and every operation ends", arguments: 0..<(isDeep ? 400 : 200))
     func random(seed: Int) async throws {
         var program = LimitStress(seed: seed)
         try await program.run()

@@ -7,7 +7,7 @@ import Testing
 /// operations or for the ends of queues.
 @Suite("Random waits, on several threads", .inTurns, .serialized, .endsInTime)
 struct WaitStressTests {
-    @Test("Every operation ends, and every queue becomes empty", arguments: 0..<(isDeep ? 2000 : 100))
+    @Test("Every operation ends, and every queue becomes empty", arguments: 0..<(isDeep ? 400 : 100))
     func random(seed: UInt64) async throws {
         let queues = (0..<3).map { _ in TaskOperationQueue(maxConcurrentOperationCount: 2) }
         let added = Recorder<TaskOperation<Void>>()
