@@ -242,13 +242,9 @@ extension InMemoryEngineState {
     /// The index of the first entry with a higher identity. Identities without gaps take constant time.
     private func firstIndex(after id: Int) -> Int {
         guard let first = entries.first?.id, first <= id else { return 0 }
-        var (low, high) = (0, min(id - first + 1, entries.count))
+        let high = min(id - first + 1, entries.count)
         if high == entries.count || entries[high].id > id, entries[high - 1].id <= id { return high }
-        while low < high {
-            let middle = (low + high) / 2
-            if entries[middle].id <= id { low = middle + 1 } else { high = middle }
-        }
-        return low
+        return entries[..<high].partitioningIndex { $0.id > id }
     }
 }
 

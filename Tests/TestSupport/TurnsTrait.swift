@@ -29,6 +29,7 @@ extension Trait where Self == TurnsTrait {
 }
 
 extension Trait where Self == TimeLimitTrait {
-    /// Ends a test that hangs, also one that waits for its turn, before a run of all checks is ended and names no test.
+    /// Fails a test that hangs. The time includes the wait for a turn. It is shorter than the time for all checks, so that
+    /// the failure names the test.
     package static var endsInTime: Self { .timeLimit(.minutes(45)) }
 }

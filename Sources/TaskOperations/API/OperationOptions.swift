@@ -64,11 +64,11 @@ public struct OperationOptions: Sendable {
         return nil
     }
 
-    /// The priority, the time until the end of the delay, and the clock. Nil means that an option is not set. Takes linear
-    /// time in the number of options.
-    package var schedule: (priority: TaskPriority?, delay: Duration?, clock: any Clock<Duration>) {
+    /// The time until the end of the delay, and the clock. The time is nil without a delay. Takes linear time in the number
+    /// of options.
+    package var schedule: (delay: Duration?, clock: any Clock<Duration>) {
         let values = values
-        return (values.level?.taskPriority, values.delay?.remaining, values.body.clock)
+        return (values.delay?.remaining, values.body.clock)
     }
 
     /// The requests of all limits, in the order of the options.

@@ -94,9 +94,9 @@ extension SchedulerState {
     /// abandoned body may still execute.
     mutating func report(_ kind: ChangeKind, _ slot: Slot, other: Element? = nil) {
         if !finishing.isEmpty, finishing.contains(slot), kind != .finished { return }
-        // In place: a read would copy the row.
-        let (element, arrival) = rows.update(slot) { ($0.element, $0.arrival) }
-        report(kind, element, selection.optionalBarriers?.value.numbers[slot] ?? arrival, other: other)
+        // `read` would copy the row.
+        let element = rows.update(slot) { $0.element }
+        report(kind, element, number(of: slot), other: other)
     }
 
     private mutating func observe(_ kind: ChangeKind, _ element: Element, _ arrival: UInt64, other: Element? = nil) {

@@ -65,7 +65,7 @@ extension Array {
 extension RandomAccessCollection where Index == Int {
     /// The index of the first element that meets a condition; `endIndex` if there is none. All later elements must meet the
     /// condition, too. Takes O(log *n*) time.
-    func partitioningIndex(where isIncluded: (Element) -> Bool) -> Int {
+    package func partitioningIndex(where isIncluded: (Element) -> Bool) -> Int {
         var (low, high) = (startIndex, endIndex)
         while low < high {
             let middle = low + (high - low) / 2

@@ -441,12 +441,7 @@ private struct AddressOwners {
     /// The index of the last operation with an address that was added before a time. Takes logarithmic time.
     func owner(of identity: UInt64, before time: Double = .infinity) -> Int? {
         guard identity != 0, let owners = owners[identity] else { return nil }
-        var (low, high) = (0, owners.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if owners[middle].added <= time { low = middle + 1 } else { high = middle }
-        }
-        return low > 0 ? owners[low - 1].index : nil
+        return owners[..<owners.partitioningIndex { $0.added > time }].last?.index
     }
 }
 

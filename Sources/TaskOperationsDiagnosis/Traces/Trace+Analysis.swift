@@ -88,12 +88,8 @@ extension Trace {
     ///   - ends: The operations to search, in the order of their ends.
     ///   - excluded: An operation that is not returned.
     private func lastEnd(_ ends: [Int], before time: Double, except excluded: Int) -> Int? {
-        var (low, high) = (0, ends.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if operations[ends[middle]].end <= time + 1e-9 { low = middle + 1 } else { high = middle }
-        }
-        return ends[..<low].suffix(2).last { $0 != excluded }
+        let count = ends.partitioningIndex { operations[$0].end > time + 1e-9 }
+        return ends[..<count].suffix(2).last { $0 != excluded }
     }
 
     /// Returns the utilization of a queue's permits between the first start and the last end. If the width is unknown,

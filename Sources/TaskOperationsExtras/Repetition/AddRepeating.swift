@@ -56,7 +56,7 @@ extension TaskOperationQueue {
             body: body)
         let first = rounds.round()
         addNew(first)
-        let repetition = TaskOperation(name: name, priority: options.schedule.priority) {
+        let repetition = TaskOperation(name: name, priority: options.level?.taskPriority) {
             try await rounds.run(first, times: times ?? .max)
         }
         // If the repetition is cancelled before its body begins, the body does not cancel the first round.
@@ -82,7 +82,7 @@ private struct Rounds: Sendable {
         scheduler: Scheduler,
         body: @escaping @Sendable () async throws -> Void
     ) {
-        let (_, delay, clock) = options.schedule
+        let (delay, clock) = options.schedule
         (self.name, self.dependencies, self.options) = (name, dependencies, options)
         self.schedule = schedule
         face = ClockFace(clock)

@@ -33,7 +33,8 @@ struct GuideNamesTests {
         for pattern in Patterns.all where pattern.family != .ported {
             for shape in pattern.shapes {
                 switch shape {
-                case .member(let names, _, _), .function(let names, _), .message(let names, _): known.formUnion(names)
+                case .member(let names, _, _), .function(let names, _), .message(let names, _, _):
+                    known.formUnion(names)
                 case .made, .named, .analysis: break
                 }
             }

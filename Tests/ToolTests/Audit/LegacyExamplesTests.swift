@@ -167,7 +167,7 @@ extension Pattern {
     fileprivate var names: [String] {
         shapes.flatMap { shape -> [String] in
             switch shape {
-            case .member(let names, _, _), .function(let names, _), .message(let names, _): names
+            case .member(let names, _, _), .function(let names, _), .message(let names, _, _): names
             case .made(let types, _), .named(let types): types.map(\.rawValue)
             case .analysis: []
             }

@@ -302,11 +302,8 @@ struct FileMatcher {
         }
         // If the receiver has another class, the selector is not significant.
         if let own = receiver.type, type == nil, codeBase.declares(word, in: own.type.name) { return }
-        // Every object has the methods of NSObject that perform selectors. Loads that block are methods of classes.
-        let isOfAnyReceiver = messages.contains {
-            $0.pattern.id.hasPrefix("perform-") || $0.pattern.id == "load-blocking"
-        }
-        if type == nil, !isOfAnyReceiver, let other = receiver.type, isForeign(other) { return }
+        let hasAnyReceiver = messages.contains(where: \.hasAnyReceiver)
+        if type == nil, !hasAnyReceiver, let other = receiver.type, isForeign(other) { return }
         for rule in messages where holds(rule.conditions, index) {
             return add(rule.pattern, index, type == nil ? .likely : .certain)
         }

@@ -4,6 +4,8 @@ struct Rules {
         let pattern: Pattern
         let types: [SystemType]
         let conditions: [CompiledCondition]
+        /// Whether any object or class can be the receiver of the message.
+        var hasAnyReceiver = false
 
         /// Whether the labels of a call distinguish it from others of its name.
         var hasLabels: Bool {
@@ -55,8 +57,10 @@ struct Rules {
             for name in names { members[vocabulary[name], default: []].append(rule(types, conditions)) }
         case .function(let names, let conditions):
             for name in names { functions[vocabulary[name], default: []].append(rule([], conditions)) }
-        case .message(let names, let conditions):
-            for name in names { messages[vocabulary[name], default: []].append(rule([], conditions)) }
+        case .message(let names, let hasAnyReceiver, let conditions):
+            var rule = rule([], conditions)
+            rule.hasAnyReceiver = hasAnyReceiver
+            for name in names { messages[vocabulary[name], default: []].append(rule) }
         case .named(let types): for type in types { named[type] = pattern }
         case .made(let types, let conditions): made.append(rule(types, conditions))
         case .analysis: break

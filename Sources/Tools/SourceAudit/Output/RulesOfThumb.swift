@@ -28,7 +28,7 @@ struct RuleOfThumb {
 
     static let all = [
         RuleOfThumb(
-            "Await each operation, or handle its outcome. An error that nobody reads is lost.",
+            "Await each operation, or handle its outcome. Otherwise, its error is lost.",
             "queue.addOperation { try await send(report) }",
             "let receipt = try await queue.run { try await send(report) }"),
         RuleOfThumb(
@@ -48,7 +48,7 @@ struct RuleOfThumb {
             "let requests = TaskOperationQueue()",
             "let requests = TaskOperationQueue(name: \"requests\", maxConcurrentOperationCount: 16)"),
         RuleOfThumb(
-            "Bound what a body uses with a limit of the operation. In `withPermit`, the body waits with a permit.",
+            "Limit the resources of a body with an option. A body that waits in `withPermit` has a permit of its queue.",
             "queue.addOperation { try await database.withPermit { try await writeRows() } }",
             "let rows = queue.addOperation(.limit(database)) { try await writeRows() }"),
         RuleOfThumb(

@@ -64,7 +64,10 @@ public struct Pattern: Sendable {
         /// A function, a macro or a global variable with one of the names.
         case function([String], when: [Condition] = [])
         /// An Objective-C message, by the first part of its selector.
-        case message([String], when: [Condition] = [])
+        ///
+        /// `toAny` is true if any object or class can have the method. Otherwise, a receiver of another package is not
+        /// meant.
+        case message([String], toAny: Bool = false, when: [Condition] = [])
         /// The name of one of the types in a type position: of a property, a parameter, a result, a generic argument.
         case named([SystemType])
         /// A search by code that examines several places.

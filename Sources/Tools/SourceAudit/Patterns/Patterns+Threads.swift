@@ -41,7 +41,7 @@ extension Patterns {
             "load-blocking", .threads, "dataWithContentsOfURL:, sendSynchronousRequest:",
             recipe: "Operations/BlockingOperations", .kept, .callers,
             "Blocks its thread for the whole transfer: await URLSession instead. For a file it may stay, on a BlockingExecutor.",
-            .message(["dataWithContentsOfURL", "stringWithContentsOfURL", "sendSynchronousRequest"])),
+            .message(["dataWithContentsOfURL", "stringWithContentsOfURL", "sendSynchronousRequest"], toAny: true)),
         Pattern(
             "thread-type", .threads, "Thread as a type", recipe: "Threads/Thread.start", .callers, .leaves,
             "Changes with the thread: a ThreadExecutor or a BlockingExecutor.", .named([.thread, .threadIdentifier])),
@@ -65,21 +65,23 @@ extension Patterns {
             "perform-on-main", .threads, "performSelector(onMainThread:)",
             recipe: "Threads/performSelectorOnMainThread", .rote, .callers, "@MainActor.",
             .function(["perform", "performSelector"], when: [.called, .label("onMainThread")]),
-            .function(["performSelectorOnMainThread"], when: [.called]), .message(["performSelectorOnMainThread"])),
+            .function(["performSelectorOnMainThread"], when: [.called]),
+            .message(["performSelectorOnMainThread"], toAny: true)),
         Pattern(
             "perform-after-delay", .threads, "perform(_:with:afterDelay:)", recipe: "Threads/performAfterDelay",
             .callers, .leaves, "Task.sleep, and the next line.",
             .function(["perform"], when: [.called, .label("afterDelay")]),
-            .message(["performSelector"], when: [.mentions("afterDelay")])),
+            .message(["performSelector"], toAny: true, when: [.mentions("afterDelay")])),
         Pattern(
             "perform-cancelled", .threads, "cancelPreviousPerformRequests",
             recipe: "Threads/cancelPreviousPerformRequests", .callers, .leaves, "task.cancel(), then a new one.",
-            .function(["cancelPreviousPerformRequests"]), .message(["cancelPreviousPerformRequestsWithTarget"])),
+            .function(["cancelPreviousPerformRequests"]),
+            .message(["cancelPreviousPerformRequestsWithTarget"], toAny: true)),
         Pattern(
             "perform-on-thread", .threads, "perform(_:on:with:waitUntilDone:)",
             recipe: "Threads/performSelectorOnThread", .thought, .leaves, "A ThreadExecutor.",
             .function(["perform"], when: [.called, .label("waitUntilDone")]),
-            .message(["performSelector"], when: [.mentions("onThread")])),
+            .message(["performSelector"], toAny: true, when: [.mentions("onThread")])),
         Pattern(
             "perform-in-background", .threads, "performSelector(inBackground:)", recipe: "Threads/detachNewThread",
             .callers, .leaves, "Task.detached, or an operation.",
