@@ -341,13 +341,14 @@ package enum AllQueues {
         for scheduler in everywhere { listener.end(scheduler) }
     }
 
-    /// Writes the present state of each queue with unfinished operations to the recorders. In a run of an exploration, only
-    /// of the queues that it has created.
-    static func writePresent() {
+    /// Writes the present state of each queue with unfinished operations that one of some recorders records. In a run of an
+    /// exploration, only of the queues that it has created.
+    static func writePresent(to recorders: [any ChangeRecorder]) {
         var rest: Int?
         for scheduler in Scheduler.all where rest ?? 1 > 0 {
             scheduler.withCore { core in
-                guard let recording = core.recording, !core.state.isEmpty else { return }
+                guard let recording = core.recording, recording.writes(toAnyOf: recorders), !core.state.isEmpty
+                else { return }
                 let limit = rest ?? recording.room
                 rest = limit - scheduler.writePresent(in: &core, limit: limit)
             }

@@ -171,7 +171,7 @@ extension Scheduler {
         fileprivate(set) var queueEffects: State.Effects?
         /// The log to deliver; nil if no change was recorded.
         fileprivate var eventLog: EventLog?
-        /// Whether a recorder must be told the state of all queues.
+        /// Whether a recorder has begun another part, in which the state of all queues must be written once.
         fileprivate var isRecorderDue = false
 
         @inline(__always)
@@ -212,7 +212,8 @@ extension Scheduler {
         } else if core.keptAlive == nil {
             core.keptAlive = self
         }
-        if core.state.changes.recording?.write() ?? false, describeStaleQueue(&core) {
+        if core.state.changes.recording?.write() ?? false {
+            describeStaleQueue(&core)
             effects.isRecorderDue = true
         }
         if core.state.effects.isEmpty { return }
@@ -240,7 +241,7 @@ extension Scheduler {
     @inline(never)
     nonisolated func perform(_ effects: Effects) {
         effects.semaphores?.perform()
-        if effects.isRecorderDue { AllQueues.writePresent() }
+        if effects.isRecorderDue { describeQueuesIfDue() }
         guard let queueEffects = effects.queueEffects else { return }
         if !queueEffects.floorChanges.isEmpty { Inheritance.updateFloors(of: queueEffects.floorChanges, in: self) }
         queueEffects.workers.forEach { Worker.start(for: self, level: $0) }

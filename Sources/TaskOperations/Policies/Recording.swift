@@ -116,10 +116,12 @@ final class QueueRecording: @unchecked Sendable {
         otherRings.isEmpty ? ring.part : otherRings.reduce(ring.part) { $0 &+ $1.part }
     }
 
-    /// Notes that the queue is described. Returns whether the caller must describe all other queues, too.
-    func wasDescribed() -> Bool {
-        describedPart = part
-        return rings.reduce(false) { $1.takeDuty() || $0 }
+    /// Notes that the queue is described. Called before that, because the description may begin another part, which must
+    /// then be noticed.
+    func noteDescription() { describedPart = part }
+
+    func writes(toAnyOf rings: [any ChangeRecorder]) -> Bool {
+        self.rings.contains { ring in rings.contains { $0 === ring } }
     }
 }
 
@@ -151,6 +153,7 @@ extension Scheduler {
         }
         // A ring may be released with it, after unlocking.
         extendLifetime(former)
+        describeQueuesIfDue()
     }
 
     /// Writes the records of operations that were added and wait to be inserted.
@@ -170,23 +173,30 @@ extension Scheduler {
         }
     }
 
-    /// Describes the queue in the new part of a ring. Returns whether a recorder must be told the state of all queues.
+    /// Describes the queue in the new part of a ring.
     @inline(never)
-    nonisolated func describeStaleQueue(_ core: inout SchedulerCore) -> Bool {
-        guard let recording = core.recording else { return false }
+    nonisolated func describeStaleQueue(_ core: inout SchedulerCore) {
+        guard let recording = core.recording else { return }
+        recording.noteDescription()
         core.describeQueue(self, recording)
         recording.flush()
-        return recording.wasDescribed()
+    }
+
+    /// Writes the state of all queues to each recorder of this queue that has begun another part, once for the part. Called
+    /// with no lock held.
+    nonisolated func describeQueuesIfDue() {
+        let due = withCore { core in core.recording?.rings.filter { $0.takeDuty() } ?? [] }
+        if !due.isEmpty { AllQueues.writePresent(to: due) }
     }
 
     /// Writes the present state of the queue, up to a number of records. Returns how many were written.
     nonisolated func writePresent(in core: inout SchedulerCore, limit: Int? = nil) -> Int {
         guard let recording = core.recording else { return 0 }
         let first = recording.describedCount
+        recording.noteDescription()
         core.describeQueue(self, recording)
         core.describeOperations(recording, until: first + (limit ?? recording.room))
         recording.flush()
-        _ = recording.wasDescribed()
         return recording.describedCount - first
     }
 }

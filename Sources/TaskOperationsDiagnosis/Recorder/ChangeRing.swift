@@ -106,6 +106,8 @@ final class ChangeRing: ChangeRecorder, @unchecked Sendable {
         owned = taskOperationsZeroedMemory(8 * chunkCount)!.bindMemory(to: UInt64.self, capacity: chunkCount)
         counters = .allocate(capacity: 3)
         counters.initialize(repeating: 0, count: 3)
+        // In the first quarter, each queue describes itself when its recording begins.
+        counters[1] = 1
         writeHeader()
     }
 

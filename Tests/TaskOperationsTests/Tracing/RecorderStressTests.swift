@@ -10,70 +10,115 @@
     @Suite("Flight recorders that are read while many threads write", .prompt, .serialized, .endsInTime)
     struct RecorderStressTests {
         private let folder: TraceFolder
-        private let queues = (0..<4).map { TaskOperationQueue(name: "queue \($0)", maxConcurrentOperationCount: 4) }
         private let count = isDeep ? 100_000 : 20_000
 
         init() throws { folder = try TraceFolder() }
 
-        private var numbers: Set<UInt64> { Set(queues.map { UInt64($0.scheduler.queueNumber) }) }
+        private static func makeQueues() -> [TaskOperationQueue] {
+            (0..<4).map { TaskOperationQueue(name: "queue \($0)", maxConcurrentOperationCount: 4) }
+        }
 
+        private static func numbers(of queues: [TaskOperationQueue]) -> Set<UInt64> {
+            Set(queues.map { UInt64($0.scheduler.queueNumber) })
+        }
+
+        // In a process of its own, whose memory and pool no other test uses.
         @Test("a thread that reads a ring of 4 MiB all the time sees no torn record, and operations in the right order")
         func readByThread() async throws {
-            let path = folder["recording"]
-            let recorder = try FlightRecorder(writingTo: path, of: queues)
-            let hanging = Gate()
-            queues[0].addOperation(name: "culprit") { await hanging.pass() }
-            await hanging.waitForArrivals(1)
-            let isOver = Atomic(false)
-            let numbers = numbers
-            // On a thread of its own, because the pool may have only two.
-            async let reading: Void = onThreads(1) { _ in
-                var readings = 0
-                while !isOver.load(ordering: .relaxed) || readings == 0 {
-                    let isDirect = readings.isMultiple(of: 2)
-                    guard let trace = isDirect ? recorder.trace() : try? Trace(contentsOf: path),
-                        let audit = try? RecordAudit(path, queues: numbers)
-                    else {
-                        Issue.record("the file cannot be read")
-                        return
+            await #expect(processExitsWith: .success) { [path = folder["recording"] as String, count = count as Int] in
+                let queues = RecorderStressTests.makeQueues()
+                let recorder = try FlightRecorder(writingTo: path, of: queues)
+                let hanging = Gate()
+                queues[0].addOperation(name: "culprit") { await hanging.pass() }
+                await hanging.waitForArrivals(1)
+                let isOver = Atomic(false)
+                let numbers = RecorderStressTests.numbers(of: queues)
+                let memory = heapInUse
+                // On a thread of its own, because the pool may have only two.
+                async let reading: Void = onThreads(1) { _ in
+                    var readings = 0
+                    while !isOver.load(ordering: .relaxed) || readings == 0 {
+                        let isDirect = readings.isMultiple(of: 2)
+                        guard let trace = isDirect ? recorder.trace() : try? Trace(contentsOf: path),
+                            let audit = try? RecordAudit(path, queues: numbers)
+                        else {
+                            Issue.record("the file cannot be read")
+                            return
+                        }
+                        #expect(trace.faults == [])
+                        #expect(trace.operations.contains { $0.name == "culprit" && $0.outcome == .unfinished })
+                        #expect(audit.faults == [])
+                        readings += 1
                     }
-                    #expect(trace.faults == [])
-                    #expect(trace.operations.contains { $0.name == "culprit" && $0.outcome == .unfinished })
-                    #expect(audit.faults == [])
-                    readings += 1
+                }
+                await RecordedLoad(queues, threads: 8, besides: 1).run(count)
+                isOver.store(true, ordering: .relaxed)
+                await reading
+                hanging.open()
+                for queue in queues { try await queue.waitUntilAllOperationsAreFinished() }
+                recorder.stop()
+                let trace = try Trace(contentsOf: path)
+                #expect(trace.faults == [] && trace.waiting == [] && trace.isComplete)
+                #expect(trace.operations.allSatisfy { $0.outcome == .succeeded })
+                #expect(trace.queues.map(\.name) == queues.map { $0.name })
+                #expect(try RecordAudit(path, queues: numbers).faults == [])
+                if let memory, let now = heapInUse {
+                    #expect(now - memory < 64 << 20, "the ring and its readings are bounded")
                 }
             }
-            await RecordedLoad(queues, threads: 8, besides: 1).run(count)
-            isOver.store(true, ordering: .relaxed)
-            await reading
-            hanging.open()
-            for queue in queues { try await queue.waitUntilAllOperationsAreFinished() }
-            recorder.stop()
-            let trace = try Trace(contentsOf: path)
-            #expect(trace.faults == [] && trace.waiting == [] && trace.isComplete)
-            #expect(trace.operations.allSatisfy { $0.outcome == .succeeded })
-            #expect(trace.queues.map(\.name) == queues.map { $0.name })
-            #expect(try RecordAudit(path, queues: numbers).faults == [])
+        }
+
+        @Test("a ring that is written many times over lets no other recorder write its queues again")
+        func quietRecorder() async {
+            await #expect(processExitsWith: .success) { [path = folder["recording"] as String] in
+                let (busy, quiet) = (TaskOperationQueue(name: "busy"), TaskOperationQueue(name: "quiet"))
+                let recorders = [busy, quiet].map { FlightRecorder(of: [$0], capacity: FlightRecorder.minimumCapacity) }
+                let gate = Gate()
+                quiet.addOperation(name: "held") { await gate.pass() }
+                await gate.waitForArrivals(1)
+                try recorders[1].write(to: path)
+                let before = FileManager.default.contents(atPath: path)
+                for _ in 0..<20_000 { busy.addOperation {} }
+                try await busy.waitUntilAllOperationsAreFinished()
+                try recorders[1].write(to: path)
+                #expect(before != nil && FileManager.default.contents(atPath: path) == before)
+                gate.open()
+                for recorder in recorders { recorder.stop() }
+            }
+        }
+
+        @Test("what hangs is in a ring that only new queues write")
+        func newQueues() async {
+            await #expect(processExitsWith: .success) {
+                let recorder = FlightRecorder(capacity: FlightRecorder.minimumCapacity)
+                let (queue, gate) = (TaskOperationQueue(name: "hangs"), Gate())
+                queue.addOperation(name: "culprit") { await gate.pass() }
+                await gate.waitForArrivals(1)
+                // Kept, because a queue that is freed writes, too.
+                let others = (0..<10_000).map { TaskOperationQueue(name: "\($0)") }
+                #expect(others.count == 10_000)
+                #expect(recorder.trace().operations.map(\.name) == ["culprit"])
+                recorder.stop()
+            }
         }
 
         @Test("another process that reads the file all the time sees no torn record, and operations in the right order")
         func readByProcess() async throws {
-            let (path, numbers) = (folder["recording"], Array(numbers))
+            let (path, queues) = (folder["recording"], Self.makeQueues())
             let recorder = try FlightRecorder(writingTo: path, of: queues)
             let isOver = Atomic(false)
             async let load: Void = {
                 while !isOver.load(ordering: .relaxed) { await RecordedLoad(queues, threads: 8).run(count / 10) }
             }()
             await #expect(processExitsWith: .success) {
-                [path = path as String, numbers = numbers as [UInt64], readings = (isDeep ? 5 : 3) as Int] in
-                let memory = heapInUse
+                [
+                    path = path as String, numbers = Array(Self.numbers(of: queues)) as [UInt64],
+                    readings = (isDeep ? 5 : 3) as Int
+                ] in
                 for _ in 0..<readings {
                     let trace = try Trace(contentsOf: path)
                     #expect(trace.faults == [] && !trace.isComplete && !trace.operations.isEmpty)
                     #expect(try RecordAudit(path, queues: Set(numbers)).faults == [])
-                }
-                if let memory, let now = heapInUse {
-                    #expect(now - memory < 64 << 20, "a reading keeps no memory")
                 }
             }
             isOver.store(true, ordering: .relaxed)
