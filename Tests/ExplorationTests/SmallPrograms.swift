@@ -55,8 +55,25 @@ enum SmallPrograms {
         threads, timeout, crossing, awaitedBarrier, keptLimit, startedDependent, progress,
         refusedAndCancelled, seenEnd, givenUpPlace, joinedKey, cancelledKey, delivered, roomOrCancelled,
         shutDownDependent, refusedUnseen, lentInTurn, awaitedEnd, addedBeforeEnd, escalatedWait, movedWorker,
-        movedWorkerOfReleased, lateDependency, lateBody,
+        movedWorkerOfReleased, lateDependency, lateBody, recordedEnds,
     ]
+
+    /// An operation is recorded as started after the ends of its dependencies, also if the last one ends in another queue
+    /// within the step that ends the other one.
+    static let recordedEnds = ExploredProgram("ends in two recorded queues") { schedule in
+        let queues = (0..<2).map { _ in TaskOperationQueue() }
+        let recorder = FlightRecorder(of: queues, capacity: FlightRecorder.minimumCapacity)
+        let dependencies = queues.map { $0.addOperation {} }
+        let last = queues[0].addOperation(name: "last", dependencies: dependencies) {}
+        schedule.runToEnd()
+        schedule.expectEnd(of: last)
+        let trace = recorder.trace()
+        recorder.stop()
+        let recorded = trace.operations.first { $0.name == "last" }
+        for end in (recorded?.dependencies ?? []).map({ trace.operations[$0].end }) {
+            schedule.expect(end <= recorded!.start, "a dependency ended \(end - recorded!.start) s after the start")
+        }
+    }
 
     static let addAndCancel = ExploredProgram("add / cancel") { schedule in
         let (queue, tally) = (TaskOperationQueue(maxConcurrentOperationCount: 1), Tally())

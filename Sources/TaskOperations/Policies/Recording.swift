@@ -39,11 +39,15 @@ final class QueueRecording: @unchecked Sendable {
 
     var rings: [any ChangeRecorder] { [ring] + otherRings }
 
-    /// The ticks of the present step. All its changes have the same.
+    /// The ticks of the present step. All its changes have the same, up to a call of `renewTicks`.
     var ticks: UInt64 {
         if stepTicks == 0 { stepTicks = Ticks.now }
         return stepTicks
     }
+
+    /// Lets later changes of the present step have later ticks. Called when the step finds an operation ready: another
+    /// queue may have ended its last dependency since the step began.
+    func renewTicks() { stepTicks = 0 }
 
     /// Appends the record of a change.
     ///

@@ -58,7 +58,8 @@
                 for queue in queues { try await queue.waitUntilAllOperationsAreFinished() }
                 recorder.stop()
                 let trace = try Trace(contentsOf: path)
-                #expect(trace.faults == [] && trace.waiting == [] && trace.isComplete)
+                #expect(trace.faults == [])
+                #expect(trace.waiting == [] && trace.isComplete)
                 #expect(trace.operations.allSatisfy { $0.outcome == .succeeded })
                 #expect(trace.queues.map(\.name) == queues.map { $0.name })
                 #expect(try RecordAudit(path, queues: numbers).faults == [])
@@ -117,7 +118,8 @@
                 ] in
                 for _ in 0..<readings {
                     let trace = try Trace(contentsOf: path)
-                    #expect(trace.faults == [] && !trace.isComplete && !trace.operations.isEmpty)
+                    #expect(trace.faults == [])
+                    #expect(!trace.isComplete && !trace.operations.isEmpty)
                     #expect(try RecordAudit(path, queues: Set(numbers)).faults == [])
                 }
             }
@@ -206,7 +208,8 @@
                     withExtendedLifetime(planted) {}
                 }
                 let trace = try Trace(contentsOf: path)
-                #expect(!trace.isComplete && trace.faults == [])
+                #expect(trace.faults == [])
+                #expect(!trace.isComplete)
                 let isTold = stall.isTold(by: trace)
                 #expect(isTold, "\(trace.explanation)")
             }
