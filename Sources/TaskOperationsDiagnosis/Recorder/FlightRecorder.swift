@@ -153,6 +153,8 @@ extension FlightRecorder {
 private final class TriggerWatch: Sendable {
     private let stallLimit: Duration?
     private let firesAtTimeouts: Bool
+    /// The number of timeouts when the triggers were set. The thread may begin after later ones.
+    private let firstTimeouts: Int
     private let ring: ChangeRing
     private let fire: @Sendable (FlightRecorder.Trigger) -> Void
     private let isOver = Monitor(false)
@@ -163,6 +165,7 @@ private final class TriggerWatch: Sendable {
     ) {
         stallLimit = triggers.compactMap { if case .stall(let limit) = $0 { limit } else { nil } }.min()
         firesAtTimeouts = triggers.contains(.timeout)
+        firstTimeouts = ring.timeoutCount
         (self.ring, self.fire) = (ring, fire)
     }
 
@@ -197,7 +200,7 @@ private final class TriggerWatch: Sendable {
 
     private func run() {
         var (progress, since) = (Progress.now, ContinuousClock.now)
-        var seenTimeouts = ring.timeoutCount
+        var seenTimeouts = firstTimeouts
         var next: [FlightRecorder.Trigger: ContinuousClock.Instant] = [:]
         while isOver.wait(for: .milliseconds(100), until: { isOver, _ in isOver ? true : nil }) == nil {
             let now = ContinuousClock.now
