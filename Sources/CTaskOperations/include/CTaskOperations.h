@@ -47,6 +47,9 @@ uint64_t taskOperationsWallNanoseconds(void);
 /// The number of the process.
 uint64_t taskOperationsProcessNumber(void);
 
+/// The number of files that the process may have open at the same time, but at most 65,536.
+int32_t taskOperationsOpenFileLimit(void);
+
 /// Memory of bytes that are 0; null if there is none. Pages of large memory are made at their first use.
 void *_Nullable taskOperationsZeroedMemory(intptr_t count);
 

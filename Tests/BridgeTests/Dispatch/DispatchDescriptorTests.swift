@@ -222,7 +222,7 @@ struct DispatchDescriptorTests {
             let pipes = (0..<100).map { _ in Pipe() }
             // The first wait opens the pipe that wakes the thread. After the limit is lowered, that could fail.
             let first = tests.startWait(on: tests.pipe)
-            limitOpenFiles(to: rlim_t(spare.max()! + 1))
+            limitOpenFiles(to: Int(spare.max()! + 1))
             for descriptor in spare { close(descriptor) }
             let waits = [first] + pipes.map { tests.startWait(on: $0) }
             tests.pipe.write("a")
@@ -268,16 +268,4 @@ private func startDispatch() async {
     await withCheckedContinuation { continuation in
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) { continuation.resume() }
     }
-}
-
-private func limitOpenFiles(to count: rlim_t) {
-    #if canImport(Glibc)
-        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-    #else
-        let resource = RLIMIT_NOFILE
-    #endif
-    var limits = rlimit()
-    precondition(getrlimit(resource, &limits) == 0)
-    limits.rlim_cur = count
-    precondition(setrlimit(resource, &limits) == 0)
 }

@@ -1,0 +1,29 @@
+internal import CTaskOperations
+public import TaskOperations
+
+extension AsyncSemaphore {
+    /// Creates a semaphore with a permit for each file, socket and pipe that the process may have open at the same time.
+    ///
+    /// Make one semaphore, and let all work that opens something take permits of it. Work that opens more than the system
+    /// allows fails with "too many open files", usually in another part of the program than the one that opens so many.
+    ///
+    /// ```swift
+    /// let files = AsyncSemaphore.forOpenFiles()
+    ///
+    /// for name in names {
+    ///     copies.addOperation(.limit(files, weight: 2)) { try await copy(name) }
+    /// }
+    /// let text = try await files.withPermit { try await read(path) }
+    /// ```
+    ///
+    /// The capacity is the present limit of the process (on Unix the soft limit of `RLIMIT_NOFILE`; `ulimit -n` shows
+    /// it), less the reserved number, but at least 1. A later change of the limit does not change the capacity; set
+    /// `capacity`. Where the system has no such limit, as on Windows, it is 65,536.
+    ///
+    /// - Parameter reserved: The number of files that the process opens without the semaphore, such as the standard
+    ///   streams, and the files of the runtime and of libraries. Not negative.
+    public static func forOpenFiles(reserving reserved: Int = 64, name: String? = "open files") -> AsyncSemaphore {
+        precondition(reserved >= 0, "The number of reserved files is \(reserved). It must not be negative.")
+        return AsyncSemaphore(capacity: max(1, Int(taskOperationsOpenFileLimit()) - reserved), name: name)
+    }
+}
