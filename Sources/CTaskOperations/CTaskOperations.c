@@ -115,6 +115,16 @@ uint64_t taskOperationsProcessNumber(void) { return (uint64_t)getpid(); }
 #endif
 #endif
 
+#if defined(__linux__) && defined(__LP64__)
+uint64_t taskOperationsRealNanoseconds(void) {
+    struct timespec time;
+    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+#else
+uint64_t taskOperationsRealNanoseconds(void) { return taskOperationsNanoseconds(); }
+#endif
+
 uint64_t taskOperationsWallNanoseconds(void) {
     struct timespec time;
     timespec_get(&time, TIME_UTC);

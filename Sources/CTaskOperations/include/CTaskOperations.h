@@ -41,6 +41,9 @@ static inline uint64_t taskOperationsCounter(void) {
 /// The time of a clock that is never set, in nanoseconds.
 uint64_t taskOperationsNanoseconds(void);
 
+/// The same time, also while a test controls the clocks of the process.
+uint64_t taskOperationsRealNanoseconds(void);
+
 /// The time since 1970, in nanoseconds.
 uint64_t taskOperationsWallNanoseconds(void);
 

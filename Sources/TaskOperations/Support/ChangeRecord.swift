@@ -107,23 +107,26 @@ package enum Ticks {
     package static var now: UInt64 { isCounter ? taskOperationsCounter() : taskOperationsNanoseconds() }
 
     /// The present ticks, and the same moment in nanoseconds of the monotonic clock.
-    package static var pair: (ticks: UInt64, nanoseconds: UInt64) {
+    package static var pair: (ticks: UInt64, nanoseconds: UInt64) { pair(of: taskOperationsNanoseconds) }
+
+    private static func pair(of clock: () -> UInt64) -> (ticks: UInt64, nanoseconds: UInt64) {
         if !isCounter {
-            let now = taskOperationsNanoseconds()
+            let now = clock()
             return (now, now)
         }
         // The middle of two readings halves the error if the thread loses its processor between them.
         let before = taskOperationsCounter()
-        let nanoseconds = taskOperationsNanoseconds()
+        let nanoseconds = clock()
         return (before + (taskOperationsCounter() - before) / 2, nanoseconds)
     }
 
     /// The nanoseconds of 2³² ticks. The first access takes half a millisecond if the ticks are those of a counter.
     package static let rate: UInt64 = {
         if !isCounter { return 1 << 32 }
-        let first = pair
-        var last = pair
-        while last.nanoseconds - first.nanoseconds < 500_000 { last = pair }
+        // The clock of a schedule stands still.
+        let first = pair(of: taskOperationsRealNanoseconds)
+        var last = first
+        while last.nanoseconds - first.nanoseconds < 500_000 { last = pair(of: taskOperationsRealNanoseconds) }
         return UInt64(Double(last.nanoseconds - first.nanoseconds) / Double(last.ticks - first.ticks) * 4_294_967_296)
     }()
 }

@@ -27,7 +27,7 @@ final class ScheduleRun: TaskExecutor {
         var cancelled: (number: Int, task: CreatedTask)?
         /// The number of steps after which the run counts as endless, because a task was cancelled.
         var lastStep = Int.max
-        /// The number of steps since a task made another task ready.
+        /// The number of steps since a task made another task ready, or did not continue.
         var idleSteps = 0
         /// The job that runs an actor, which the running task has entered.
         var entered: ReadyJob?
@@ -344,8 +344,9 @@ extension ScheduleRun.State {
             return nil
         }
         (thread.pointee.points, thread.pointee.interruption) = (0, 0)
+        if let last = record.widths.last, width < last { idleSteps = 0 }
         idleSteps += 1
-        if chooser.causesChanges || delayed.count > 0 || idleSteps >= 1_000 {
+        if chooser.causesChanges || delayed.count > 0 || isPolling {
             thread.pointee.interruption = Int64(makeChanges(at: step))
         } else if comparesOrder {
             noteState()
@@ -418,7 +419,7 @@ extension ScheduleRun.State {
         if step == chooser.cancellationStep, let number = chooser.chooseTask(among: candidates.keys.sorted()) {
             cancel(number)
         }
-        if idleSteps >= 1_000 { endPolling() }
+        if isPolling { endPolling() }
         if delayed.isEmpty { return interruption }
         // Jobs of the main actor keep their order.
         if let end = delayed.mainEnd {
@@ -467,6 +468,9 @@ extension ScheduleRun.State {
         guard let object, task == firstTask || creator == firstTask else { return }
         candidates[created[task]!] = CreatedTask(number: task, object)
     }
+
+    /// Whether all ready tasks wait in loops. Each of many tasks may yield several times.
+    private var isPolling: Bool { idleSteps >= 1_000 && idleSteps >= 16 * readyCount }
 
     /// Ends a delay, or moves the time, for tasks that wait in loops, for example until a clock shows a time.
     private mutating func endPolling() {

@@ -1,5 +1,6 @@
 import Synchronization
 import TaskOperations
+import TaskOperationsDiagnosis
 import TaskOperationsTesting
 import TestSupport
 import Testing
@@ -83,6 +84,33 @@ struct ScheduleFaultTests {
             }
             while await !flag.isSet { await Task.yield() }
             try await task.value
+        }
+    }
+
+    @Test("Many tasks that yield a few times are no loop: no time passes", arguments: strategies.indices)
+    func yields(_ strategy: Int) throws {
+        try Self.schedules(strategy, 2).run {
+            let start = ContinuousClock.now
+            let sleeper = Task { try await Task.sleep(for: .seconds(86_400)) }
+            let tasks = (0..<1_500).map { number in
+                Task { for _ in 0..<number % 4 { await Task.yield() } }
+            }
+            for task in tasks { await task.value }
+            #expect(ContinuousClock.now - start < .seconds(1))
+            sleeper.cancel()
+        }
+    }
+
+    @Test("The first recorder of a process may be one of a schedule, whose clock stands still")
+    func recorder() async {
+        await #expect(processExitsWith: .success) {
+            try Schedules(2).run {
+                let queue = TaskOperationQueue(name: "queue")
+                let recorder = FlightRecorder(of: [queue])
+                try await queue.addOperation(name: "a") { try await Task.sleep(for: .seconds(60)) }.value
+                recorder.stop()
+                #expect(recorder.trace().operations.map(\.name) == ["a"])
+            }
         }
     }
 
