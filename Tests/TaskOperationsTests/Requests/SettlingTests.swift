@@ -230,6 +230,23 @@ extension SettlingTests {
         #expect(saved.events.last == 100)
     }
 
+    @Test("A value whose call has failed is used again by each flush until a call succeeds", .schedules(20))
+    func failedCalls() async throws {
+        let used = Recorder<Int>()
+        let saves = LatestValue<Int>(settling: .seconds(1)) { value in
+            used.record(value)
+            if used.events.count < 3 { throw WorkFailed() }
+        }
+        saves.set(1)
+        // Nobody learns of the first failure.
+        try await Task.sleep(for: .seconds(2))
+        #expect(used.events == [1])
+        await #expect(throws: WorkFailed.self) { try await saves.flush() }
+        try await saves.flush()
+        try await saves.flush()
+        #expect(used.events == [1, 1, 1])
+    }
+
     @Test("A flush throws the error of the call, and a later value is used nevertheless", .schedules(20))
     func failing() async throws {
         let saved = Recorder<Int>()
