@@ -6,7 +6,8 @@
 ///
 /// ```swift
 /// let model = AsyncSemaphore(
-///     capacity: 64, rate: [.perMinute(90_000), .perMinute(500, of: .starts), .perDay(10_000, of: .starts)])
+///     capacity: 64,
+///     rate: [.perMinute(90_000), .perMinute(500, of: .starts), .perDay(10_000, burst: 5_000, of: .starts)])
 /// ```
 ///
 /// Rates are counted by the generic cell rate algorithm (ITU-T Recommendation I.371, annex A). A start takes constant time
@@ -87,7 +88,8 @@ public struct OperationRate: Hashable, Sendable {
         allowance(count, per: 60, burst, unit)
     }
 
-    /// Allows a cost per day, which is 24 hours from any moment. See `perMinute(_:burst:of:)`.
+    /// Allows a cost per day, which is 24 hours from any moment. See `perMinute(_:burst:of:)`. Without a burst, only 4
+    /// percent may start at once, and the rest is spread evenly over the day.
     ///
     /// - Parameters:
     ///   - count: The cost per day, from 1 to 1,000,000,000,000.

@@ -38,7 +38,10 @@ public final class FlightRecorder: Sendable {
     ///     with a name.
     public convenience init(of queues: [TaskOperationQueue]? = nil, capacity: Int = 4 << 20) {
         Self.check(capacity)
-        guard let memory = taskOperationsZeroedMemory(capacity) else { fatalError("there is no memory for a recorder") }
+        guard let memory = taskOperationsZeroedMemory(capacity) else {
+            fatalError(
+                "there is no memory for a recorder of \(capacity) bytes; only one that writes to a file can grow")
+        }
         let address = UInt(bitPattern: memory)
         let release: @Sendable () -> Void = { taskOperationsFree(UnsafeMutableRawPointer(bitPattern: address)!) }
         self.init(ChangeRing(memory, byteCount: capacity, release: release), queues)

@@ -28,7 +28,8 @@ struct SyncProcess {
     }
 
     func run() async throws {
-        let engine = try await JournalEngine<Edit>(directory: folder)
+        let engine = try await JournalEngine<Edit>(
+            directory: folder, configuration: JournalConfiguration(maxAttempts: .max))
         let queue = TaskOperationQueue(name: "sync", maxConcurrentOperationCount: 2)
         var configuration = ConsumerConfiguration()
         configuration.drainTime = .seconds(5)

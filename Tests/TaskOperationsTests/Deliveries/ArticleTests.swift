@@ -40,13 +40,22 @@ struct ArticleTests {
     func offlineQueue() async throws {
         struct Edit: Codable, Sendable { let note: String, text: String }
         let (uploads, files) = (Recorder<String>(), JournalFolder())
-        @Sendable func upload(_ edit: Edit) async throws { uploads.record(edit.text) }
+        let failures = Recorder<String>()
+        @Sendable func upload(_ edit: Edit) async throws {
+            if failures.events.count < 7 {
+                failures.record(edit.text)
+                throw WorkFailed()
+            }
+            uploads.record(edit.text)
+        }
         let folder = files.path
 
-        let engine = try await JournalEngine<Edit>(directory: folder)
+        let engine = try await JournalEngine<Edit>(
+            directory: folder, configuration: JournalConfiguration(maxAttempts: .max))
         let queue = TaskOperationQueue(name: "sync", maxConcurrentOperationCount: 2)
         var configuration = ConsumerConfiguration()
         configuration.drainTime = .seconds(5)
+        configuration.options.redelivery = .immediately(attempts: .max)
         queue.isSuspended = true
         let sync = Task { [configuration] in
             await queue.consume(engine.deliveries(), configuration: configuration) { try await upload($0) }
@@ -61,7 +70,33 @@ struct ArticleTests {
         sync.cancel()
         await sync.value
         await engine.close()
-        #expect(uploads.events == ["latest"])
+        #expect(uploads.events == ["latest"] && failures.events.count == 7)
+    }
+
+    @Test("the offline queue sends what is left before it ends")
+    func offlineQueueAtItsEnd() async throws {
+        struct Edit: Codable, Sendable { let note: String }
+        let (uploads, files) = (Recorder<String>(), JournalFolder())
+        let engine = try await JournalEngine<Edit>(
+            directory: files.path, configuration: JournalConfiguration(maxAttempts: .max))
+        for number in 0..<30 {
+            try await engine.enqueue(Edit(note: "\(number)"), options: EnqueueOptions(identity: "\(number)"))
+        }
+        let queue = TaskOperationQueue(name: "sync", maxConcurrentOperationCount: 2)
+        var configuration = ConsumerConfiguration()
+        configuration.drainTime = .zero
+        let sync = Task { [configuration] in
+            await queue.consume(engine.deliveries(), configuration: configuration) { uploads.record($0.note) }
+        }
+        engine.finish()
+        let limit = Task {
+            try await Task.sleep(for: .seconds(300))
+            sync.cancel()
+        }
+        await sync.value
+        limit.cancel()
+        #expect(engine.counts.waiting + engine.counts.held == 0 && uploads.events.count == 30)
+        await engine.close()
     }
 
     @Test("a width for each destination: a kind has a limit of its own", .schedules(20))
