@@ -1,3 +1,5 @@
+import TaskOperations
+
 extension Trace {
     /// One operation of the critical path, and the event that let it start or continue.
     public struct Step: Sendable, Hashable {
