@@ -20,10 +20,12 @@ extension AsyncSemaphore {
     /// it), less the reserved number, but at least 1. A later change of the limit does not change the capacity; set
     /// `capacity`. Where the system has no such limit, as on Windows, it is 65,536.
     ///
-    /// - Parameter reserved: The number of files that the process opens without the semaphore, such as the standard
-    ///   streams, and the files of the runtime and of libraries. Not negative.
+    /// - Parameters:
+    ///   - reserved: The number of files that the process opens without the semaphore, such as the standard streams, and
+    ///     the files of the runtime and of libraries. Not negative.
+    ///   - name: The name of the semaphore in messages and descriptions.
     public static func forOpenFiles(reserving reserved: Int = 64, name: String? = "open files") -> AsyncSemaphore {
-        precondition(reserved >= 0, "The number of reserved files is \(reserved). It must not be negative.")
+        require(reserved >= 0, "the number of reserved files is \(reserved); it must not be negative.")
         return AsyncSemaphore(capacity: max(1, Int(taskOperationsOpenFileLimit()) - reserved), name: name)
     }
 }

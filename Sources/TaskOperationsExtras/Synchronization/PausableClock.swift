@@ -1,0 +1,98 @@
+import Synchronization
+
+// In a controlled build, `ContinuousClock` is a type of this module.
+#if TASK_OPERATIONS_EXPLORED
+    public import TaskOperations
+#else
+    import TaskOperations
+#endif
+
+/// A clock that stands still while it is paused.
+///
+/// With the option `.clock(_:)`, no time passes for an operation while the clock is paused: timeouts, delays and pauses
+/// between attempts continue with the rest of their time.
+///
+/// ```swift
+/// let (clock, queue) = (PausableClock(), TaskOperationQueue(name: "uploads"))
+/// queue.addOperation([.timeout(.seconds(120)), .retry(policy), .clock(clock)]) { try await upload(photo) }
+///
+/// func setPaused(_ isPaused: Bool) {
+///     queue.isSuspended = isPaused  // nothing starts
+///     clock.isPaused = isPaused     // no time limit passes
+/// }
+/// ```
+///
+/// An instant of the clock is that of a `ContinuousClock`, earlier by the sum of all pauses.
+public final class PausableClock: Clock {
+    public typealias Instant = ContinuousClock.Instant
+
+    private struct State: Sendable {
+        /// The sum of the pauses that are over.
+        var pausedTime = Duration.zero
+        /// The beginning of the present pause; nil if the clock runs.
+        var pausedSince: Instant?
+        /// The sleeps whose time was over during the present pause.
+        var waiting = WaitingList<WaitContinuation<Void>>()
+        var lastNumber = 0
+    }
+
+    private let state = Lock(State())
+
+    /// Creates a clock that runs.
+    public init() {}
+
+    /// Whether the clock stands still. Can be set from any thread.
+    public var isPaused: Bool {
+        get { state.withLock { $0.pausedSince != nil } }
+        set {
+            let waiting = state.withLock { state -> [WaitContinuation<Void>] in
+                if newValue == (state.pausedSince != nil) { return [] }
+                let now = ContinuousClock.now
+                guard let since = state.pausedSince.take() else {
+                    state.pausedSince = now
+                    return []
+                }
+                state.pausedTime += now - since
+                return state.waiting.removeAll()
+            }
+            for continuation in waiting { continuation.resume() }
+        }
+    }
+
+    /// The present instant.
+    public var now: Instant {
+        state.withLock { ($0.pausedSince ?? .now).advanced(by: .zero - $0.pausedTime) }
+    }
+
+    /// The smallest time between two instants.
+    public var minimumResolution: Duration { ContinuousClock().minimumResolution }
+
+    /// Sleeps until an instant of the clock.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled, also while the clock is paused.
+    public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+        while true {
+            try Task.checkCancellation()
+            let rest = now.duration(to: deadline)
+            if rest <= .zero { return }
+            // A sleep that a pause has lengthened ends too early, and then waits for the end of the pause.
+            if isPaused { await waitWhilePaused() } else { try await Task.sleep(for: rest, tolerance: tolerance) }
+        }
+    }
+
+    private func waitWhilePaused() async {
+        let number = state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+        await withCancellableWait { (continuation: WaitContinuation<Void>) in
+            let mustWait = state.withLock { state in
+                if state.pausedSince != nil { state.waiting.append(continuation, number: number) }
+                return state.pausedSince != nil
+            }
+            if !mustWait { continuation.resume() }
+        } end: {
+            state.withLock { $0.waiting.remove(number) }?.resume()
+        }
+    }
+}
