@@ -21,9 +21,8 @@ import Synchronization
 ///     clock.isPaused = isPaused     // no time limit passes
 /// }
 /// ```
-///
-/// An instant of the clock is that of a `ContinuousClock`, earlier by the sum of all pauses.
 public final class PausableClock: Clock {
+    /// An instant of the clock is that of a `ContinuousClock`, earlier by the sum of all pauses.
     public typealias Instant = ContinuousClock.Instant
 
     private struct State: Sendable {
