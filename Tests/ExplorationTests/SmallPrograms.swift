@@ -59,14 +59,12 @@ enum SmallPrograms {
     ]
 
     /// An operation is recorded as started after the ends of its dependencies, also if the last one ends in another queue
-    /// within the step that ends the other one. The operation was added before: an end is recorded after it is visible.
+    /// within the step that ends the other one, or before the operation is added.
     static let recordedEnds = ExploredProgram("ends in two recorded queues") { schedule in
         let queues = (0..<2).map { _ in TaskOperationQueue() }
         let recorder = FlightRecorder(of: queues, capacity: FlightRecorder.minimumCapacity)
-        for queue in queues { queue.isSuspended = true }
         let dependencies = queues.map { $0.addOperation {} }
         let last = queues[0].addOperation(name: "last", dependencies: dependencies) {}
-        for queue in queues { queue.isSuspended = false }
         schedule.runToEnd()
         schedule.expectEnd(of: last)
         let trace = recorder.trace()

@@ -44,6 +44,8 @@ extension Scheduler {
         let (operation, slot) = (started.operation, started.slot)
         var (effects, readied) = (Effects(), Readied())
         let (ending, step) = withCore(&effects) { core -> (OperationEnding, WorkerStep?) in
+            // The end has the time from before it, because other queues see it at once.
+            _ = core.recording?.ticks
             let ending = operation.endBody(outcome)
             // The failure of an abandoned operation was noted when the operation was abandoned.
             let isFailureNew = failures != nil && operation.failure != nil && !core.state.finishing.contains(slot)

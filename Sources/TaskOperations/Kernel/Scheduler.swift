@@ -223,7 +223,6 @@ extension Scheduler {
 
     /// Adds operations that wait for room, as long as there is room.
     nonisolated func admitProducers(_ core: inout SchedulerCore) {
-        core.recording?.renewTicks()
         while let operation = core.state.nextAdmission() { insert(operation, in: &core) }
     }
 

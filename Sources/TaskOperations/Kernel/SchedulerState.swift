@@ -108,10 +108,7 @@ extension SchedulerState {
             if !finishing.isEmpty, finishing.contains(slot) { return }
             if selection.hasBarriers, isOutsideLine(slot) { return }
             makeReady(slot)
-            if changes.isOn {
-                changes.recording?.renewTicks()
-                report(.ready, slot)
-            }
+            if changes.isOn { report(.ready, slot) }
         case (.ready, false):
             makeWait(slot)
         case (.waiting, false), (.ready, true), (.executing, _), (.lent, _), (.returning, _):

@@ -20,7 +20,7 @@ final class QueueRecording: @unchecked Sendable {
     @exclusivity(unchecked) private var names: [String] = []
     /// The number of the last change. Changes are numbered from 1 without gaps.
     @exclusivity(unchecked) private var lastNumber: UInt64
-    /// The ticks of the present step; 0 before its first record.
+    /// See `ticks`; 0 before the first reading.
     @exclusivity(unchecked) private var stepTicks: UInt64 = 0
     /// The number of records that described something.
     @exclusivity(unchecked) private(set) var describedCount = 0
@@ -39,15 +39,12 @@ final class QueueRecording: @unchecked Sendable {
 
     var rings: [any ChangeRecorder] { [ring] + otherRings }
 
-    /// The ticks of the present step. All its changes have the same, up to a call of `renewTicks`.
+    /// The ticks of the present step, from its first change or from the first call. When the step finds an operation ready,
+    /// they begin anew: another queue may have ended its last dependency since the step began.
     var ticks: UInt64 {
         if stepTicks == 0 { stepTicks = Ticks.now }
         return stepTicks
     }
-
-    /// Lets later changes of the present step have later ticks. Called when the step finds an operation ready: another
-    /// queue may have ended its last dependency since the step began.
-    func renewTicks() { stepTicks = 0 }
 
     /// Appends the record of a change.
     ///
@@ -60,6 +57,7 @@ final class QueueRecording: @unchecked Sendable {
 
     /// - Parameter ticks: The ticks of the addition if that was before the present step; otherwise 0.
     func appendArrival(of element: some QueueElement, _ newcomer: Newcomer, _ arrival: UInt64, at ticks: UInt64) {
+        if newcomer.isReady, newcomer.hasLinks { stepTicks = 0 }
         append(
             .added, element.recordedIdentity | ChangeRecord.arrivalDetail(newcomer), arrival: arrival,
             value: ticks != 0 ? ticks : self.ticks)
@@ -96,7 +94,10 @@ final class QueueRecording: @unchecked Sendable {
     /// begun another part.
     @inline(__always)
     func write() -> Bool {
-        if count == 0 { return false }
+        if count == 0 {
+            stepTicks = 0
+            return false
+        }
         flush()
         return describedPart != part
     }
@@ -250,6 +251,7 @@ extension QueueRecording {
         _ kind: ChangeKind, _ element: Element, _ arrival: UInt64, other: Element?
     ) {
         var (kind, detail) = ChangeRecord.kind(of: kind, element)
+        if kind == .ready { stepTicks = 0 }
         if kind == .waited { detail = ChangeRecord.waitDetail(other?.recordedIdentity ?? 0) }
         if kind == .finished, detail == ChangeRecord.End.timedOut.rawValue { noteTimeout() }
         append(kind, element.recordedIdentity | UInt64(detail) << 56, arrival: arrival, value: ticks)

@@ -362,6 +362,8 @@ extension AnyTaskOperation {
         if condition: (borrowing OperationRecord) -> Bool
     ) -> (OperationEnding, Worker?, cancelsRest: Bool)? {
         guard let slot = core.slot(of: self) else { return nil }
+        // As for the end of a body: see `Scheduler.finish`.
+        _ = core.recording?.ticks
         let ending = record.withLock { record -> OperationEnding? in
             guard isExecuting, condition(record) else { return nil }
             record.cancellation = .cancelled
