@@ -68,23 +68,8 @@ uint64_t taskOperationsNanoseconds(void) {
 }
 
 uint64_t taskOperationsProcessNumber(void) { return GetCurrentProcessId(); }
-
-int32_t taskOperationsOpenFileLimit(void) { return 65536; }
 #else
 #include <unistd.h>
-
-#if defined(__wasi__)
-int32_t taskOperationsOpenFileLimit(void) { return 65536; }
-#else
-#include <sys/resource.h>
-
-int32_t taskOperationsOpenFileLimit(void) {
-    struct rlimit limit;
-    // A system without a limit has the largest number here.
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > 65536) return 65536;
-    return (int32_t)limit.rlim_cur;
-}
-#endif
 
 int taskOperationsHasCounter(void) {
 #if defined(__aarch64__)
@@ -114,6 +99,18 @@ uint64_t taskOperationsProcessNumber(void) { return 0; }
 uint64_t taskOperationsProcessNumber(void) { return (uint64_t)getpid(); }
 #endif
 #endif
+
+#if !defined(_WIN32) && !defined(__wasi__)
+#include <sys/resource.h>
+#endif
+
+int32_t taskOperationsOpenFileLimit(void) {
+#if !defined(_WIN32) && !defined(__wasi__)
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 65536) { return (int32_t)limit.rlim_cur; }
+#endif
+    return 65536;
+}
 
 #if defined(__linux__) && defined(__LP64__)
 uint64_t taskOperationsRealNanoseconds(void) {

@@ -123,7 +123,7 @@ package enum Ticks {
     /// The nanoseconds of 2³² ticks. The first access takes half a millisecond if the ticks are those of a counter.
     package static let rate: UInt64 = {
         if !isCounter { return 1 << 32 }
-        // The clock of a schedule stands still.
+        // In a schedule, the other clock shows virtual time, which does not change during the loop.
         let first = pair(of: taskOperationsRealNanoseconds)
         var last = first
         while last.nanoseconds - first.nanoseconds < 500_000 { last = pair(of: taskOperationsRealNanoseconds) }

@@ -4,8 +4,8 @@ public import TaskOperations
 extension AsyncSemaphore {
     /// Creates a semaphore with a permit for each file, socket and pipe that the process may have open at the same time.
     ///
-    /// Make one semaphore, and let all work that opens something take permits of it. Work that opens more than the system
-    /// allows fails with "too many open files", usually in another part of the program than the one that opens so many.
+    /// Create one semaphore for the process. All work that opens files takes its permits. If a process opens too many
+    /// files, calls fail with the error "too many open files", often in a part of the program that opens few.
     ///
     /// ```swift
     /// let files = AsyncSemaphore.forOpenFiles()

@@ -7,10 +7,10 @@ import Synchronization
     import TaskOperations
 #endif
 
-/// A clock that stands still while it is paused.
+/// A clock that can be paused. Its time does not change during a pause.
 ///
-/// With the option `.clock(_:)`, no time passes for an operation while the clock is paused: timeouts, delays and pauses
-/// between attempts continue with the rest of their time.
+/// With the option `.clock(_:)`, the clock measures the time of an operation. After a pause of the clock, timeouts, delays
+/// and pauses between attempts continue with the rest of their time.
 ///
 /// ```swift
 /// let (clock, queue) = (PausableClock(), TaskOperationQueue(name: "uploads"))
@@ -40,7 +40,7 @@ public final class PausableClock: Clock {
     /// Creates a clock that runs.
     public init() {}
 
-    /// Whether the clock stands still. Can be set from any thread.
+    /// Whether the clock is paused. Any thread can set this property.
     public var isPaused: Bool {
         get { state.withLock { $0.pausedSince != nil } }
         set {
@@ -74,7 +74,7 @@ public final class PausableClock: Clock {
             try Task.checkCancellation()
             let rest = now.duration(to: deadline)
             if rest <= .zero { return }
-            // A sleep that a pause has lengthened ends too early, and then waits for the end of the pause.
+            // A pause does not lengthen a sleep of the system, which then ends before the deadline.
             if isPaused { await waitWhilePaused() } else { try await Task.sleep(for: rest, tolerance: tolerance) }
         }
     }

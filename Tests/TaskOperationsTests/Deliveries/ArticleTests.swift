@@ -73,7 +73,7 @@ struct ArticleTests {
         #expect(uploads.events == ["latest"] && failures.events.count == 7)
     }
 
-    @Test("the offline queue sends what is left before it ends")
+    @Test("the offline queue sends all edits before its end")
     func offlineQueueAtItsEnd() async throws {
         struct Edit: Codable, Sendable { let note: String }
         let (uploads, files) = (Recorder<String>(), JournalFolder())

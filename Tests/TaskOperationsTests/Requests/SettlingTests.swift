@@ -238,7 +238,7 @@ extension SettlingTests {
             if used.events.count < 3 { throw WorkFailed() }
         }
         saves.set(1)
-        // Nobody learns of the first failure.
+        // The first call fails in this time.
         try await Task.sleep(for: .seconds(2))
         #expect(used.events == [1])
         await #expect(throws: WorkFailed.self) { try await saves.flush() }

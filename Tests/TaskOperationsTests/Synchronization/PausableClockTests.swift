@@ -4,9 +4,9 @@ import TaskOperationsTesting
 import TestSupport
 import Testing
 
-@Suite("Clocks that stand still while they are paused", .endsInTime)
+@Suite("Clocks that can be paused", .endsInTime)
 struct PausableClockTests {
-    @Test("a timeout, a delay and a pause between attempts leave out the time of a pause", .virtualTime)
+    @Test("timeouts, delays and pauses between attempts do not include a pause of the clock", .virtualTime)
     func options() async throws {
         let (clock, queue) = (PausableClock(), TaskOperationQueue(maxConcurrentOperationCount: .max))
         let start = ContinuousClock.now

@@ -101,7 +101,7 @@ struct ScheduleFaultTests {
         }
     }
 
-    @Test("The first recorder of a process may be one of a schedule, whose clock stands still")
+    @Test("A schedule can create the first recorder of a process, although virtual time does not change meanwhile")
     func recorder() async {
         await #expect(processExitsWith: .success) {
             try Schedules(2).run {
