@@ -921,7 +921,7 @@ extension SmallPrograms {
             for _ in 0..<2 {
                 Task {
                     var last = OperationProgress?.none
-                    for await progress in queue.progressUpdates { last = progress }
+                    for await progress in queue.progressUpdates() { last = progress }
                     if last?.isFinished == true { tally.count("end") }
                 }
             }

@@ -170,7 +170,7 @@ struct GuideStatementTests {
     func members() throws {
         let members = try MigrationDocument(MigrationDocument.article("Members")).text.split(separator: "\n")
         #expect(try #require(members.first { $0.hasPrefix("| `setTarget") }).contains("`.limit(_:)`"))
-        #expect(try #require(members.first { $0.hasPrefix("| `progress`") }).contains("`progressUpdates`"))
+        #expect(try #require(members.first { $0.hasPrefix("| `progress`") }).contains("`progressUpdates(expecting:)`"))
         #expect(try #require(members.first { $0.contains("flags: .barrier") }).contains("no effect"))
     }
 

@@ -16,7 +16,7 @@ final class JournalWriter {
     private var isSynchronized = true
     private var synchronizationFailed = false
     private var lastSynchronization = ContinuousClock.now
-    /// The duration of the last synchronization, and the number of callers that waited for it.
+    /// The duration of the last synchronization, and the number of callers that can share the next one.
     private var synchronization = (time: Duration.zero, callers: 0)
     private var compaction: JournalCompaction?
     private var compactionWaiters: [CheckedContinuation<[UInt8], any Error>] = []
@@ -94,14 +94,13 @@ extension JournalWriter {
         return take(limit: limit)
     }
 
-    /// Waits until the callers that shared the last synchronization can share the next one.
+    /// Waits until the callers that shared the last synchronization, and those that have arrived meanwhile, can share the
+    /// next one.
     private func gather() {
         let (time, callers) = synchronization
         synchronization.callers = 0
         // A shorter time is shorter than waking a thread.
-        if callers == 0 || time < .microseconds(100) { return }
-        let count = store.state.withLock { $0.requests.count }
-        if count > 0 { wait(for: count + callers, limit: min(time / 4, .milliseconds(2))) }
+        if callers > 0, time >= .microseconds(100) { wait(for: callers, limit: min(time / 2, .milliseconds(2))) }
     }
 
     private func take(limit: Duration?) -> [JournalRequest] {
@@ -160,7 +159,8 @@ extension JournalWriter {
         case .everyRecord where callers > 0:
             let start = ContinuousClock.now
             try synchronize()
-            synchronization = (ContinuousClock.now - start, callers)
+            let waiting = store.state.withLock { $0.requests.count }
+            synchronization = (ContinuousClock.now - start, callers + waiting)
         case .interval(let interval) where ContinuousClock.now - lastSynchronization >= interval: try synchronize()
         default: break
         }

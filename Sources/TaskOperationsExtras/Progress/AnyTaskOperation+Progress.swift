@@ -110,13 +110,21 @@ extension ProgressUnit {
 extension TaskOperationQueue {
     /// The combined progress of all operations that were ever added to the queue. All operations have equal shares. An
     /// ended operation has the fraction 1. An executing operation has the last fraction that it reports after this
-    /// call. When the queue is empty, the progress is complete and the sequence ends.
+    /// call.
     ///
-    /// The fraction decreases only if operations are added. `BridgedOperationQueue` has a `progress` of Foundation's
-    /// type.
-    public var progressUpdates: ProgressUpdates {
+    /// ```swift
+    /// for await progress in queue.progressUpdates(expecting: pages.count) { bar.fraction = progress.fraction }
+    /// ```
+    ///
+    /// The progress is complete, and the sequence ends, when all operations have ended and their number is at least
+    /// `count`. It also ends when the queue is released. The fraction decreases only if operations are added beyond
+    /// `count`. `BridgedOperationQueue` has a `progress` of Foundation's type.
+    ///
+    /// - Parameter count: The number of operations that you will have added in the end, if you know it. The default
+    ///   value waits at least for the first operation.
+    public func progressUpdates(expecting count: Int = 1) -> ProgressUpdates {
         let sum = observer { ProgressSum() }
         sum.register(for: scheduler)
-        return ProgressUpdates(sources: [sum], operation: nil) { _ in sum.current }
+        return ProgressUpdates(sources: [sum], operation: nil) { _ in sum.progress(expecting: max(count, 1)) }
     }
 }

@@ -6,6 +6,9 @@ package protocol OperationCountObserver: AnyObject, Sendable {
     /// Called after the counts have changed. Calls may arrive out of order: use the largest `added`, and the largest
     /// difference between `added` and `unfinished`.
     func countsChanged(added: Int, unfinished: Int)
+
+    /// Called after the queue was released. Its counts do not change any more.
+    func queueReleased()
 }
 
 extension TaskOperationQueue {
@@ -31,6 +34,10 @@ extension TaskOperationQueue {
 /// Sends the counts of a queue to all its observers.
 private final class CountFanOut: TaskOperationObserver {
     private let observers = Lock<[any OperationCountObserver]>([])
+
+    deinit {
+        for observer in observers.withLock({ $0 }) { observer.queueReleased() }
+    }
 
     /// Returns the present observer of the type `Observer`. If there is none, adds `new` and returns it.
     func observer<Observer: OperationCountObserver>(orAdd new: Observer) -> (observer: Observer, isNew: Bool) {

@@ -16,6 +16,8 @@ final class ProgressSum: ProgressSource, OperationCountObserver {
         var most = (added: 0, done: 0.0)
         /// The number of the queue. Operations find the sum by this number.
         var queueNumber: Int?
+        /// Whether the queue is released, so that no operation can follow.
+        var isQueueReleased = false
     }
 
     /// An operation that has reported progress. Load the weak reference with no lock held, because the result may become
@@ -42,10 +44,15 @@ final class ProgressSum: ProgressSource, OperationCountObserver {
 
     deinit { unregister() }
 
-    /// The current progress. It decreases only if operations are added. It does not decrease if an ended operation is
-    /// not counted yet, or if an operation runs its body again.
-    var current: OperationProgress {
-        let (added, ended, reporting) = state.withLock { ($0.added, $0.ended, Array($0.reporting.values)) }
+    /// The current progress, with at least one operation.
+    var current: OperationProgress { progress(expecting: 1) }
+
+    /// Returns the current progress. It decreases only if operations are added beyond `count`. It does not decrease if an
+    /// ended operation is not counted yet, or if an operation runs its body again.
+    func progress(expecting count: Int) -> OperationProgress {
+        let (added, ended, reporting, isQueueReleased) = state.withLock {
+            ($0.added, $0.ended, Array($0.reporting.values), $0.isQueueReleased)
+        }
         // Sorted, because the rounded sum of floating-point numbers depends on their order. Read after `ended`, so that no
         // operation counts twice.
         let done = reporting.sorted { $0.number < $1.number }.reduce(Double(ended)) { $0 + $1.fraction }
@@ -53,9 +60,10 @@ final class ProgressSum: ProgressSource, OperationCountObserver {
             if state.most.added != added || state.most.done < done { state.most = (added, done) }
             return state.most.done
         }
+        let total = group == nil && !isQueueReleased ? max(added, count) : added
         return OperationProgress(
-            fraction: added == 0 ? 0 : most / Double(added), completed: ended, total: added,
-            isFinished: group == nil && ended == added)
+            fraction: total == 0 ? 0 : most / Double(total), completed: ended, total: total,
+            isFinished: group == nil && ended == total)
     }
 
     func add(_ listener: ProgressListener) { state.withLock { $0.listeners.add(listener) } }
@@ -99,6 +107,11 @@ final class ProgressSum: ProgressSource, OperationCountObserver {
         // Most events change no count. A body that lends its permit while it waits for a change causes such events
         // itself.
         if hasChanged { changed() }
+    }
+
+    func queueReleased() {
+        state.withLock { $0.isQueueReleased = true }
+        changed()
     }
 
     /// Counts an added operation of a group.

@@ -12,6 +12,9 @@ public import TaskOperations
 /// }
 /// ```
 ///
+/// Operations start as the queue allows, not as results are taken. To stop after a number of results, count the added
+/// operations, or `cancelAllOperations()` at that number: operations may have started for results that you do not take.
+///
 /// The iteration ends when no operation is left. You can begin another iteration afterwards. If several tasks iterate,
 /// each result goes to one of them.
 ///

@@ -150,7 +150,7 @@ struct BridgedProgressTests {
     func both() async throws {
         queue.isSuspended = true
         for _ in 0..<3 { queue.addOperation {} }
-        let (updates, progress) = (queue.progressUpdates, queue.progress)
+        let (updates, progress) = (queue.progressUpdates(), queue.progress)
         queue.isSuspended = false
         var last: OperationProgress?
         for await update in updates { last = update }

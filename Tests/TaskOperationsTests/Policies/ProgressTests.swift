@@ -91,7 +91,7 @@ struct ProgressTests {
     /// Returns the progress of a queue that ran one operation and was freed, and the former address of the queue.
     private func progressOfReleasedQueue() async -> (updates: ProgressUpdates, address: ObjectIdentifier) {
         let queue = TaskOperationQueue()
-        let updates = queue.progressUpdates
+        let updates = queue.progressUpdates()
         queue.addOperation {}
         // The wait for the queue may end before the progress has counted the operation.
         _ = await eventually { await updates.first { _ in true }?.fraction == 1 }
@@ -118,7 +118,7 @@ struct ProgressTests {
             case 1:
                 updates = try keyed.request(1) { part }.progress
             case 2:
-                updates = queue.progressUpdates
+                updates = queue.progressUpdates()
                 try queue.addOperation(part)
             default:
                 // The progress of this operation, which waits for the body, changes with the progress of the part.
@@ -264,7 +264,7 @@ struct ProgressTests {
                 if number == 3 { throw WorkFailed() }
             }
         }
-        let updates = queue.progressUpdates
+        let updates = queue.progressUpdates()
         queue.isSuspended = false
         var fractions: [Double] = []
         for await progress in updates {
@@ -286,12 +286,40 @@ struct ProgressTests {
                 await gate.pass()
             }
         }
-        let updates = queue.progressUpdates
+        let updates = queue.progressUpdates()
         queue.isSuspended = false
         await gate.waitForArrivals(2)
         #expect(await updates.first { _ in true }?.fraction == 2 * 0.25 / 4)
         gate.open()
         for operation in operations { try await operation.value }
+    }
+
+    @Test("The progress of a queue waits for its first operation, and for the expected number", .schedules(50))
+    func expectedNumber() async throws {
+        let queue = TaskOperationQueue()
+        let (open, expecting) = (queue.progressUpdates(), queue.progressUpdates(expecting: 4))
+        #expect(await open.first { _ in true }?.isFinished == false)
+        async let openEnd = open.reduce(OperationProgress?.none) { $1 }
+        async let expectingEnd = expecting.reduce(into: []) { $0.append($1) }
+        await untilOthersWait()
+        queue.addOperation {}
+        #expect(await openEnd?.totalUnitCount == 1)
+        await untilOthersWait()
+        for _ in 0..<3 { queue.addOperation {} }
+        let all = await expectingEnd
+        #expect(all.map(\.fraction) == all.map(\.fraction).sorted())
+        #expect(all.allSatisfy { $0.totalUnitCount == 4 })
+        #expect(all.dropLast().allSatisfy { !$0.isFinished })
+        #expect(all.last?.isFinished == true)
+    }
+
+    @Test("The progress of a queue ends when the queue is released", .schedules(20), arguments: [1, 0, .max, .min])
+    func releasedQueue(count: Int) async throws {
+        var queue: TaskOperationQueue? = TaskOperationQueue()
+        async let end = queue!.progressUpdates(expecting: count).reduce(OperationProgress?.none) { $1 }
+        await untilOthersWait()
+        queue = nil
+        #expect(await end?.isFinished == true)
     }
 
     @Test("fractions are from 0 to 1 for any report")
@@ -318,7 +346,7 @@ struct ProgressTests {
     @Test("reports from many threads race with the end, and with listeners that are added and removed")
     func storm() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
-        let updates = queue.progressUpdates
+        let updates = queue.progressUpdates()
         let operations = (0..<200).map { number in
             queue.addOperation {
                 await withTaskGroup { group in
@@ -342,7 +370,7 @@ struct ProgressTests {
     @Test("An operation whose handlers are called counts once", .schedules(20))
     func countsOnce() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
-        let sum = try #require(queue.progressUpdates.sources.first as? ProgressSum)
+        let sum = try #require(queue.progressUpdates().sources.first as? ProgressSum)
         let (gate, fractions) = (Gate(), Recorder<Double>())
         let operation = TaskOperation { AnyTaskOperation.current?.reportProgress(0.9) }
         // This handler is called before the one that completes the operation's own progress.
@@ -362,7 +390,6 @@ struct ProgressTests {
         weak let weakOperation: AnyTaskOperation?
         do {
             let queue = TaskOperationQueue()
-            for await _ in queue.progressUpdates {}
             let group = queue.addGroup { group in
                 group.addOperation { AnyTaskOperation.current?.reportProgress(0.5) }
             }
