@@ -49,6 +49,4 @@ final class QueueProgress: CountedProgress, OperationCountObserver, @unchecked S
     func countsChanged(added: Int, unfinished: Int) {
         setCounts(total: Int64(added), completed: Int64(added - unfinished), canOvertake: true, canEnd: true)
     }
-
-    func queueReleased() {}
 }

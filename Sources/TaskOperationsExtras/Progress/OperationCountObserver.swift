@@ -11,6 +11,10 @@ package protocol OperationCountObserver: AnyObject, Sendable {
     func queueReleased()
 }
 
+extension OperationCountObserver {
+    package func queueReleased() {}
+}
+
 extension TaskOperationQueue {
     /// Returns the observer of a type. The first call creates it, and the queue retains it.
     package func observer<Observer: OperationCountObserver>(orMake make: () -> Observer) -> Observer {
