@@ -316,7 +316,8 @@ struct ProgressTests {
     @Test("The progress of a queue ends when the queue is released", .schedules(20), arguments: [1, 0, .max, .min])
     func releasedQueue(count: Int) async throws {
         var queue: TaskOperationQueue? = TaskOperationQueue()
-        async let end = queue!.progressUpdates(expecting: count).reduce(OperationProgress?.none) { $1 }
+        let updates = queue!.progressUpdates(expecting: count)
+        async let end = updates.reduce(OperationProgress?.none) { $1 }
         await untilOthersWait()
         queue = nil
         #expect(await end?.isFinished == true)
