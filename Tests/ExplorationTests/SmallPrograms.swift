@@ -55,7 +55,7 @@ enum SmallPrograms {
         threads, timeout, crossing, awaitedBarrier, keptLimit, startedDependent, progress,
         refusedAndCancelled, seenEnd, givenUpPlace, joinedKey, cancelledKey, delivered, roomOrCancelled,
         shutDownDependent, refusedUnseen, lentInTurn, awaitedEnd, addedBeforeEnd, escalatedWait, movedWorker,
-        movedWorkerOfReleased, lateDependency, lateBody, recordedEnds,
+        movedWorkerOfReleased, lateDependency, recordedEnds,
     ]
 
     /// An operation is recorded as started after the ends of its dependencies, also if the last one ends in another queue
@@ -763,19 +763,6 @@ extension SmallPrograms {
         schedule.expect(!isAdded.value! || hasWaited.value!, "the operation has started before its dependency ended")
         schedule.expectOnce(tally)
         schedule.expectEmpty(queue, other)
-    }
-
-    /// An operation that is about to start gets a second body. The addition is refused, or the body runs.
-    static let lateBody = ExploredProgram("start / add a body") { schedule in
-        let (queue, tally, isAdded) = (TaskOperationQueue(maxConcurrentOperationCount: 1), Tally(), Holder(false))
-        let operation = TaskOperation(name: "a") { tally.count("first") }
-        schedule.thread("adder") { try? queue.addOperation(operation) }
-        schedule.thread("other") { isAdded.value = (try? operation.addBody { tally.count("second") }) != nil }
-        schedule.runToEnd()
-        schedule.expectEnd(of: operation)
-        schedule.expect(tally["second"] == (isAdded.value! ? 1 : 0), "the second body ran \(tally["second"]) times")
-        schedule.expectOnce(tally)
-        schedule.expectEmpty(queue)
     }
 
     static let seenEnd = ExploredProgram("end / look") { schedule in

@@ -11,23 +11,11 @@ import Testing
 /// Compares statements of the guide with the behaviour, the sources and the figures that they describe.
 @Suite("Statements of the guide", .inTurns, .endsInTime)
 struct GuideStatementTests {
-    @Test("The blocks of one operation run one after the other in Foundation on Linux, the bodies of ours together")
-    func blocksOfOneOperation() async throws {
+    @Test("The blocks of one operation run one after the other in Foundation on Linux")
+    func blocksOfOneOperation() {
         #if !canImport(ObjectiveC)
             #expect(Self.blocksOnTheirStartersThread(of: 4) == 4)
         #endif
-
-        let allRun = AsyncGroup()
-        let ported = TaskOperation {}
-        for _ in 1...4 {
-            allRun.enter()
-            try ported.addBody {
-                allRun.leave()
-                await allRun.wait()
-            }
-        }
-        try ported.start()
-        try await ported.value
     }
 
     /// Returns the number of blocks that run on the thread that starts their operation. These blocks run one after

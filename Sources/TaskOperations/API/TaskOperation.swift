@@ -288,43 +288,6 @@ extension TaskOperation {
     }
 }
 
-// MARK: - Several bodies
-
-extension TaskOperation where Success == Void {
-    /// Adds a body that runs at the same time as the other bodies of this operation. The operation finishes when all
-    /// its bodies have ended. It takes only one set of permits. If a body throws, the other bodies are cancelled, and
-    /// the operation fails with the thrown error.
-    ///
-    /// Retries and timeouts cover all bodies.
-    ///
-    /// - Throws: `TaskOperationError.alreadyStarted` if the operation has started or finished.
-    ///   `TaskOperationError.alreadyAdded` for the second body of an operation that has retries or timeouts and was
-    ///   added to a queue, even if the queue refused it.
-    public func addBody(_ additional: @escaping Body) throws(TaskOperationError) {
-        let (refusal, effects) = inOneStepWithQueue { record, _ -> TaskOperationError? in
-            guard phase < .executing, let first = body else { return .alreadyStarted(OperationLabel(self)) }
-            if let added = record.links?.extras?.addedBodies {
-                added.bodies.append(additional)
-                return nil
-            }
-            if record.wrapping != .none { return .alreadyAdded(OperationLabel(self)) }
-            let added = AddedBodies(additional)
-            record.madeLinks().madeExtras().addedBodies = added
-            body = {
-                try await withThrowingTaskGroup { group in
-                    group.addTask { try await first() }
-                    for body in added.bodies { group.addTask { try await body() } }
-                    // `waitForAll` would let the other tasks run to their end if one task throws.
-                    for try await _ in group {}
-                }
-            }
-            return nil
-        }
-        effects.perform()
-        if let refusal { throw refusal }
-    }
-}
-
 /// The operations whose values are passed to a body.
 private final class InputList<Input: Sendable>: @unchecked Sendable {
     // The list is accessed under the operation's lock before the start, and only by the operation's body after the
@@ -333,18 +296,6 @@ private final class InputList<Input: Sendable>: @unchecked Sendable {
 
     init(_ operations: [TaskOperation<Input>]) {
         self.operations = operations
-    }
-}
-
-/// The bodies of an operation except the first. A list stores them, because nested closures would be called and freed
-/// recursively and could overflow the stack.
-final class AddedBodies: @unchecked Sendable {
-    // The list is accessed under the operation's lock before the start, and only by the operation's body after the
-    // start.
-    var bodies: [TaskOperation<Void>.Body]
-
-    init(_ first: @escaping TaskOperation<Void>.Body) {
-        bodies = [first]
     }
 }
 

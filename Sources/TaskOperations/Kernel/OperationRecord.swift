@@ -211,8 +211,6 @@ final class OperationLinks: @unchecked Sendable {
         @exclusivity(unchecked) var room: LimitRoom?
         /// The number of waits whose edges are being made. Counted only for a body with limits.
         @exclusivity(unchecked) var beginningWaitCount = 0
-        /// The bodies other than the first one.
-        @exclusivity(unchecked) var addedBodies: AddedBodies?
         /// The inputs of an operation to which inputs can be added. The type of their values is known to `addInput`
         /// only.
         @exclusivity(unchecked) var inputs: (any AnyObject & Sendable)?

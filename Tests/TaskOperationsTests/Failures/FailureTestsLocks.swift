@@ -53,9 +53,8 @@ struct FailureTestsLocks {
         let run = { [callback = callback(other)] in queue.addOperation { withExtendedLifetime(callback) {} } }()
         queue.isSuspended = false
         try await run.value
-        let replaced = TaskOperation {}
-        try { [callback = callback(other)] in try replaced.addBody { withExtendedLifetime(callback) {} } }()
-        replaced.cancel()
+        let single = { [callback = callback(other)] in TaskOperation { withExtendedLifetime(callback) {} } }()
+        single.cancel()
         #expect(calls.events.count == 3)
     }
 

@@ -31,17 +31,13 @@ struct ExecutorTests {
         #expect(try await operation.value)
     }
 
-    @Test("Types, several bodies and operations with inputs run on the executor too")
+    @Test("Types and operations with inputs run on the executor too")
     func everyKindOfBody() async throws {
         let executor = SingleThreadExecutor()
         let queue = TaskOperationQueue(.init(executor: executor))
         let typed = queue.addOperation(AskingExecutor(executor: executor))
         let dependent = queue.addOperation(after: typed) { @concurrent in $0 && executor.isCurrent }
-        let several = TaskOperation { #expect(executor.isCurrent) }
-        try several.addBody { #expect(executor.isCurrent) }
-        try queue.addOperation(several)
         #expect(try await dependent.value)
-        try await several.value
         let barrier = queue.addBarrier { executor.isCurrent }
         #expect(try await barrier.value)
     }

@@ -8,11 +8,13 @@ extension Ported {
         // region: many-blocks
         try await withTaskOperationQueue { queue in
             let lines = SharedCount()
-            let operation = TaskOperation(name: "count") {}
-            for file in input.sample {
-                try operation.addBody { lines.add(file.lineCount()) }
+            let operation = queue.addOperation(name: "count") {
+                await withTaskGroup { blocks in
+                    for file in input.sample {
+                        blocks.addTask { lines.add(file.lineCount()) }
+                    }
+                }
             }
-            try queue.addOperation(operation)
             try await operation.value
             return RecipeResult("\(input.sample.count) blocks, \(lines.total) lines")
         }

@@ -103,7 +103,7 @@ extension Patterns {
             "A TaskOperation {} that others depend on.", .made([.operation])),
         Pattern(
             "operation-many-blocks", .operations, "addExecutionBlock", recipe: "Operations/addExecutionBlock", .callers,
-            .leaves, "addBody, or a task group in one body.",
+            .leaves, "A task group in one body.",
             .member(["addExecutionBlock", "executionBlocks"], of: [.operation]), .message(["addExecutionBlock"])),
         Pattern(
             "operation-dependency", .operations, "addDependency", recipe: "Operations/addDependency", .rote, .graphs,
