@@ -139,7 +139,9 @@ extension DeliveryConsumer {
                 firstLook: held.firstLook)
         }
         if let look { plan(look) }
-        if held.isExhausted || Task.isCancelled {
+        // A delivery that waits in a suspended queue could no longer be replaced in its engine, nor go to another worker.
+        let arrivesLate = configuration.prefetch == 0 && queue.isSuspended
+        if held.isExhausted || Task.isCancelled || arrivesLate {
             operation.cancel()
             return held.ended(.failure(CancellationError()), isCancelled: true, number: number)
         }

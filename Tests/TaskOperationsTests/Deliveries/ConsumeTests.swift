@@ -197,6 +197,30 @@ struct ConsumeTests {
         #expect(pulls.events.count == 3)
     }
 
+    @Test("A delivery that arrives after its queue was suspended is given back, and a newer one replaces it", .schedules(50))
+    func suspendedWhilePulling() async {
+        let (queue, engine, sent) = (TaskOperationQueue(), InMemoryEngine<Int>(), Recorder<Int>())
+        let givenBack = Recorder<Int>()
+        let consumption = Task {
+            await queue.consume(
+                engine.deliveries(),
+                observer: { if case .givenBack(let id) = $0 { givenBack.record(id) } },
+                body: { sent.record($0) })
+        }
+        await untilOthersWait()
+        queue.isSuspended = true
+        for edit in 1...3 {
+            engine.enqueue(edit, options: EnqueueOptions(identity: "note", replaces: true))
+            await untilOthersWait()
+        }
+        #expect(sent.events.isEmpty)
+        queue.isSuspended = false
+        engine.finish()
+        await consumption.value
+        #expect(sent.events == [3])
+        #expect(givenBack.events.count == 1)
+    }
+
     @Test("waiting for a start uses no token of the rate")
     func rate() async {
         let setup = Setup(payloads: 3)
