@@ -197,10 +197,10 @@ struct ConsumeTests {
         #expect(pulls.events.count == 3)
     }
 
-    @Test("A delivery that arrives after its queue was suspended is given back, and a newer one replaces it", .schedules(50))
+    @Test("A delivery that arrives after its queue was suspended is given back, and can be replaced", .schedules(50))
     func suspendedWhilePulling() async {
-        let (queue, engine, sent) = (TaskOperationQueue(), InMemoryEngine<Int>(), Recorder<Int>())
-        let givenBack = Recorder<Int>()
+        let (queue, engine) = (TaskOperationQueue(), InMemoryEngine<Int>(lease: .seconds(60)))
+        let (sent, givenBack) = (Recorder<Int>(), Recorder<Int>())
         let consumption = Task {
             await queue.consume(
                 engine.deliveries(),
@@ -210,7 +210,7 @@ struct ConsumeTests {
         await untilOthersWait()
         queue.isSuspended = true
         for edit in 1...3 {
-            engine.enqueue(edit, options: EnqueueOptions(identity: "note", replaces: true))
+            engine.send(edit, options: EnqueueOptions(identity: "note", replaces: true))
             await untilOthersWait()
         }
         #expect(sent.events.isEmpty)
