@@ -101,7 +101,7 @@ extension ReadyQueue {
 }
 
 /// A slot and its rank within a level. Lower ranks leave first.
-struct RankedSlot: Hashable, HeapElement {
+struct RankedSlot: Equatable, HeapElement {
     let rank: UInt64
     let slot: Int
 
@@ -114,58 +114,58 @@ extension RankedSlot {
     }
 }
 
-/// Entries in the order of their ranks.
+/// Entries in the order of their ranks. No two entries have the same rank.
 ///
-/// A removal from the middle does not search for the entry, but inserts the entry into a second list. The entry leaves
-/// both lists when it is the head of both. If many entries are removed, all of them leave both lists together.
+/// A removal from the middle does not search for the entry, but notes its rank. The entry leaves the list when it becomes
+/// the head. If many entries are removed, all of them leave the list together.
 struct EntryList: Sendable {
     /// The head is never a removed entry.
     private var entries = RankedList<RankedSlot>()
-    /// The removed entries that are still in `entries`; nil if there are none. An operation that left the list and
-    /// returned to it has several equal entries in `entries`. The list may drop any of them.
-    private var removed: Boxed<RankedList<RankedSlot>>?
+    /// The ranks of the removed entries that are still in `entries`.
+    private var removed: Set<UInt64> = []
 
     /// The number of entries, without removed entries.
-    var count: Int { entries.count - (removed?.value.count ?? 0) }
+    var count: Int { entries.count - removed.count }
 
     var isEmpty: Bool { entries.isEmpty }
 
     var first: RankedSlot? { entries.first }
 
-    mutating func insert(_ entry: RankedSlot) { entries.insert(entry) }
+    mutating func insert(_ entry: RankedSlot) {
+        // An entry that was removed and returns is still there.
+        if !removed.isEmpty, removed.remove(entry.rank) != nil { return }
+        entries.insert(entry)
+    }
 
-    /// Removes an entry at any position. The list must contain the entry. Otherwise, a later insertion of the same entry
-    /// would have no effect.
+    /// Removes an entry at any position. The list must contain the entry.
     mutating func remove(_ entry: RankedSlot) {
         if entries.first?.rank == entry.rank {
             removeFirst()
             return
         }
-        if removed == nil { removed = Boxed(RankedList()) }
-        removed!.value.insert(entry)
-        let removedCount = removed!.value.count
-        if removedCount > 64, removedCount > entries.count - removedCount {
-            entries.subtract(removed!.value)
-            removed = nil
-        }
+        removed.insert(entry.rank)
+        if removed.count > 64, removed.count > count { dropRemoved() }
     }
 
     /// Removes and returns the first entry of the list, which must not be empty.
     @discardableResult
     mutating func removeFirst() -> RankedSlot {
         let first = entries.removeFirst()
-        if removed != nil { skipRemoved() }
+        if !removed.isEmpty { skipRemoved() }
         return first
     }
 
     /// Drops the removed entries at the head.
     private mutating func skipRemoved() {
-        while let next = removed!.value.first, next.rank == entries.first?.rank {
-            entries.removeFirst()
-            removed!.value.removeFirst()
-        }
-        assert((removed!.value.first?.rank ?? .max) >= (entries.first?.rank ?? .max), "an entry was not there")
-        if removed!.value.isEmpty { removed = nil }
+        while let next = entries.first, removed.remove(next.rank) != nil { entries.removeFirst() }
+        if removed.isEmpty { removed = [] }
+    }
+
+    private mutating func dropRemoved() {
+        let removed = exchange(&removed, with: [])
+        let count = entries.count
+        entries.removeAll { removed.contains($0.rank) }
+        assert(entries.count == count - removed.count, "a removed entry was not there")
     }
 
     /// All entries in no particular order, including removed ones.

@@ -263,25 +263,6 @@ struct RankedList<Element: HeapElement & BitwiseCopyable> {
     }
 }
 
-extension RankedList where Element: Equatable {
-    /// Removes the elements of another list, all of which must be in this list. Takes linear time, plus a sort if either
-    /// list has late elements.
-    mutating func subtract(_ other: Self) {
-        if other.isEmpty { return }
-        var unwanted = other.sortedElements[...]
-        var wanted = Self()
-        for element in sortedElements {
-            if element == unwanted.first { unwanted.removeFirst() } else { wanted.punctual.append(element) }
-        }
-        assert(unwanted.isEmpty, "\(unwanted.count) elements were not there")
-        self = wanted
-    }
-
-    private var sortedElements: [Element] {
-        late.isEmpty ? Array(punctual) : elements.sorted { $0.isBefore($1) }
-    }
-}
-
 extension RankedList: Sendable where Element: Sendable {}
 
 /// Waiting values, sorted by their numbers. A search by number takes logarithmic time. An addition, and the removal of

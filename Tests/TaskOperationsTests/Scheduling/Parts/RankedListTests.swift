@@ -24,15 +24,6 @@ struct RankedListTests {
             sorted.removeFirst()
         }
 
-        /// Removes some entries. Of several equal entries, it may remove only some.
-        mutating func subtract(percent: Int, _ random: inout SeededGenerator) {
-            var other = RankedList<Entry>()
-            let unwanted = sorted.indices.filter { _ in random.happens(percent: percent) }
-            for index in unwanted.shuffled(using: &random) { other.insert(sorted[index]) }
-            line.subtract(other)
-            for index in unwanted.reversed() { sorted.remove(at: index) }
-        }
-
         mutating func removeAll(where isUnwanted: (Entry) -> Bool) {
             line.removeAll(where: isUnwanted)
             sorted.removeAll(where: isUnwanted)
@@ -58,11 +49,9 @@ struct RankedListTests {
                     pair.insert(isLate ? random.number(below: arrivals + 1) : arrivals)
                 case 11..<19:
                     if !pair.sorted.isEmpty { pair.removeFirst() }
-                case 19 where random.happens(percent: 50):
+                default:
                     let divisor = UInt64(random.number(below: 3) + 1)
                     pair.removeAll { $0.rank.isMultiple(of: divisor) }
-                default:
-                    pair.subtract(percent: random.number(below: 101), &random)
                 }
                 guard pair.agrees() else {
                     Issue.record("seed \(seed), step \(step): \(pair.line) is not \(pair.sorted)")
