@@ -4,7 +4,8 @@ import TaskOperationsExtras
 /// The time for which a worker may hold a delivery, and the rule for extensions.
 ///
 /// A crashed worker does not extend its lease. So another worker receives the payload after `duration`. A worker whose
-/// body hangs must not extend its lease either. So `renewal` limits the extensions.
+/// body hangs must not extend its lease either. So `renewal` limits the extensions. The body of a delivery that has lost
+/// its lease is cancelled, and the engine delivers the payload again.
 public struct DeliveryLease: Hashable, Sendable {
     /// The rule for extending the lease of an executing body. Before the body starts, the lease is always extended.
     public enum Renewal: Hashable, Sendable {
@@ -28,8 +29,8 @@ public struct DeliveryLease: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - duration: The duration of the lease and of each extension; positive.
-    ///   - renewal: The rule for extensions.
-    public init(_ duration: Duration = .seconds(30), renewal: Renewal = .whileProgressing) {
+    ///   - renewal: The rule for extensions. By default, a body may execute for an hour.
+    public init(_ duration: Duration = .seconds(30), renewal: Renewal = .upTo(.seconds(3_600))) {
         self.duration = duration
         self.renewal = renewal
     }

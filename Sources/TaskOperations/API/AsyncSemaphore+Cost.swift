@@ -74,6 +74,15 @@ extension AsyncSemaphore {
         pause(for: clock.now.duration(to: instant), interned(key))
     }
 
+    /// Whether a pause in total, or of a key, is not over. For example, a caller can then ask another provider.
+    ///
+    /// - Parameter key: The key; nil for the pause of all keys.
+    public func isPaused<Key: Hashable & Sendable>(key: Key? = Int?.none) -> Bool {
+        let key = interned(key)
+        defer { extendLifetime(key) }
+        return apply { $0.state.isPaused(key?.number) }
+    }
+
     func pause(for duration: Duration, _ key: LimitKey?) {
         if duration <= .zero { return }
         prepareClock()

@@ -26,6 +26,7 @@ public final class KeyedRequest<Value: Sendable>: Sendable {
     /// continue. If there are no other requests, the operation is cancelled. The call has no effect if the request is
     /// already cancelled or the operation is finished.
     public func cancel() {
+        state.withLock { $0.delivers = false }
         if shared.operation.isFinished { return }
         let (waits, listeners, effect) = state.withLock { state in
             if state.isCancelled { return (Set<Int>(), [ProgressListener](), SharedOperation.Effect.none) }
@@ -81,6 +82,34 @@ extension KeyedRequest {
         }
     }
 
+    /// Calls a handler once with the outcome, on the actor of the caller, in a task of its own.
+    ///
+    /// ```swift
+    /// request = images.request(url)
+    /// request?.whenFinished { [weak self] result in self?.show(try? result.get()) }
+    /// // …
+    /// request?.cancel()  // the cell shows another image
+    /// ```
+    ///
+    /// After `cancel()` has returned on the actor of the handler, the handler receives `CancellationError` instead of a
+    /// value, even if the operation was finished.
+    public func whenFinished(
+        @_inheritActorContext _ handler: @escaping @Sendable @isolated(any) (Result<Value, any Error>) -> Void
+    ) {
+        Task.detached(priority: priority) { [self] in
+            await deliver(await result, to: handler, isolation: handler.isolation)
+        }
+    }
+
+    /// Calls a handler with the outcome. This function has the isolation of the handler, so that code on that actor
+    /// cannot cancel the request between the check and the call.
+    private func deliver(
+        _ result: Result<Value, any Error>,
+        to handler: @Sendable @isolated(any) (Result<Value, any Error>) -> Void, isolation: isolated (any Actor)?
+    ) async {
+        await handler(state.withLock { $0.delivers } ? result : .failure(CancellationError()))
+    }
+
     /// Waits for the value. Cancelling the task cancels the request.
     var valueOfCaller: Value {
         get async throws {
@@ -114,6 +143,8 @@ extension KeyedRequest {
 private struct KeyedRequestState: Sendable {
     var level: PriorityLevel
     var isCancelled = false
+    /// Whether handlers receive a value: `cancel()` was not called, not even after the end.
+    var delivers = true
     /// The numbers of the waits that are in progress.
     var waits: Set<Int> = []
     var listeners = ProgressListeners()

@@ -26,6 +26,10 @@ final class PoolStorage<Resource: Sendable>: Sendable {
         /// The closings of resources, by number.
         var closings: [Int: BodyCancellation] = [:]
         var cancelsClosings = false
+        /// The number of resources that are created or exist.
+        var resourceCount = 0
+        /// The calls that wait for the end of a closing.
+        var placeWaiters: [ProgressListener] = []
 
         mutating func takeIdle(first: Bool) -> Idle? {
             let taken = first ? idle.popFirst() : idle.popLast()
@@ -59,6 +63,7 @@ final class PoolStorage<Resource: Sendable>: Sendable {
     let clock: any Clock<Duration>
     private let leastRecentlyUsedFirst: Bool
     private let idleTime: Duration?
+    private let countsClosing: Bool
     private let isFailure: @Sendable (any Error) -> Bool
     private let validate: @Sendable (Resource) async throws -> Bool
     private let closeResource: @Sendable (Resource) async throws -> Void
@@ -68,8 +73,8 @@ final class PoolStorage<Resource: Sendable>: Sendable {
     private let work = AsyncGroup()
 
     init(
-        limit: AsyncSemaphore, leastRecentlyUsedFirst: Bool, idleTime: Duration?, clock: any Clock<Duration>,
-        isFailure: @escaping @Sendable (any Error) -> Bool,
+        limit: AsyncSemaphore, leastRecentlyUsedFirst: Bool, idleTime: Duration?, countsClosing: Bool,
+        clock: any Clock<Duration>, isFailure: @escaping @Sendable (any Error) -> Bool,
         validate: @escaping @Sendable (Resource) async throws -> Bool,
         close: @escaping @Sendable (Resource) async throws -> Void,
         create: @escaping @Sendable () async throws -> Resource
@@ -77,6 +82,7 @@ final class PoolStorage<Resource: Sendable>: Sendable {
         self.limit = limit
         self.leastRecentlyUsedFirst = leastRecentlyUsedFirst
         self.idleTime = idleTime
+        self.countsClosing = countsClosing
         self.clock = clock
         self.isFailure = isFailure
         self.validate = validate
@@ -144,23 +150,66 @@ final class PoolStorage<Resource: Sendable>: Sendable {
         }
     }
 
+    private enum Supply: Sendable {
+        case idle(Idle)
+        /// There is a place for a new resource, which is counted now.
+        case place
+        /// Resources that are being closed take all places.
+        case none
+    }
+
     /// A valid idle resource, or a new one.
     private func obtain() async throws -> Resource {
-        while let resource = takeIdle() {
-            if let isValid = try? await validate(resource), isValid { return resource }
-            close(resource)
-            try Task.checkCancellation()
+        var listener: ProgressListener?
+        while true {
+            switch nextSupply(listener) {
+            case .idle(let idle):
+                idle.timer?.end()
+                if let isValid = try? await validate(idle.resource), isValid { return idle.resource }
+                close(idle.resource)
+                try Task.checkCancellation()
+            case .place:
+                do {
+                    return try await create()
+                } catch {
+                    endResource()
+                    throw error
+                }
+            case .none:
+                if let listener {
+                    if await !listener.nextChange() { throw CancellationError() }
+                } else {
+                    listener = ProgressListener()
+                }
+            }
         }
-        return try await create()
+    }
+
+    /// - Parameter listener: Learns of the end of `none`.
+    private func nextSupply(_ listener: ProgressListener?) -> Supply {
+        let capacity = limit.capacity
+        return state.withLock { state in
+            if let idle = state.takeIdle(first: leastRecentlyUsedFirst) { return .idle(idle) }
+            if countsClosing, !state.closings.isEmpty, state.resourceCount >= capacity {
+                if let listener { state.placeWaiters.append(listener) }
+                return .none
+            }
+            state.resourceCount += 1
+            return .place
+        }
+    }
+
+    /// Counts a resource no longer.
+    private func endResource(_ change: (inout State) -> Void = { _ in }) {
+        let waiters = state.withLock { state in
+            change(&state)
+            state.resourceCount -= 1
+            return exchange(&state.placeWaiters, with: [])
+        }
+        for waiter in waiters { waiter.wake() }
     }
 
     // MARK: - Idle resources
-
-    private func takeIdle() -> Resource? {
-        let idle = state.withLock { $0.takeIdle(first: leastRecentlyUsedFirst) }
-        idle?.timer?.end()
-        return idle?.resource
-    }
 
     /// Makes a resource idle. The caller still has its permit, so that the next call finds the resource.
     private func keep(_ resource: Resource) {
@@ -168,7 +217,11 @@ final class PoolStorage<Resource: Sendable>: Sendable {
         let number = AnyTaskOperation.nextWaitNumber()
         let timer = idleTime.map { _ in HandlerTimer { [weak self] in self?.expire(number) } }
         let idle = Idle(number, resource, timer)
-        state.withLock { $0.idle.append(idle) }
+        let waiters = state.withLock { state in
+            state.idle.append(idle)
+            return exchange(&state.placeWaiters, with: [])
+        }
+        for waiter in waiters { waiter.wake() }
         guard let timer, let idleTime else { return }
         timer.start(idleTime, clock: clock)
         // If another call took the resource before this timer started, nothing else ends the timer.
@@ -204,9 +257,10 @@ final class PoolStorage<Resource: Sendable>: Sendable {
     }
 
     private func endClosing(_ number: Int) {
-        let closing = state.withLock { state in
-            defer { state.closings.shrink() }
-            return state.closings.removeValue(forKey: number)
+        var closing: BodyCancellation?
+        endResource { state in
+            closing = state.closings.removeValue(forKey: number)
+            state.closings.shrink()
         }
         extendLifetime(closing)
         work.leave()

@@ -44,12 +44,19 @@ struct Circuit: Sendable {
         counts = CallCounts(window: window)
     }
 
+    /// The state after the last event.
     var state: CircuitBreaker.State {
         switch phase {
         case .closed: .closed
         case .open: .open
         case .halfOpen: .halfOpen
         }
+    }
+
+    /// The state that the next call finds.
+    func state(at now: Duration) -> CircuitBreaker.State {
+        if case .open(let end) = phase, now >= end { return .halfOpen }
+        return state
     }
 
     mutating func begin(at now: Duration) -> Result<Permission, Refusal> {

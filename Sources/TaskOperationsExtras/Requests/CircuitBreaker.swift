@@ -116,7 +116,7 @@ public final class CircuitBreaker: Sendable {
     /// This semaphore numbers the keys, so that no function of a key is called under a lock. Its permits are not used.
     private let keys = AsyncSemaphore(capacity: .max)
     private let face: ClockFace
-    private let isFailure: @Sendable (any Error) -> Bool
+    private let isFailure: @Sendable (any Error) -> Bool?
     private let onChange: ChangeHandler?
 
     /// Creates a closed breaker.
@@ -131,11 +131,12 @@ public final class CircuitBreaker: Sendable {
     ///   - clock: The clock that measures times.
     ///   - onChange: Receives each change of the state.
     ///   - isFailure: Returns whether an error is a failure of the system. Errors that are not, such as those of a
-    ///     client's mistakes, count as successes, because the system has answered. Cancellations are ignored before.
+    ///     client's mistakes, count as successes, because the system has answered. Nil means that the error says nothing
+    ///     about the system, for example because the call was not made. Cancellations are ignored before.
     public init(
         name: String? = nil, failureRatio: Double = 0.1, minCallCount: Int = 100, window: Duration = .seconds(30),
         breakDuration: Duration = .seconds(5), probeCount: Int = 1, clock: any Clock<Duration> = ContinuousClock(),
-        onChange: ChangeHandler? = nil, isFailure: @escaping @Sendable (any Error) -> Bool = { _ in true }
+        onChange: ChangeHandler? = nil, isFailure: @escaping @Sendable (any Error) -> Bool? = { _ in true }
     ) {
         require(
             failureRatio > 0 && failureRatio <= 1,
@@ -155,16 +156,22 @@ public final class CircuitBreaker: Sendable {
         self.onChange = onChange
     }
 
-    /// The state of calls without a key. An open breaker becomes half open when a call arrives after `breakDuration`.
-    public var state: State { guarded.withLock { $0.line.circuit.state } }
+    /// The state of calls without a key. It is half open when `breakDuration` is over, so that a caller that makes no
+    /// call in the open state makes the probe.
+    public var state: State {
+        let now = face.now
+        return guarded.withLock { $0.line.circuit.state(at: now) }
+    }
 
-    /// The state of calls of a key; for nil, the state of calls without a key.
+    /// The state of calls of a key; for nil, the state of calls without a key. See `state`.
     public func state(for key: (some Hashable & Sendable)?) -> State {
         guard let key = callKey(key) else { return state }
-        let oldest = face.now - keyLifetime
+        let now = face.now
         return guarded.withLock { guarded in
-            guard let line = guarded.keyed[key.use.number], !line.isUnused(since: oldest) else { return .closed }
-            return line.circuit.state
+            guard let line = guarded.keyed[key.use.number], !line.isUnused(since: now - keyLifetime) else {
+                return .closed
+            }
+            return line.circuit.state(at: now)
         }
     }
 
@@ -192,9 +199,8 @@ public final class CircuitBreaker: Sendable {
             return value
         } catch {
             // With no lock held, because the function is user code.
-            let outcome: Circuit.Outcome =
-                if error is CancellationError { .ignored } else { isFailure(error) ? .failed : .succeeded }
-            end(permission, key, outcome)
+            let isFailure = error is CancellationError ? nil : isFailure(error)
+            end(permission, key, isFailure.map { $0 ? .failed : .succeeded } ?? .ignored)
             throw error
         }
     }

@@ -18,9 +18,14 @@
 /// last beginning, and at once when a call fails. When a call succeeds, the other calls are cancelled. The function
 /// returns after they have ended. If the caller is cancelled, all calls are cancelled, and no further call begins.
 ///
-/// To ask the same server again, pass a range: `firstValue(of: 0..<2, hedgingAfter: …) { _ in … }`. A delay near the
-/// 95th percentile of the latencies adds about 5 % of calls. These are the hedged requests of J. Dean and L. A. Barroso,
-/// "The Tail at Scale", CACM 56(2), 2013. See <doc:TheFirstOfSeveral>.
+/// To ask the same server again, pass a range, and let errors end the call. Otherwise each error would be asked for twice:
+///
+/// ```swift
+/// try await firstValue(of: 0..<2, hedgingAfter: .milliseconds(80), isFinal: { _ in true }) { _ in try await fetch(url) }
+/// ```
+///
+/// A delay near the 95th percentile of the latencies adds about 5 % of calls. These are the hedged requests of J. Dean and
+/// L. A. Barroso, "The Tail at Scale", CACM 56(2), 2013. See <doc:TheFirstOfSeveral>.
 ///
 /// The calls run in child tasks. A call of this function costs a child task for each call that begins, and one for each
 /// delay. All delays on one clock share a sleeping task.
@@ -32,6 +37,8 @@
 ///   - budget: The budget of further calls. A call that begins because `delay` has passed takes a token, or does not
 ///     begin if there is none. A call that begins because all others have failed takes no token. The success of this
 ///     function counts for the budget. If nil, the number of further calls is unlimited.
+///   - isFinal: Returns whether an error of a call ends the other calls and is thrown, as an answer that another source
+///     would only repeat. By default, no error does.
 ///   - losers: The group of calls that are still ending. If it is not nil, the function returns without waiting for
 ///     them. Each call is in the group until it ends. The calls then run in unstructured tasks, which have no current
 ///     operation.
@@ -39,13 +46,13 @@
 ///   - isolation: The actor to which this function is isolated; by default, the caller's actor.
 ///   - body: The call. It must be safe to execute more than once, because several calls can succeed.
 /// - Returns: The value of the first call that succeeds.
-/// - Throws: The error of the call that failed last, if all fail.
+/// - Throws: The error of the call that failed last, if all fail; a final error at once.
 ///   - `CancellationError` if the caller is cancelled and no call succeeds.
 ///   - `NoSourceError` if there are no sources.
 public func firstValue<Source: Sendable, Value: Sendable>(
     of sources: some Sequence<Source>, hedgingAfter delay: Duration?, budget: RetryBudget? = nil,
-    losers: AsyncGroup? = nil, clock: any Clock<Duration> = ContinuousClock(),
-    isolation: isolated (any Actor)? = #isolation,
+    isFinal: @Sendable (any Error) -> Bool = { _ in false }, losers: AsyncGroup? = nil,
+    clock: any Clock<Duration> = ContinuousClock(), isolation: isolated (any Actor)? = #isolation,
     _ body: @escaping @Sendable (Source) async throws -> Value
 ) async throws -> Value {
     let result = await withTaskGroup(
@@ -75,6 +82,13 @@ public func firstValue<Source: Sendable, Value: Sendable>(
             }
         }
 
+        /// Waits for the other calls. Their results are released here.
+        func end(with result: Result<Value, any Error>) async -> Result<Value, any Error> {
+            group.cancelAll()
+            while await group.next(isolation: isolation) != nil {}
+            return result
+        }
+
         start()
         if let delay, delay <= .zero {
             while next != nil, !Task.isCancelled, budget?.takeToken() ?? true { start() }
@@ -84,23 +98,18 @@ public func firstValue<Source: Sendable, Value: Sendable>(
             case .delayPassed(let number):
                 // A call that has failed in the meantime began the delay again.
                 if number == startCount, next != nil, !Task.isCancelled, budget?.takeToken() ?? true { start() }
-            case .ended(.success(let value)):
-                group.cancelAll()
-                // Waits for the other calls. Their results are released here.
-                while await group.next(isolation: isolation) != nil {}
-                return .success(value)
+            case .ended(.success(let value)): return await end(with: .success(value))
             case .ended(.failure(let error)):
                 runningCount -= 1
                 result = .failure(error)
                 if Task.isCancelled {
                     if !(error is CancellationError) { result = .failure(CancellationError()) }
+                } else if isFinal(error) {
+                    return await end(with: result)
                 } else {
                     start()
                 }
-                if runningCount == 0 {
-                    group.cancelAll()
-                    return result
-                }
+                if runningCount == 0 { return await end(with: result) }
             }
         }
         return result

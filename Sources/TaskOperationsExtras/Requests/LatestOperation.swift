@@ -19,7 +19,9 @@ public import TaskOperations
 /// ```
 ///
 /// After `cancel()` or a newer `start` has returned, nothing of an older operation is delivered, even if that operation
-/// has finished. The object cancels its operation when it is released. So let `deliver` capture the owner weakly.
+/// has finished. If the newer operation first pauses, an older one that executes goes on until the end of the pause, and
+/// can be delivered before. The object cancels its operations when it is released. So let `deliver` capture the owner
+/// weakly.
 ///
 /// To wait for the end of a cancelled body before the next body begins, pass a queue with a width of 1. For work off
 /// the main actor, use `KeyedOperations` with `existing: .replace`. See <doc:TheLatestOnly>.
@@ -45,6 +47,8 @@ public final class LatestOperation {
     @ObservationIgnored private let longest: Duration?
     @ObservationIgnored private let clock: any Clock<Duration>
     @ObservationIgnored private var current: Run?
+    /// The operation that goes on during the pause of `current`.
+    @ObservationIgnored private var older: AnyTaskOperation?
 
     /// Creates an object without an operation.
     ///
@@ -68,7 +72,8 @@ public final class LatestOperation {
 
     deinit { current?.cancel() }
 
-    /// Cancels the present operation, and starts another one after the pause.
+    /// Starts an operation after the pause. The present operation is cancelled at the end of the pause, and at once if its
+    /// own pause is not over.
     ///
     /// - Parameters:
     ///   - name: The name of the operation in messages and descriptions.
@@ -76,9 +81,9 @@ public final class LatestOperation {
     ///   - dependencies: The operations that must finish first, with any outcome.
     ///   - options: The other options.
     ///   - body: The work. It does not run on the main actor, unless the closure is isolated to it.
-    ///   - deliver: Receives the outcome of the operation, on the main actor, unless a newer `start` or `cancel()` came
-    ///     before. `isRunning` is then already false. The outcome is `CancellationError` only if the operation was
-    ///     cancelled by other means.
+    ///   - deliver: Receives the outcome of the operation, on the main actor, unless `cancel()`, or a newer `start` and its
+    ///     pause, came before. `isRunning` is then already false, unless a newer operation pauses. The outcome is
+    ///     `CancellationError` only if the operation was cancelled by other means.
     /// - Returns: The operation, for tests and dependencies. Awaiting its value bypasses the rule that nothing of an
     ///   older operation is delivered.
     @discardableResult
@@ -90,12 +95,17 @@ public final class LatestOperation {
         // The present pause begins again, so that its longest length counts from its first beginning.
         let present = current?.pause.flatMap { $0.begin(self.pause, clock: clock) ? $0 : nil }
         let pause = present ?? SettlingPause.make(of: pause, atMost: longest)
+        if present == nil, let pause, let executing = current?.operation {
+            older = executing
+            pause.end.addCompletionHandler { executing.cancel() }
+        }
         let operation = TaskOperation<Value>(
             name: name, priority: priority, dependencies: dependencies.and(pause), options, body: body)
         let identity = ObjectIdentifier(operation)
         operation.whenFinished { [weak self] result in self?.deliver(result, of: identity, to: deliver) }
         let run = Run(operation: operation, pause: pause)
-        replaceCurrent(by: run)?.cancel(for: run)
+        let former = replaceCurrent(by: run)
+        if present != nil || pause == nil { former?.cancel(for: run) }
         queue.addNew(operation)
         // If an observer has replaced the operation meanwhile, the pause has ended, or begins again.
         if present == nil { pause?.begin(self.pause, clock: clock) }
@@ -106,14 +116,24 @@ public final class LatestOperation {
     public func flush() { current?.pause?.finish() }
 
     /// Cancels the present operation. Its result is not delivered, even if it has finished.
-    public func cancel() { replaceCurrent(by: nil)?.cancel() }
+    public func cancel() {
+        let older = exchange(&self.older, with: nil)
+        replaceCurrent(by: nil)?.cancel()
+        extendLifetime(older)
+    }
 
     private func deliver<Value>(
         _ result: Result<Value, any Error>, of operation: ObjectIdentifier,
         to deliver: @MainActor (Result<Value, any Error>) -> Void
     ) {
         // The task of the delivery retains its operation, so no newer operation has the same address.
+        if let older, ObjectIdentifier(older) == operation, !older.isCancelled {
+            self.older = nil
+            return deliver(result)
+        }
         guard let current, ObjectIdentifier(current.operation) == operation else { return }
+        let older = exchange(&self.older, with: nil)
+        defer { extendLifetime(older) }
         // The operation might have been cancelled during its pause.
         current.pause?.finish()
         replaceCurrent(by: nil)

@@ -10,6 +10,8 @@ final class PoolServer: Sendable {
         var closed = 0
         /// The largest number of connections in use at once.
         var peakUse = 0
+        /// The largest number of connections at once.
+        var peakOpen = 0
         var used = 0
 
         var open: Int { created - closed }
@@ -22,7 +24,8 @@ final class PoolServer: Sendable {
     func connect() -> PooledConnection {
         PooledConnection(
             number: change {
-                $0.created += 1; return $0.created
+                $0.created += 1; $0.peakOpen = max($0.peakOpen, $0.open)
+                return $0.created
             }, of: self)
     }
 

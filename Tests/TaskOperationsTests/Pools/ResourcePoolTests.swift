@@ -206,7 +206,7 @@ struct ResourcePoolTests {
     func hanging() async throws {
         let (gate, limit) = (Gate(), Self.limit(2))
         let numbers = Recorder<Void>()
-        let pool = ResourcePool<Int>(limit: limit, close: { _ in await gate.pass() }) {
+        let pool = ResourcePool<Int>(limit: limit, countsClosing: false, close: { _ in await gate.pass() }) {
             numbers.record(())
             let number = numbers.events.count
             if number == 1 { await gate.pass() }
@@ -221,6 +221,53 @@ struct ResourcePoolTests {
         #expect(limit.available == 1)
         gate.open()
         #expect(try await stuck.value == 1)
+    }
+
+    @Test("A resource that is being closed keeps its place, and a call waits for it or an idle one", .schedules(200))
+    func closingTakesPlace() async throws {
+        let (server, gate, limit) = (PoolServer(), Gate(), Self.limit(2))
+        let pool = ResourcePool<PooledConnection>(
+            limit: limit,
+            close: { connection in
+                await gate.pass()
+                connection.close()
+            },
+            create: { server.connect() })
+        let using = Gate()
+        let first = Task { try await pool.use { await using.pass() } }
+        await using.waitForArrivals(1)
+        await #expect(throws: WorkFailed()) { try await pool.use { throw WorkFailed() } }
+        await gate.waitForArrivals(1)
+        let waiting = Task { try await pool.use() }
+        await untilOthersWait()
+        #expect(server.counts.created == 2)
+        using.open()
+        #expect(try await waiting.value == first.value, "The call takes the resource that became idle.")
+        async let both = (pool.use { await untilOthersWait() }, pool.use())
+        let cancelled = Task { try await pool.use() }
+        cancelled.cancel()
+        _ = await cancelled.result
+        gate.open()
+        _ = try await both
+        #expect(server.counts.peakOpen == 2)
+        #expect(limit.available == 2)
+        try await pool.close()
+    }
+
+    @Test("A creation that fails leaves its place to the next call", .schedules(50))
+    func failedCreationLeavesPlace() async throws {
+        let (limit, gate, attempts) = (Self.limit(2), Gate(), Recorder<Void>())
+        let pool = ResourcePool<Int>(limit: limit, close: { _ in await gate.pass() }) {
+            attempts.record(())
+            if attempts.events.count == 2 { throw WorkFailed() }
+            return attempts.events.count
+        }
+        await #expect(throws: WorkFailed()) { try await pool.withResource { _ in throw WorkFailed() } }
+        await gate.waitForArrivals(1)
+        await #expect(throws: WorkFailed()) { try await pool.withResource { $0 } }
+        #expect(try await pool.withResource { $0 } == 3)
+        gate.open()
+        try await pool.close()
     }
 
     @Test("A call that is cancelled before its body begins throws, and keeps its resource in the pool", .schedules(50))

@@ -37,7 +37,7 @@ struct CircuitBreakerTests {
         #expect(error?.retryAfter == .seconds(3))
         #expect(error?.breakerName == "search")
         clock.advance(by: .seconds(3))
-        #expect(breaker.state == .open)
+        #expect(breaker.state == .halfOpen, "A caller that makes no call in the open state makes the probe.")
         _ = await Self.call(breaker, fails: true)
         #expect(breaker.state == .open)
         clock.advance(by: .seconds(5))
@@ -183,6 +183,23 @@ struct CircuitBreakerTests {
         clock.advance(by: .seconds(5))
         try? await breaker.run { throw Mistake() }
         #expect(breaker.state == .closed)
+    }
+
+    @Test("An error that says nothing about the system does not count, and leaves the probe to another call")
+    func ignoredErrors() async throws {
+        struct NotMade: Error {}
+        let clock = ManualClock()
+        let breaker = CircuitBreaker(
+            failureRatio: 0.5, minCallCount: 1, clock: clock, isFailure: { $0 is NotMade ? nil : true })
+        try? await breaker.run(key: "a") { throw NotMade() }
+        #expect(breaker.state(for: "a") == .closed)
+        try? await breaker.run(key: "a") { throw WorkFailed() }
+        #expect(breaker.state(for: "a") == .open)
+        clock.advance(by: .seconds(5))
+        for _ in 0..<3 { try? await breaker.run(key: "a") { throw NotMade() } }
+        #expect(breaker.state(for: "a") == .halfOpen)
+        try await breaker.run(key: "a") {}
+        #expect(breaker.state(for: "a") == .closed)
     }
 
     @Test("Queues share a breaker: the bodies of a refused operation do not run", .schedules(50))

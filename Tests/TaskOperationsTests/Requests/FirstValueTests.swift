@@ -56,6 +56,23 @@ struct FirstValueTests {
         #expect(Self.since(start) == .milliseconds(110))
     }
 
+    @Test("A final error ends the other calls and is thrown, before or after a hedge", .schedules(50))
+    func finalError() async throws {
+        for (time, begun) in [(10, 1), (60, 2)] {
+            let (begins, start) = (Recorder<Void>(), ContinuousClock.now)
+            await #expect(throws: WorkFailed()) {
+                try await firstValue(
+                    of: [time, 1_000], hedgingAfter: .milliseconds(50), isFinal: { $0 is WorkFailed }
+                ) {
+                    begins.record(())
+                    return try await Answer($0 == time ? nil : 1, after: $0).get()
+                }
+            }
+            #expect(begins.events.count == begun)
+            #expect(Self.since(start) == .milliseconds(time))
+        }
+    }
+
     @Test("The next call begins at once when one of several running calls fails", .schedules(50))
     func failureOfOne() async throws {
         let (begins, start) = (Recorder<Duration>(), ContinuousClock.now)

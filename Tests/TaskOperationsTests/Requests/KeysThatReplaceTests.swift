@@ -22,6 +22,35 @@ struct KeysThatReplaceTests {
         for request in requests { #expect(try await request.value == 2) }
     }
 
+    @Test("The handler of a request receives the shared value, or the cancellation of this request", .schedules(100))
+    @MainActor
+    func whenFinished() async throws {
+        let (queue, gate) = (TaskOperationQueue(), Gate())
+        let keyed = KeyedOperations<Int, Int>(queue: queue)
+        let requests = (0..<3).map { _ in
+            keyed.request(1) {
+                await gate.pass()
+                return 7
+            }
+        }
+        var results: [[Int?]] = [[], [], []]
+        for (number, request) in requests.enumerated() {
+            request.whenFinished { result in
+                MainActor.assertIsolated()
+                results[number].append(try? result.get())
+            }
+        }
+        requests[0].cancel()
+        while results[0].isEmpty { await Task.yield() }
+        gate.open()
+        while !requests[1].operation.isFinished { await Task.yield() }
+        // The operation is finished, and this cell shows another image.
+        if results[2].isEmpty { requests[2].cancel() }
+        let isCancelled = results[2].isEmpty
+        while results.contains([]) { await Task.yield() }
+        #expect(results == [[nil], [7], isCancelled ? [nil] : [7]])
+    }
+
     @Test("A queued operation keeps its body if a request joins it")
     func joined() async throws {
         let queue = Self.suspended()

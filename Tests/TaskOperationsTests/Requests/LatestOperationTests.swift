@@ -15,8 +15,11 @@ struct LatestOperationTests {
         private(set) var shown: [String] = []
         private(set) var started: [String] = []
 
-        init(settling pause: Duration = .zero, queue: TaskOperationQueue = TaskOperationQueue()) {
-            latest = LatestOperation(queue: queue, settling: pause)
+        init(
+            settling pause: Duration = .zero, atMost longest: Duration? = nil,
+            queue: TaskOperationQueue = TaskOperationQueue()
+        ) {
+            latest = LatestOperation(queue: queue, settling: pause, atMost: longest)
         }
 
         @discardableResult
@@ -28,7 +31,6 @@ struct LatestOperationTests {
                 return query
             } deliver: { [weak self] result in
                 MainActor.assertIsolated()
-                #expect(self?.latest.isRunning == false)
                 self?.shown.append((try? result.get()) ?? "failed")
             }
         }
@@ -94,6 +96,45 @@ struct LatestOperationTests {
         #expect(screen.started == ["abc"])
         #expect(screen.shown == ["abc"])
         #expect(!screen.latest.isRunning)
+    }
+
+    @Test("An operation goes on while the input changes, and is shown before the next one begins", .schedules(100))
+    func answersWhileTyping() async throws {
+        let screen = Screen(settling: .milliseconds(300), atMost: .seconds(1))
+        for number in 1...40 {
+            screen.search("\(number)", takes: .milliseconds(200))
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        try await Task.sleep(for: .seconds(2))
+        #expect(screen.started.count >= 4 && screen.started.last == "40")
+        #expect(screen.shown == screen.started)
+    }
+
+    @Test("The end of the pause cancels the older operation, which shows nothing then", .schedules(200))
+    func slowAnswerWhileTyping() async throws {
+        let screen = Screen(settling: .milliseconds(300))
+        screen.search("slow", takes: .seconds(10))
+        screen.latest.flush()
+        while screen.started.isEmpty { await Task.yield() }
+        let newer = screen.search("newer", takes: .milliseconds(50))
+        screen.search("newest", takes: .milliseconds(50))
+        #expect(newer.isCancelled)
+        try await Task.sleep(for: .seconds(20))
+        #expect(screen.started == ["slow", "newest"] && screen.shown == ["newest"])
+    }
+
+    @Test("cancel() and the release of the object reach both operations", .schedules(100), arguments: [true, false])
+    func bothCancelled(isReleased: Bool) async throws {
+        var screen: Screen? = Screen(settling: .milliseconds(300))
+        let older = screen!.search("older", takes: .seconds(10))
+        screen!.latest.flush()
+        while screen!.started.isEmpty { await Task.yield() }
+        let newer = screen!.search("newer")
+        #expect(!older.isCancelled)
+        if isReleased { screen = nil } else { screen!.latest.cancel() }
+        await until { older.isCancelled && newer.isCancelled }
+        try await Task.sleep(for: .seconds(20))
+        #expect(screen?.shown.isEmpty ?? true)
     }
 
     @Test("flush() ends the pause", .schedules(100))
