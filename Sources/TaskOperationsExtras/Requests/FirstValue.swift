@@ -82,36 +82,34 @@ public func firstValue<Source: Sendable, Value: Sendable>(
             }
         }
 
-        /// Waits for the other calls. Their results are released here.
-        func end(with result: Result<Value, any Error>) async -> Result<Value, any Error> {
-            group.cancelAll()
-            while await group.next(isolation: isolation) != nil {}
-            return result
-        }
-
         start()
         if let delay, delay <= .zero {
             while next != nil, !Task.isCancelled, budget?.takeToken() ?? true { start() }
         }
-        while let event = await group.next(isolation: isolation) {
+        calls: while let event = await group.next(isolation: isolation) {
             switch event {
             case .delayPassed(let number):
                 // A call that has failed in the meantime began the delay again.
                 if number == startCount, next != nil, !Task.isCancelled, budget?.takeToken() ?? true { start() }
-            case .ended(.success(let value)): return await end(with: .success(value))
+            case .ended(.success(let value)):
+                result = .success(value)
+                break calls
             case .ended(.failure(let error)):
                 runningCount -= 1
                 result = .failure(error)
                 if Task.isCancelled {
                     if !(error is CancellationError) { result = .failure(CancellationError()) }
                 } else if isFinal(error) {
-                    return await end(with: result)
+                    break calls
                 } else {
                     start()
                 }
-                if runningCount == 0 { return await end(with: result) }
+                if runningCount == 0 { break calls }
             }
         }
+        group.cancelAll()
+        // Waits for the other calls. Their results are released here.
+        while await group.next(isolation: isolation) != nil {}
         return result
     }
     if case .success = result { budget?.addSuccess() }

@@ -33,22 +33,22 @@ struct KeysThatReplaceTests {
                 return 7
             }
         }
-        var results: [[Int?]] = [[], [], []]
-        for (number, request) in requests.enumerated() {
+        let results = (0..<3).map { _ in Recorder<Int?>() }
+        for (request, results) in zip(requests, results) {
             request.whenFinished { result in
                 MainActor.assertIsolated()
-                results[number].append(try? result.get())
+                results.record(try? result.get())
             }
         }
         requests[0].cancel()
-        while results[0].isEmpty { await Task.yield() }
+        while results[0].events.isEmpty { await Task.yield() }
         gate.open()
         while !requests[1].operation.isFinished { await Task.yield() }
         // The operation is finished, and this cell shows another image.
-        if results[2].isEmpty { requests[2].cancel() }
-        let isCancelled = results[2].isEmpty
-        while results.contains([]) { await Task.yield() }
-        #expect(results == [[nil], [7], isCancelled ? [nil] : [7]])
+        let isCancelled = results[2].events.isEmpty
+        if isCancelled { requests[2].cancel() }
+        while results.contains(where: \.events.isEmpty) { await Task.yield() }
+        #expect(results.map(\.events) == [[nil], [7], isCancelled ? [nil] : [7]])
     }
 
     @Test("A queued operation keeps its body if a request joins it")

@@ -12,6 +12,7 @@ struct LatestOperationTests {
     @MainActor
     private final class Screen {
         let latest: LatestOperation
+        private let pauses: Bool
         private(set) var shown: [String] = []
         private(set) var started: [String] = []
 
@@ -20,6 +21,7 @@ struct LatestOperationTests {
             queue: TaskOperationQueue = TaskOperationQueue()
         ) {
             latest = LatestOperation(queue: queue, settling: pause, atMost: longest)
+            pauses = pause > .zero
         }
 
         @discardableResult
@@ -31,7 +33,9 @@ struct LatestOperationTests {
                 return query
             } deliver: { [weak self] result in
                 MainActor.assertIsolated()
-                self?.shown.append((try? result.get()) ?? "failed")
+                guard let self else { return }
+                #expect(pauses || !latest.isRunning)
+                shown.append((try? result.get()) ?? "failed")
             }
         }
 

@@ -213,6 +213,7 @@ struct AsyncSemaphoreCostTests {
         let operation = queue.addOperation(.limit(limit, key: "a")) { record("operation") }
         let task = Task { try await limit.withPermit { record("task") } }
         await advance(seconds: 3)
+        #expect(limit.isPaused() && limit.isPaused(key: "a"))
         #expect(starts.events == [Start("attempt", 0)])
         #expect(operation.waitingReasons.first?.description.hasSuffix("paused") == true)
         await advance(seconds: 1)
@@ -229,10 +230,12 @@ struct AsyncSemaphoreCostTests {
         limit.pause(until: clock.now.advanced(by: .seconds(-3)), key: "b", clock: clock)
         for key in ["a", "b", nil] { queue.addOperation(.limit(limit, key: key)) { record(key ?? "none") } }
         await advance(seconds: 2)
+        #expect(limit.isPaused(key: "a") && !limit.isPaused(key: "b") && !limit.isPaused())
         #expect(Set(starts.events.map(\.name)) == ["b", "none"])
         #expect(limit.storage.withLock { $0.state.keyCount } == 1)
         await advance(seconds: 1)
         #expect(starts.events.last == Start("a", 3))
+        #expect(!limit.isPaused(key: "a"))
         try await queue.waitUntilAllOperationsAreFinished()
         #expect(await eventually { limit.storage.withLock { $0.state.keyCount } == 0 })
     }
