@@ -70,7 +70,10 @@ public final class LatestOperation {
         self.clock = clock
     }
 
-    deinit { current?.cancel() }
+    deinit {
+        current?.cancel()
+        older?.cancel()
+    }
 
     /// Starts an operation after the pause. The present operation is cancelled at the end of the pause, and at once if its
     /// own pause is not over.
@@ -113,14 +116,19 @@ public final class LatestOperation {
     }
 
     /// Ends the pause of the present operation. Has no effect if there is no pause.
-    public func flush() { current?.pause?.finish() }
+    public func flush() {
+        current?.pause?.finish()
+        cancelOlder()
+    }
 
     /// Cancels the present operation. Its result is not delivered, even if it has finished.
     public func cancel() {
-        let older = exchange(&self.older, with: nil)
+        cancelOlder()
         replaceCurrent(by: nil)?.cancel()
-        extendLifetime(older)
     }
+
+    /// Cancels the operation that goes on during a pause, before the task that the end of the pause starts for it.
+    private func cancelOlder() { exchange(&older, with: nil)?.cancel() }
 
     private func deliver<Value>(
         _ result: Result<Value, any Error>, of operation: ObjectIdentifier,
@@ -132,10 +140,11 @@ public final class LatestOperation {
             return deliver(result)
         }
         guard let current, ObjectIdentifier(current.operation) == operation else { return }
-        let older = exchange(&self.older, with: nil)
-        defer { extendLifetime(older) }
         // The operation might have been cancelled during its pause.
         current.pause?.finish()
+        cancelOlder()
+        // An operation that is released may call this object, and has then perhaps replaced the present one.
+        guard self.current?.operation === current.operation else { return }
         replaceCurrent(by: nil)
         deliver(result)
     }

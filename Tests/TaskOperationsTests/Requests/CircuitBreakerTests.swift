@@ -363,7 +363,7 @@ extension CircuitBreakerTests {
         clock.advance(by: .seconds(5))
         try await breaker.run(key: "a") {}
         #expect(breaker.state(for: "a") == .closed)
-        #expect(breaker.state == .open)
+        #expect(breaker.state == .halfOpen)
         #expect(changes.events == ["a open", "none open", "a halfOpen", "a closed"])
     }
 
@@ -385,7 +385,7 @@ extension CircuitBreakerTests {
             failureRatio: 0.5, minCallCount: 1, window: .seconds(10), breakDuration: .seconds(5), clock: clock)
         await Self.fail(breaker, "a")
         clock.advance(by: .seconds(15))
-        #expect(breaker.state(for: "a") == .open)
+        #expect(breaker.state(for: "a") == .halfOpen)
         clock.advance(by: .seconds(1))
         #expect(breaker.state(for: "a") == .closed)
         // Two calls at once: if the breaker were half open, one of them would be refused.
