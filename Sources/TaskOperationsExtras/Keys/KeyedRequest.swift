@@ -107,7 +107,9 @@ extension KeyedRequest {
         _ result: Result<Value, any Error>,
         to handler: @Sendable @isolated(any) (Result<Value, any Error>) -> Void, isolation: isolated (any Actor)?
     ) async {
-        await handler(state.withLock { $0.delivers } ? result : .failure(CancellationError()))
+        var result = result
+        if !state.withLock({ $0.delivers }) { result = .failure(CancellationError()) }
+        await handler(result)
     }
 
     /// Waits for the value. Cancelling the task cancels the request.

@@ -28,7 +28,7 @@ private struct Setup: Sendable {
         queue = TaskOperationQueue(queueConfiguration)
         for payload in 0..<payloads { engine.send(payload) }
         configuration.clock = clock
-        configuration.options.lease.duration = lease
+        configuration.options.lease = DeliveryLease(lease, renewal: .whileProgressing)
         configuration.options.redelivery = RetryPolicy { _, attempt in .seconds(attempt) }
         configuration.backoff = RetryPolicy { _, _ in .seconds(1) }
     }

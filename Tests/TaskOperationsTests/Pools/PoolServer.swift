@@ -10,21 +10,25 @@ final class PoolServer: Sendable {
         var closed = 0
         /// The largest number of connections in use at once.
         var peakUse = 0
-        /// The largest number of connections at once.
-        var peakOpen = 0
         var used = 0
 
         var open: Int { created - closed }
     }
 
     private let state = Lock(Counts())
+    private let peak = Lock(0)
 
     var counts: Counts { state.withLock { $0 } }
+
+    /// The largest number of connections at once.
+    var peakOpen: Int { peak.withLock { $0 } }
 
     func connect() -> PooledConnection {
         PooledConnection(
             number: change {
-                $0.created += 1; $0.peakOpen = max($0.peakOpen, $0.open)
+                $0.created += 1
+                let open = $0.open
+                peak.withLock { $0 = max($0, open) }
                 return $0.created
             }, of: self)
     }

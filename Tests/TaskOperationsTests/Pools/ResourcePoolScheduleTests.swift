@@ -84,7 +84,7 @@ struct ResourcePoolScheduleTests {
         for call in calls { _ = await call.result }
         #expect(limit.available == 2)
         #expect(server.counts.peakUse <= 2)
-        #expect(server.counts.peakOpen <= 2)
+        #expect(server.peakOpen <= 2)
         // A task that a fault has cancelled closes, too.
         try await pool.close()
         #expect(pool.idleCount == 0)

@@ -249,7 +249,7 @@ struct ResourcePoolTests {
         _ = await cancelled.result
         gate.open()
         _ = try await both
-        #expect(server.counts.peakOpen == 2)
+        #expect(server.peakOpen == 2)
         #expect(limit.available == 2)
         try await pool.close()
     }

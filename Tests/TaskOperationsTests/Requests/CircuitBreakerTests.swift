@@ -135,8 +135,14 @@ struct CircuitBreakerTests {
     func cancelledProbe() async throws {
         let breaker = CircuitBreaker(failureRatio: 1, minCallCount: 1, breakDuration: .zero)
         _ = await Self.call(breaker, fails: true)
-        let probe = Task { try await breaker.run { try await Task.sleep(for: .seconds(3600)) } }
-        while breaker.state == .open { await Task.yield() }
+        let isProbing = Gate()
+        let probe = Task {
+            try await breaker.run {
+                isProbing.open()
+                try await Task.sleep(for: .seconds(3600))
+            }
+        }
+        await isProbing.pass()
         #expect(await Self.isRefused(breaker))
         probe.cancel()
         _ = await probe.result

@@ -129,16 +129,22 @@ struct LatestOperationTests {
 
     @Test("cancel() and the release of the object reach both operations", .schedules(100), arguments: [true, false])
     func bothCancelled(isReleased: Bool) async throws {
-        var screen: Screen? = Screen(settling: .milliseconds(300))
-        let older = screen!.search("older", takes: .seconds(10))
-        screen!.latest.flush()
-        while screen!.started.isEmpty { await Task.yield() }
-        let newer = screen!.search("newer")
+        var latest: LatestOperation? = LatestOperation(settling: .milliseconds(300))
+        let (shown, begun) = (Recorder<String>(), Gate())
+        let older = latest!.start {
+            begun.open()
+            try? await Task.sleep(for: .seconds(10))
+        } deliver: { _ in
+            shown.record("older")
+        }
+        latest!.flush()
+        await begun.pass()
+        let newer = latest!.start {} deliver: { _ in shown.record("newer") }
         #expect(!older.isCancelled)
-        if isReleased { screen = nil } else { screen!.latest.cancel() }
-        await until { older.isCancelled && newer.isCancelled }
+        if isReleased { latest = nil } else { latest!.cancel() }
+        #expect(older.isCancelled && newer.isCancelled)
         try await Task.sleep(for: .seconds(20))
-        #expect(screen?.shown.isEmpty ?? true)
+        #expect(shown.events == [])
     }
 
     @Test("flush() ends the pause", .schedules(100))
