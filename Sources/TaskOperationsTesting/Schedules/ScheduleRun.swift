@@ -293,7 +293,9 @@ extension ScheduleRun {
         if mayCancel { state.withLock { $0.takeCancellation() }?.cancel() }
         thread.pointee.switchingTask = 0
         if next.isMain {
-            next.job.runSynchronously(on: main.asUnownedSerialExecutor())
+            // With the preferred executor. Otherwise, a change from the main actor to itself would suspend the task.
+            next.job.runSynchronously(
+                isolatedTo: main.asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
         } else if next.begins {
             begin(next, on: next.entry!.target)
         } else {

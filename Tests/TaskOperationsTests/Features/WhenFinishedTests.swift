@@ -53,6 +53,23 @@ struct WhenFinishedTests {
         }
     }
 
+    @Test("No step of the main actor comes between the check for a cancellation and the handler", .schedules(300))
+    @MainActor
+    func cancelledAtAnyStep() async throws {
+        let (queue, gate, results) = (TaskOperationQueue(), Gate(), Recorder<Int?>())
+        let operation = queue.addOperation {
+            await gate.pass()
+            return 7
+        }
+        operation.whenFinished { results.record(try? $0.get()) }
+        gate.open()
+        while !operation.isFinished { await Task.yield() }
+        let isCancelled = results.events.isEmpty
+        if isCancelled { operation.cancel() }
+        while results.events.isEmpty { await Task.yield() }
+        #expect(results.events == [isCancelled ? nil : 7])
+    }
+
     @Test("a handler of an actor runs on that actor")
     func actor() async throws {
         let counter = Counter()

@@ -139,7 +139,10 @@ struct LatestOperationTests {
         }
         latest!.flush()
         await begun.pass()
-        let newer = latest!.start {} deliver: { _ in shown.record("newer") }
+        let newer = latest!.start {
+        } deliver: { _ in
+            shown.record("newer")
+        }
         #expect(!older.isCancelled)
         if isReleased { latest = nil } else { latest!.cancel() }
         #expect(older.isCancelled && newer.isCancelled)
