@@ -106,7 +106,13 @@ extension RetryPolicy {
     }
 
     /// Returns this policy, limited to errors for which a predicate returns true. After any other error, no attempt
-    /// follows.
+    /// follows. The error of an attempt that took too long is `TaskOperationError.timedOut`:
+    ///
+    /// ```swift
+    /// let policy = RetryPolicy.exponential(attempts: 4).only {
+    ///     if case TaskOperationError.timedOut = $0 { true } else { $0 is URLError }
+    /// }
+    /// ```
     public func only(for isTransient: @escaping @Sendable (any Error) -> Bool) -> RetryPolicy {
         RetryPolicy(
             { [decision] error, attempt in isTransient(error) ? decision(error, attempt) : nil }, report: report)

@@ -85,7 +85,7 @@ extension TaskOperationError: CustomStringConvertible {
             weight and limits before you add it.
             """
         case .alreadyStarted(let operation):
-            "\(operation) has already started or finished. Change its dependencies and bodies before it starts."
+            "\(operation) has already started or finished. Change its dependencies before it starts."
         case .bodyNotCalled(let operation):
             "A body interceptor did not call the body of \(operation)."
         case .notReady(let operation, let dependencies):

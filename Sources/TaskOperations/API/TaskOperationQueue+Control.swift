@@ -12,8 +12,9 @@ extension TaskOperationQueue {
     }
 
     /// Whether the queue is suspended. A suspended queue starts no operation. Operations that are executing continue, also
-    /// with further attempts of `OperationOptions.retry(_:)`. To hold back attempts, too, give the operations a limit with
-    /// a capacity of 0.
+    /// with further attempts of `OperationOptions.retry(_:)`. To hold back attempts, too, pause their clock, a
+    /// `PausableClock` of TaskOperationsExtras, or give the operations a limit with a capacity of 0, which also holds back
+    /// attempts that follow without a pause.
     ///
     /// A release of the queue's owner ends the suspension. By default, the queue then resumes and runs all operations
     /// that it holds, for example uploads after a logout. To cancel them instead, set `Configuration.whenReleased` to
