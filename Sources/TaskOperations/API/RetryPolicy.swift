@@ -109,7 +109,7 @@ extension RetryPolicy {
     /// follows. The error of an attempt that took too long is `TaskOperationError.timedOut`:
     ///
     /// ```swift
-    /// let policy = RetryPolicy.exponential(attempts: 4).only {
+    /// let policy = RetryPolicy.exponential(initial: .seconds(1), attempts: 4).only {
     ///     if case TaskOperationError.timedOut = $0 { true } else { $0 is URLError }
     /// }
     /// ```

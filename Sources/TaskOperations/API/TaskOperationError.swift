@@ -14,7 +14,7 @@ public enum TaskOperationError: Error, Sendable {
     /// no longer be changed.
     case alreadyAdded(OperationLabel)
 
-    /// The operation has started or finished, so its dependencies and bodies can no longer change.
+    /// The operation has started or finished, so its dependencies can no longer change.
     case alreadyStarted(OperationLabel)
 
     /// The body did not run, because an interceptor of the queue returned without calling it.

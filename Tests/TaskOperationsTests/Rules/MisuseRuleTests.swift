@@ -132,6 +132,6 @@ struct MisuseRuleTests {
         try await first.value
         #expect(
             refusal { try first.addDependency(TaskOperation {}) }?.description
-                == "\"first\" has already started or finished. Change its dependencies and bodies before it starts.")
+                == "\"first\" has already started or finished. Change its dependencies before it starts.")
     }
 }
