@@ -3,7 +3,8 @@ import TaskOperations
 
 extension Trace {
     /// The analysis of the trace as text. It describes what was unfinished at the end, the activity of each queue, the
-    /// critical path and the longest waits. Names of more than 60 Unicode scalars are shortened.
+    /// critical path and the longest waits. Each list has at most ten rows: of the critical path, those with the largest
+    /// shares, while `criticalPath` has all. Names of more than 60 Unicode scalars are shortened.
     public var explanation: String {
         if operations.isEmpty, waiting.isEmpty { return "The trace contains no operation.\n" }
         var lines = [
@@ -19,7 +20,8 @@ extension Trace {
         if operations.isEmpty { return lines.joined(separator: "\n") + "\n" }
         let (path, waits) = (criticalPath, longestWaits)
         lines += ["", "Queues:"] + table(queueRows)
-        lines += ["", "Critical path (\(path.count) operations):"]
+        let shown = path.count > 10 ? ", the 10 with the largest shares" : ""
+        lines += ["", "Critical path (\(path.count) operations\(shown)):"]
         lines += table(pathRows(path))
         if !waits.isEmpty { lines += ["", "Longest waits for a permit:"] + table(waitRows(waits)) }
         return lines.joined(separator: "\n") + "\n"
