@@ -17,10 +17,13 @@ import Synchronization
 /// queue.addOperation([.timeout(.seconds(120)), .retry(policy), .clock(clock)]) { try await upload(photo) }
 ///
 /// func setPaused(_ isPaused: Bool) {
-///     queue.isSuspended = isPaused  // nothing starts
-///     clock.isPaused = isPaused     // no time limit passes
+///     queue.isSuspended = isPaused  // no operation starts
+///     clock.isPaused = isPaused     // no time limit passes, and no pause between attempts ends
 /// }
 /// ```
+///
+/// Operations that execute continue. An attempt that follows without a pause starts, too. To stop the parts of an upload,
+/// take a permit of an `AsyncSemaphore` for each part, and set its capacity to 0 during the pause.
 public final class PausableClock: Clock {
     /// An instant of the clock is that of a `ContinuousClock`, earlier by the sum of all pauses.
     public typealias Instant = ContinuousClock.Instant

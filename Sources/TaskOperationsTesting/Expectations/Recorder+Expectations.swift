@@ -2,7 +2,8 @@
     public import Testing
 
     extension Recorder where Event == WorkEvent {
-        /// Expects that these pieces of work, and no others, started in this order.
+        /// Expects that these pieces of work, and no others, started in this order. If several of them may execute at
+        /// once, the order in which their bodies record it is not that of their starts: use a width of 1, or compare sets.
         public func expectStarted(_ names: String..., sourceLocation: SourceLocation = #_sourceLocation) {
             #expect(started == names, sourceLocation: sourceLocation)
         }
