@@ -361,7 +361,7 @@ extension Trace {
         let covered = lives.filter { life in
             life.end.map { $0.time >= begin && (life.added != nil || life.hasStarted) } ?? true
         }
-        var started = covered.filter { $0.hasStarted && !$0.lacksInput }.sorted { $0.start < $1.start }
+        var started = covered.filter(\.hasStarted).sorted { $0.start < $1.start }
         for index in started.indices {
             guard let open = started[index].open else { continue }
             started[index].slices.append(RecordReader.Period(start: open, end: max(open, end)))
@@ -449,10 +449,6 @@ extension RecordReader.Life {
     fileprivate var label: String { name ?? "#\(arrival)" }
 
     fileprivate var start: Double { slices.first?.start ?? open ?? 0 }
-
-    /// Whether the operation ended without its body, because an input has failed. A body that awaits another operation can
-    /// throw the same error.
-    fileprivate var lacksInput: Bool { end?.how == .dependencyFailed && awaited.isEmpty && !dependencies.isEmpty }
 }
 
 extension Trace.Operation {

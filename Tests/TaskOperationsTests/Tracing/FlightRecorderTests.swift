@@ -50,23 +50,6 @@ struct FlightRecorderTests {
         #expect(trace.operations.allSatisfy { $0.added <= $0.ready && $0.ready <= $0.start && $0.start <= $0.end })
     }
 
-    @Test("An operation whose input failed has not executed; one that awaited the failure has", .schedules(20))
-    func skipped() async throws {
-        let queue = TaskOperationQueue(name: "queue", maxConcurrentOperationCount: 2)
-        let recorder = FlightRecorder(of: [queue])
-        let failing = queue.addOperation(name: "failing") { throw WorkFailed() }
-        let skipped = queue.addOperation(name: "skipped", after: failing) { _ in }
-        queue.addOperation(name: "skipped, too", after: skipped) { _ in }
-        queue.addOperation(name: "awaits", dependencies: [failing]) { try await skipped.value }
-        let last = queue.addOperation(name: "other", dependencies: [skipped]) {}
-        try await last.value
-        try await queue.waitUntilAllOperationsAreFinished()
-        let trace = recorder.trace()
-        #expect(Set(trace.operations.map(\.name)) == ["failing", "awaits", "other"])
-        #expect(!trace.explanation.contains("skipped"))
-        #expect(trace.textFaults == [])
-    }
-
     @Test("outcomes are those of the operations")
     func outcomes() async throws {
         let queue = TaskOperationQueue(name: "queue")
