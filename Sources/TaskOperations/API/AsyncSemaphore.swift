@@ -123,8 +123,8 @@ public final class AsyncSemaphore: Sendable {
     /// regardless of the weight. Without its tokens, it waits in line. Without a rate per key, a lack of tokens delays all
     /// tasks and operations alike. The rate can be changed at any time. Used tokens remain used.
     ///
-    /// An array literal combines several rates: `[.perMinute(90_000, burst: 9_000), .perDay(10_000, burst: 5_000)]`. Each rate of a
-    /// changed combination takes over the used tokens of the rate at the same position.
+    /// An array literal combines several rates: `[.perMinute(90_000, burst: 9_000), .perDay(10_000, burst: 5_000)]`. Each
+    /// rate of a changed combination takes over the used tokens of the rate at the same position.
     public var rate: OperationRate? {
         get { storage.withLock { $0.state.rate } }
         set { setRate { $0.setRate(newValue) } }

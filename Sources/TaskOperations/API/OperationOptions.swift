@@ -190,7 +190,8 @@ extension OperationOptions {
     /// debt is left.
     ///
     /// ```swift
-    /// let model = AsyncSemaphore(capacity: 64, ratePerKey: [.perMinute(90_000, burst: 9_000), .perMinute(500, of: .starts)])
+    /// let model = AsyncSemaphore(
+    ///     capacity: 64, ratePerKey: [.perMinute(90_000, burst: 9_000), .perMinute(500, of: .starts)])
     /// queue.addOperation(.limit(model, key: provider, cost: estimate)) {
     ///     let answer = try await provider.ask(question)
     ///     model.settle(answer.tokenCount)

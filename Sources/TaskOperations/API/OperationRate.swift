@@ -7,7 +7,9 @@
 /// ```swift
 /// let model = AsyncSemaphore(
 ///     capacity: 64,
-///     rate: [.perMinute(90_000, burst: 9_000), .perMinute(500, of: .starts), .perDay(10_000, burst: 5_000, of: .starts)])
+///     rate: [
+///         .perMinute(90_000, burst: 9_000), .perMinute(500, of: .starts), .perDay(10_000, burst: 5_000, of: .starts),
+///     ])
 /// ```
 ///
 /// Rates are counted by the generic cell rate algorithm (ITU-T Recommendation I.371, annex A). A start takes constant time

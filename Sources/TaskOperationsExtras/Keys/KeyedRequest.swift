@@ -23,8 +23,8 @@ public final class KeyedRequest<Value: Sendable>: Sendable {
     public var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
     /// Ends the request. Tasks that await its value throw `CancellationError` at once. Other requests of the key
-    /// continue. If there are no other requests, the operation is cancelled. The call has no effect if the request is
-    /// already cancelled or the operation is finished.
+    /// continue. If there are no other requests, the operation is cancelled. If the operation is finished, the call only
+    /// keeps its value from handlers of `whenFinished(_:)` that were not called yet.
     public func cancel() {
         state.withLock { $0.delivers = false }
         if shared.operation.isFinished { return }
