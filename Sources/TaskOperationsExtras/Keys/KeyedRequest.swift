@@ -91,25 +91,21 @@ extension KeyedRequest {
     /// request?.cancel()  // the cell shows another image
     /// ```
     ///
-    /// After `cancel()` has returned on the actor of the handler, the handler receives `CancellationError` instead of a
-    /// value, even if the operation was finished.
+    /// After `cancel()` has returned on this actor, the handler receives `CancellationError` instead of a value, even if the
+    /// operation was finished.
+    ///
+    /// - Parameters:
+    ///   - isolation: The actor on which the handler is called. The default is the actor of the caller.
+    ///   - handler: Receives the outcome.
     public func whenFinished(
-        @_inheritActorContext _ handler: @escaping @Sendable @isolated(any) (Result<Value, any Error>) -> Void
+        isolation: isolated (any Actor)? = #isolation, _ handler: @escaping (Result<Value, any Error>) -> Void
     ) {
-        Task.detached(priority: priority) { [self] in
-            await deliver(await result, to: handler, isolation: handler.isolation)
+        Task(priority: priority) {
+            // Captured, so that the task has the isolation of the caller.
+            _ = isolation
+            let result = await result
+            handler(state.withLock { $0.delivers } ? result : .failure(CancellationError()))
         }
-    }
-
-    /// Calls a handler with the outcome. This function has the isolation of the handler, so that code on that actor
-    /// cannot cancel the request between the check and the call.
-    private func deliver(
-        _ result: Result<Value, any Error>,
-        to handler: @Sendable @isolated(any) (Result<Value, any Error>) -> Void, isolation: isolated (any Actor)?
-    ) async {
-        var result = result
-        if !state.withLock({ $0.delivers }) { result = .failure(CancellationError()) }
-        await handler(result)
     }
 
     /// Waits for the value. Cancelling the task cancels the request.
