@@ -114,7 +114,7 @@ extension RankedSlot {
     }
 }
 
-/// Entries in the order of their ranks. No two entries have the same rank.
+/// Entries in the order of their ranks. No two entries have the same rank. An entry that returns has its former slot.
 ///
 /// A removal from the middle does not search for the entry, but notes its rank. The entry leaves the list when it becomes
 /// the head. If many entries are removed, all of them leave the list together.

@@ -26,10 +26,12 @@ public final class KeyedRequest<Value: Sendable>: Sendable {
     /// continue. If there are no other requests, the operation is cancelled. If the operation is finished, the call only
     /// keeps its value from handlers of `whenFinished(_:)` that were not called yet.
     public func cancel() {
-        state.withLock { $0.delivers = false }
-        if shared.operation.isFinished { return }
+        let isFinished = shared.operation.isFinished
         let (waits, listeners, effect) = state.withLock { state in
-            if state.isCancelled { return (Set<Int>(), [ProgressListener](), SharedOperation.Effect.none) }
+            state.delivers = false
+            if isFinished || state.isCancelled {
+                return (Set<Int>(), [ProgressListener](), SharedOperation.Effect.none)
+            }
             state.isCancelled = true
             return (state.waits, state.listeners.all, shared.leave(from: state.level))
         }

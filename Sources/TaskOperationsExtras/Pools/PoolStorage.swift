@@ -155,7 +155,7 @@ final class PoolStorage<Resource: Sendable>: Sendable {
         /// There is a place for a new resource, which is counted now.
         case place
         /// Resources that are being closed take all places.
-        case none
+        case closing
     }
 
     /// A valid idle resource, or a new one.
@@ -172,10 +172,10 @@ final class PoolStorage<Resource: Sendable>: Sendable {
                 do {
                     return try await create()
                 } catch {
-                    endResource()
+                    changeAndWake { $0.resourceCount -= 1 }
                     throw error
                 }
-            case .none:
+            case .closing:
                 if let listener {
                     if await !listener.nextChange() { throw CancellationError() }
                 } else {
@@ -185,28 +185,25 @@ final class PoolStorage<Resource: Sendable>: Sendable {
         }
     }
 
-    /// - Parameter listener: Learns of the end of `none`.
+    /// - Parameter listener: Wakes the caller after `closing`, when a closing ends or a resource becomes idle.
     private func nextSupply(_ listener: ProgressListener?) -> Supply {
         let capacity = limit.capacity
         return state.withLock { state in
             if let idle = state.takeIdle(first: leastRecentlyUsedFirst) { return .idle(idle) }
             if countsClosing, !state.closings.isEmpty, state.resourceCount >= capacity {
                 if let listener { state.placeWaiters.append(listener) }
-                return .none
+                return .closing
             }
             state.resourceCount += 1
             return .place
         }
     }
 
-    /// Counts a resource no longer.
-    private func endResource(_ change: (inout State) -> Void = { _ in }) {
-        let waiters = state.withLock { state in
-            change(&state)
-            state.resourceCount -= 1
-            return exchange(&state.placeWaiters, with: [])
-        }
+    /// Changes the state so that a call can perhaps obtain a resource, and wakes the calls that wait for one.
+    private func changeAndWake<Result: Sendable>(_ change: (inout State) -> Result) -> Result {
+        let (result, waiters) = state.withLock { (change(&$0), exchange(&$0.placeWaiters, with: [])) }
         for waiter in waiters { waiter.wake() }
+        return result
     }
 
     // MARK: - Idle resources
@@ -217,11 +214,7 @@ final class PoolStorage<Resource: Sendable>: Sendable {
         let number = AnyTaskOperation.nextWaitNumber()
         let timer = idleTime.map { _ in HandlerTimer { [weak self] in self?.expire(number) } }
         let idle = Idle(number, resource, timer)
-        let waiters = state.withLock { state in
-            state.idle.append(idle)
-            return exchange(&state.placeWaiters, with: [])
-        }
-        for waiter in waiters { waiter.wake() }
+        changeAndWake { $0.idle.append(idle) }
         guard let timer, let idleTime else { return }
         timer.start(idleTime, clock: clock)
         // If another call took the resource before this timer started, nothing else ends the timer.
@@ -257,10 +250,10 @@ final class PoolStorage<Resource: Sendable>: Sendable {
     }
 
     private func endClosing(_ number: Int) {
-        var closing: BodyCancellation?
-        endResource { state in
-            closing = state.closings.removeValue(forKey: number)
-            state.closings.shrink()
+        let closing = changeAndWake { state in
+            state.resourceCount -= 1
+            defer { state.closings.shrink() }
+            return state.closings.removeValue(forKey: number)
         }
         extendLifetime(closing)
         work.leave()

@@ -13,8 +13,8 @@ public import TaskOperations
 /// ```
 ///
 /// A call first waits for a permit of the limit. It then receives an idle resource, or a new one if there is none. So the
-/// pool has at most as many resources as the largest capacity of the limit, including those that are being closed. Each
-/// resource is lent to one call at a time. When the call has ended, the resource is idle, or is closed.
+/// pool has at most as many resources as the largest capacity of the limit, by default with those that are being closed.
+/// Each resource is lent to one call at a time. When the call has ended, the resource is idle, or is closed.
 ///
 /// The order of the calls, their priorities, the keys with their capacities and shares, and the rates are those of the
 /// limit. The name of the limit is the name of the pool in messages. Keys share all resources of the pool. For resources
@@ -29,7 +29,7 @@ public final class ResourcePool<Resource: Sendable>: Sendable {
     /// Creates a pool without resources.
     ///
     /// The pool calls the closures with no lock held. A closure that does not return delays only its own call, or the end
-    /// of `close(cancellingAfter:)`. A resource that is being closed takes the place of another one: see `countsClosing`.
+    /// of `close(cancellingAfter:)`. A resource keeps its place while it is being closed: see `countsClosing`.
     ///
     /// - Parameters:
     ///   - limit: The semaphore whose permits are needed to use a resource. Raising its capacity lets the pool create more
@@ -38,8 +38,8 @@ public final class ResourcePool<Resource: Sendable>: Sendable {
     ///     it receives the one that was used last, so that resources that are not needed reach their idle time.
     ///   - idleTime: The time after which an idle resource is closed; nil for no limit. If it is not positive, no resource
     ///     is kept.
-    ///   - countsClosing: Whether a resource takes a place until `close` has returned, so that a server with a bound never
-    ///     has too many connections. Give `close` a timeout. Otherwise, a resource is replaced at once.
+    ///   - countsClosing: Whether a resource keeps its place until `close` has returned. A server with a bound then never
+    ///     has too many connections, and `close` needs a timeout. If false, a resource is replaced at once.
     ///   - clock: The clock that measures the idle time and the timeouts of calls.
     ///   - isFailure: Returns whether a resource cannot be used again after an error of a call. By default, any error is
     ///     a failure, because a call that is interrupted could leave a resource in the middle of a request.

@@ -37,8 +37,8 @@
 ///   - budget: The budget of further calls. A call that begins because `delay` has passed takes a token, or does not
 ///     begin if there is none. A call that begins because all others have failed takes no token. The success of this
 ///     function counts for the budget. If nil, the number of further calls is unlimited.
-///   - isFinal: Returns whether an error of a call ends the other calls and is thrown, as an answer that another source
-///     would only repeat. By default, no error does.
+///   - isFinal: Returns whether an error of a call is thrown at once, and ends the other calls. Return true if another
+///     source would only repeat the error. By default, no error is final.
 ///   - losers: The group of calls that are still ending. If it is not nil, the function returns without waiting for
 ///     them. Each call is in the group until it ends. The calls then run in unstructured tasks, which have no current
 ///     operation.

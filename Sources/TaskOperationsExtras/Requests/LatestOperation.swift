@@ -19,9 +19,9 @@ public import TaskOperations
 /// ```
 ///
 /// After `cancel()` or a newer `start` has returned, nothing of an older operation is delivered, even if that operation
-/// has finished. If the newer operation first pauses, an older one that executes goes on until the end of the pause, and
-/// can be delivered before. The object cancels its operations when it is released. So let `deliver` capture the owner
-/// weakly.
+/// has finished. With a pause, this holds from the end of the newer operation's pause: the older operation continues until
+/// then, and its outcome can be delivered. The object cancels its operations when it is released. So let `deliver` capture
+/// the owner weakly.
 ///
 /// To wait for the end of a cancelled body before the next body begins, pass a queue with a width of 1. For work off
 /// the main actor, use `KeyedOperations` with `existing: .replace`. See <doc:TheLatestOnly>.
@@ -47,7 +47,7 @@ public final class LatestOperation {
     @ObservationIgnored private let longest: Duration?
     @ObservationIgnored private let clock: any Clock<Duration>
     @ObservationIgnored private var current: Run?
-    /// The operation that goes on during the pause of `current`.
+    /// The operation that continues during the pause of `current`. The end of this pause cancels it.
     @ObservationIgnored private var older: AnyTaskOperation?
 
     /// Creates an object without an operation.
@@ -70,10 +70,7 @@ public final class LatestOperation {
         self.clock = clock
     }
 
-    deinit {
-        current?.cancel()
-        older?.cancel()
-    }
+    deinit { current?.cancel() }
 
     /// Starts an operation after the pause. The present operation is cancelled at the end of the pause, and at once if its
     /// own pause is not over.
@@ -97,11 +94,9 @@ public final class LatestOperation {
     ) -> TaskOperation<Value> {
         // The present pause begins again, so that its longest length counts from its first beginning.
         let present = current?.pause.flatMap { $0.begin(self.pause, clock: clock) ? $0 : nil }
-        let pause = present ?? SettlingPause.make(of: pause, atMost: longest)
-        if present == nil, let pause, let executing = current?.operation {
-            older = executing
-            pause.end.addCompletionHandler { executing.cancel() }
-        }
+        let began = present == nil ? current?.operation : nil
+        let pause = present ?? SettlingPause.make(of: pause, atMost: longest) { began?.cancel() }
+        if pause != nil, let began { older = began }
         let operation = TaskOperation<Value>(
             name: name, priority: priority, dependencies: dependencies.and(pause), options, body: body)
         let identity = ObjectIdentifier(operation)
@@ -116,34 +111,29 @@ public final class LatestOperation {
     }
 
     /// Ends the pause of the present operation. Has no effect if there is no pause.
-    public func flush() {
-        current?.pause?.finish()
-        cancelOlder()
-    }
+    public func flush() { current?.pause?.finish() }
 
     /// Cancels the present operation. Its result is not delivered, even if it has finished.
     public func cancel() {
-        cancelOlder()
+        let former = exchange(&older, with: nil)
         replaceCurrent(by: nil)?.cancel()
+        extendLifetime(former)
     }
-
-    /// Cancels the operation that goes on during a pause, before the task that the end of the pause starts for it.
-    private func cancelOlder() { exchange(&older, with: nil)?.cancel() }
 
     private func deliver<Value>(
         _ result: Result<Value, any Error>, of operation: ObjectIdentifier,
         to deliver: @MainActor (Result<Value, any Error>) -> Void
     ) {
         // The task of the delivery retains its operation, so no newer operation has the same address.
-        if let older, ObjectIdentifier(older) == operation, !older.isCancelled {
+        if let older, ObjectIdentifier(older) == operation {
             self.older = nil
-            return deliver(result)
+            if current?.pause?.isOver == false { deliver(result) }
+            return
         }
         guard let current, ObjectIdentifier(current.operation) == operation else { return }
         // The operation might have been cancelled during its pause.
         current.pause?.finish()
-        cancelOlder()
-        // An operation that is released may call this object, and has then perhaps replaced the present one.
+        // The end of the pause releases a body, which may call this object and replace the present operation.
         guard self.current?.operation === current.operation else { return }
         replaceCurrent(by: nil)
         deliver(result)

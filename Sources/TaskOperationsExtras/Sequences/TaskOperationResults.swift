@@ -12,8 +12,8 @@ public import TaskOperations
 /// }
 /// ```
 ///
-/// Operations start as the queue allows, not as results are taken. To stop after a number of results, count the added
-/// operations, or `cancelAllOperations()` at that number: operations may have started for results that you do not take.
+/// Operations start when the queue allows it, even if no result is taken. To stop after a number of results, add no more
+/// operations than that, or call `cancelAllOperations()` after that number. Other operations may have started before.
 ///
 /// The iteration ends when no operation is left. You can begin another iteration afterwards. If several tasks iterate,
 /// each result goes to one of them.

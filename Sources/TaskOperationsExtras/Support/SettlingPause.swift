@@ -20,20 +20,27 @@ final class SettlingPause: Sendable {
     /// The dependency that ends with the pause.
     let end: TaskOperation<Void> = .placeholder(name: "settling")
     private let longest: Duration?
+    private let whenOver: @Sendable () -> Void
     private let state = Lock(State())
 
-    private init(atMost longest: Duration?) {
+    private init(atMost longest: Duration?, whenOver: @escaping @Sendable () -> Void) {
         self.longest = longest
+        self.whenOver = whenOver
     }
+
+    var isOver: Bool { state.withLock { $0.isOver } }
 
     /// Creates a pause that has not begun. Returns nil if its duration, or its longest length, is not positive.
     ///
-    /// - Parameter longest: The time from the first beginning to the end, however often the pause begins again; nil for no
-    ///   limit.
+    /// - Parameters:
+    ///   - longest: The time from the first beginning to the end, however often the pause begins again; nil for no limit.
+    ///   - whenOver: Called once at the end, before the operation can start, with no lock held.
     // An initialiser would create the dependency before it fails, which takes a third of the instructions of a request.
-    static func make(of duration: Duration, atMost longest: Duration? = nil) -> SettlingPause? {
+    static func make(
+        of duration: Duration, atMost longest: Duration? = nil, whenOver: @escaping @Sendable () -> Void = {}
+    ) -> SettlingPause? {
         if let longest, longest <= .zero { return nil }
-        return duration > .zero ? SettlingPause(atMost: longest) : nil
+        return duration > .zero ? SettlingPause(atMost: longest, whenOver: whenOver) : nil
     }
 
     /// Begins the pause, or begins it again. Does nothing and returns false after the end. Takes O(log *n*) time for *n*
@@ -76,6 +83,7 @@ final class SettlingPause: Sendable {
             return (state.timer.take(), state.limit.take(), true)
         }
         if !isFirst { return }
+        whenOver()
         end.finishExternally()
         timer?.end()
         limit?.end()
