@@ -43,8 +43,6 @@ struct LimitedOperations: Sendable {
         let level: PriorityLevel
         /// The number of the service. Later services have higher numbers.
         let service: UInt64
-
-        fileprivate var place: Entry { Entry(arrival: service, slot: entry.slot) }
     }
 
     struct LimitSet: Sendable {
@@ -80,7 +78,8 @@ struct LimitedOperations: Sendable {
     private var memberCount = 0
     /// The sets whose claims wait and keep permits.
     private(set) var keeping: Set<Int> = []
-    /// The ready operations whose limits are held, in the order of service. Usually at most one.
+    /// The sets whose limits are held for an operation, in the order of service. The slot of an entry is the number of
+    /// the set. Usually at most one.
     private(set) var held = ReadyQueue()
     private var lastService: UInt64 = 0
     private var changes = TinyArray<Change>()
@@ -247,13 +246,13 @@ extension LimitedOperations {
     /// limits were served before. If not, it starts now: claims hold limits for no more operations than the queue could
     /// start.
     func isBehindHeld(_ slot: Int, _ level: PriorityLevel, _ set: Int, freePermits: Int) -> Bool {
-        guard let first = held.first(of: level), first.slot != slot else { return false }
+        guard let first = firstHeld(of: level), first.entry.slot != slot else { return false }
         return holder(of: set).map { $0.level == level } ?? (held.count < freePermits)
     }
 
     /// The operation of a level whose limits are held and were served first.
     func firstHeld(of level: PriorityLevel) -> Holder? {
-        held.first(of: level).flatMap { set(of: $0.slot) }.flatMap { holder(of: $0) }
+        held.first(of: level).flatMap { holder(of: $0.slot) }
     }
 
     /// The operation for which the claim of a set holds the limits.
@@ -283,9 +282,9 @@ extension LimitedOperations {
 
     private mutating func setAvailability(_ availability: Availability, of set: Int) {
         let wasKeeping = sets[set].availability.isKeeping
-        if let holder = holder(of: set) { held.remove(holder.place, at: holder.level) }
+        if let holder = holder(of: set) { held.remove(Entry(arrival: holder.service, slot: set), at: holder.level) }
         sets[set].availability = availability
-        if let holder = holder(of: set) { held.insert(holder.place, at: holder.level) }
+        if let holder = holder(of: set) { held.insert(Entry(arrival: holder.service, slot: set), at: holder.level) }
         if wasKeeping == availability.isKeeping { return }
         if wasKeeping { keeping.remove(set) } else { keeping.insert(set) }
     }

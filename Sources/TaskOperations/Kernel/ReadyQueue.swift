@@ -6,7 +6,7 @@
 /// are free.
 ///
 /// Insertions and removals out of order take amortised logarithmic time. Every other call takes amortised constant
-/// time.
+/// time. For an entry that returns with its former arrival and another slot, see `EntryList.insert`.
 struct ReadyQueue: Sendable {
     /// An entry of the queue. The caller identifies the entry by its slot.
     struct Entry: Hashable, Sendable {
@@ -114,15 +114,15 @@ extension RankedSlot {
     }
 }
 
-/// Entries in the order of their ranks. No two entries have the same rank. An entry that returns has its former slot.
+/// Entries in the order of their ranks. No two entries have the same rank.
 ///
 /// A removal from the middle does not search for the entry, but notes its rank. The entry leaves the list when it becomes
 /// the head. If many entries are removed, all of them leave the list together.
 struct EntryList: Sendable {
     /// The head is never a removed entry.
     private var entries = RankedList<RankedSlot>()
-    /// The ranks of the removed entries that are still in `entries`.
-    private var removed: Set<UInt64> = []
+    /// The slots of the removed entries that are still in `entries`, by rank.
+    private var removed: [UInt64: Int] = [:]
 
     /// The number of entries, without removed entries.
     var count: Int { entries.count - removed.count }
@@ -131,9 +131,16 @@ struct EntryList: Sendable {
 
     var first: RankedSlot? { entries.first }
 
+    /// Inserts an entry. If an entry with its rank and another slot was removed, takes linear time.
     mutating func insert(_ entry: RankedSlot) {
-        // An entry that was removed and returns is still there.
-        if !removed.isEmpty, removed.remove(entry.rank) != nil { return }
+        if !removed.isEmpty, let slot = removed[entry.rank] {
+            if slot == entry.slot {
+                // The entry is still there.
+                removed[entry.rank] = nil
+                return
+            }
+            dropRemoved()
+        }
         entries.insert(entry)
     }
 
@@ -143,7 +150,7 @@ struct EntryList: Sendable {
             removeFirst()
             return
         }
-        removed.insert(entry.rank)
+        removed[entry.rank] = entry.slot
         if removed.count > 64, removed.count > count { dropRemoved() }
     }
 
@@ -157,14 +164,14 @@ struct EntryList: Sendable {
 
     /// Drops the removed entries at the head.
     private mutating func skipRemoved() {
-        while let next = entries.first, removed.remove(next.rank) != nil { entries.removeFirst() }
-        if removed.isEmpty { removed = [] }
+        while let next = entries.first, removed.removeValue(forKey: next.rank) != nil { entries.removeFirst() }
+        if removed.isEmpty { removed = [:] }
     }
 
     private mutating func dropRemoved() {
-        let removed = exchange(&removed, with: [])
+        let removed = exchange(&removed, with: [:])
         let count = entries.count
-        entries.removeAll { removed.contains($0.rank) }
+        entries.removeAll { removed[$0.rank] != nil }
         assert(entries.count == count - removed.count, "a removed entry was not there")
     }
 

@@ -256,12 +256,12 @@ extension SchedulerState {
         for set in useless { selection.withdrawClaim(of: set) }
         let mayStart = mayStartLimited && candidate != nil
         for level in PriorityLevel.allCases {
-            var next = selection.policies.limited.held.first(of: level)
-            while let holder = next, !mayStart || !permits.isOpen(level, for: rows[holder.slot].weight) {
-                let set = limitSet(of: holder.slot)!
+            while let holder = selection.policies.limited.firstHeld(of: level),
+                !mayStart || !permits.isOpen(level, for: rows[holder.entry.slot].weight)
+            {
+                let set = limitSet(of: holder.entry.slot)!
                 useless.append(set)
                 selection.withdrawClaim(of: set)
-                next = selection.policies.limited.held.first(of: level)
             }
         }
         return !useless.isEmpty

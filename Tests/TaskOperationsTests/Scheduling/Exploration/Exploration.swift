@@ -69,13 +69,14 @@ struct Exploration<State: Explorable> {
     private mutating func enter(
         _ state: State, from origin: (state: Int32, event: State.Event)?
     ) throws(Failure) -> (number: Int32, isNew: Bool) {
+        // Before the key: a known state may be stored in a faulty way when it is reached on another path.
+        let violations = state.violations
+        if !violations.isEmpty { throw Failure(violations: violations, path: path(through: origin)) }
         let key = state.key
         if let known = numbers[key] { return (known, false) }
         let number = Int32(origins.count)
         numbers[key] = number
         origins.append(origin)
-        let violations = state.violations
-        if !violations.isEmpty { throw Failure(violations: violations, path: path(to: number)) }
         if state.isEnd { endNumbers.append(number) }
         return (number, true)
     }
@@ -94,15 +95,15 @@ struct Exploration<State: Explorable> {
             }
         }
         guard let stuck = reachesEnd.firstIndex(of: false) else { return }
-        throw Failure(violations: ["the end cannot be reached"], path: path(to: Int32(stuck)))
+        throw Failure(violations: ["the end cannot be reached"], path: path(through: origins[stuck]))
     }
 
-    private func path(to number: Int32) -> [State.Event] {
+    private func path(through last: (state: Int32, event: State.Event)?) -> [State.Event] {
         var path: [State.Event] = []
-        var number = number
-        while let origin = origins[Int(number)] {
+        var step = last
+        while let origin = step {
             path.append(origin.event)
-            number = origin.state
+            step = origins[Int(origin.state)]
         }
         return path.reversed()
     }

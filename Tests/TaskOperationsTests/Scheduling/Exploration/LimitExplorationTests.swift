@@ -47,6 +47,11 @@ struct LimitExplorationTests {
         .init(
             operations: [(0, [0, 1]), (1, [0]), (1, [1])], tasks: [[1]], capacities: [2, 1], perKey: 1,
             keys: [0, 0, nil], maySuspend: true),
+        // The limits of two sets are held, and an earlier operation of the second set becomes ready.
+        .init(operations: [(0, [0]), (0, [1]), (0, [1])], tasks: [[0], [1]], widths: [2, 1], dependencyCount: 1),
+        .init(
+            operations: [(0, [0]), (0, [1]), (0, [1]), (0, [])], tasks: [[0], [1]], widths: [2, 1], mayCancel: true,
+            dependencyCount: 1),
     ]
 
     @Test("Permits are conserved, everything gets its turn, and priorities decide the order", arguments: plans.indices)

@@ -8,20 +8,27 @@ import Testing
 struct ReadyQueueTests {
     private typealias Entry = ReadyQueue.Entry
 
-    /// A queue, and its entries by slot.
+    /// A queue, and the slots and levels of its entries by arrival.
     private struct Pair {
         var queue: ReadyQueue
         var levels: [Int: PriorityLevel] = [:]
+        var slots: [Int: Int] = [:]
+        /// Whether an entry that returns has another slot than before.
+        let changesSlots: Bool
 
-        init(_ order: TaskOperationQueue.Configuration.Order = .firstInFirstOut) { queue = ReadyQueue(order: order) }
-
-        mutating func insert(_ slot: Int, at level: PriorityLevel) {
-            levels[slot] = level
-            queue.insert(Entry(arrival: UInt64(slot), slot: slot), at: level)
+        init(_ order: TaskOperationQueue.Configuration.Order = .firstInFirstOut, changesSlots: Bool = false) {
+            queue = ReadyQueue(order: order)
+            self.changesSlots = changesSlots
         }
 
-        mutating func remove(_ slot: Int) {
-            queue.remove(Entry(arrival: UInt64(slot), slot: slot), at: levels.removeValue(forKey: slot)!)
+        mutating func insert(_ arrival: Int, at level: PriorityLevel) {
+            levels[arrival] = level
+            slots[arrival, default: arrival] += changesSlots ? 1000 : 0
+            queue.insert(entry(arrival), at: level)
+        }
+
+        mutating func remove(_ arrival: Int) {
+            queue.remove(entry(arrival), at: levels.removeValue(forKey: arrival)!)
         }
 
         /// Removes the first entry. Returns whether it was the expected one.
@@ -32,22 +39,24 @@ struct ReadyQueueTests {
             }
             let announced = queue.first
             let next = queue.popFirst()
-            if let next { levels[next.slot] = nil }
-            return next?.slot == first?.key && announced?.level == first?.value && announced?.entry == next
+            if let first { levels[first.key] = nil }
+            return next == first.map { entry($0.key) } && announced?.level == first?.value && announced?.entry == next
         }
+
+        private func entry(_ arrival: Int) -> Entry { Entry(arrival: UInt64(arrival), slot: slots[arrival]!) }
     }
 
     @Test(
         "The highest level comes first, and within it what the order says, whatever was removed",
-        arguments: [TaskOperationQueue.Configuration.Order.firstInFirstOut, .lastInFirstOut])
-    func randomEntries(order: TaskOperationQueue.Configuration.Order) {
+        arguments: [TaskOperationQueue.Configuration.Order.firstInFirstOut, .lastInFirstOut], [false, true])
+    func randomEntries(order: TaskOperationQueue.Configuration.Order, changesSlots: Bool) {
         for seed in 0..<12 {
             var random = SeededGenerator(seed: UInt64(seed))
-            var pair = Pair(order)
-            for slot in 1...500 {
-                pair.insert(slot, at: random.level())
+            var pair = Pair(order, changesSlots: changesSlots)
+            for arrival in 1...500 {
+                pair.insert(arrival, at: random.level())
                 guard disturb(&pair, &random), pair.queue.count == pair.levels.count else {
-                    Issue.record("seed \(seed), slot \(slot): \(pair.queue) is not \(pair.levels)")
+                    Issue.record("seed \(seed), arrival \(arrival): \(pair.queue) is not \(pair.levels)")
                     return
                 }
             }
@@ -61,14 +70,14 @@ struct ReadyQueueTests {
     /// entries were the expected ones.
     private func disturb(_ pair: inout Pair, _ random: inout SeededGenerator) -> Bool {
         for _ in 0..<random.number(below: 3) {
-            guard let slot = pair.levels.keys.sorted().randomElement(using: &random) else { return true }
+            guard let arrival = pair.levels.keys.sorted().randomElement(using: &random) else { return true }
             if random.happens(percent: 40) {
                 guard pair.nextIsFirst() else { return false }
             } else {
-                let level = pair.levels[slot]!
-                pair.remove(slot)
+                let level = pair.levels[arrival]!
+                pair.remove(arrival)
                 let newLevel = random.happens(percent: 30) ? level : random.level()
-                if random.happens(percent: 50) { pair.insert(slot, at: newLevel) }
+                if random.happens(percent: 50) { pair.insert(arrival, at: newLevel) }
             }
         }
         return true

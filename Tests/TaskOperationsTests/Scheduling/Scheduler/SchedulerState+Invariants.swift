@@ -81,22 +81,24 @@ extension SchedulerState {
     private func checkLines(_ inOrder: [Row], _ check: Check) {
         let ready = inOrder.indices.filter { inOrder[$0].status == .ready }
         let admitted = ready.filter { isAdmitted($0, inOrder) }
-        let parkedCount = rows.slots.count { limitedOperations.isParked($0) }
         for set in limitedOperations.sets.slots {
             let members = rows.slots.filter { limitedOperations.set(of: $0) == set }
-            let parked = members.count { limitedOperations.isParked($0) }
-            checkQueue("of set \(set)", limitedOperations.sets[set].parked, holds: parked, check)
+            let parked = members.filter { limitedOperations.isParked($0) }
+            checkQueue("of set \(set)", limitedOperations.sets[set].parked, holds: parked.map(place), check)
             check(limitedOperations.sets[set].operationCount == members.count, "set \(set) counts wrong")
             if case .claimed(let level, _) = limitedOperations.sets[set].availability {
                 check(limitedOperations.sets[set].parked.highestLevel == level, "set \(set) claims at \(level)")
             } else {
                 let isTried = members.contains { rows[$0].status == .ready && !limitedOperations.isParked($0) }
-                check(parked == 0 || isTried, "operations of set \(set) are parked for ever")
+                check(parked.isEmpty || isTried, "operations of set \(set) are parked for ever")
             }
         }
         let sets = limitedOperations.sets.slots
         let holders = sets.compactMap { limitedOperations.holder(of: $0) }
-        checkQueue("held", limitedOperations.held, holds: holders.count, check)
+        let services = sets.compactMap { set in
+            limitedOperations.holder(of: set).map { Place($0.level, $0.service, slot: set) }
+        }
+        checkQueue("held", limitedOperations.held, holds: services, check)
         for holder in holders {
             let record = rows[holder.entry.slot]
             let isSame = (record.arrival, record.level) == (holder.entry.arrival, holder.level)
@@ -107,9 +109,11 @@ extension SchedulerState {
         }
         check(limitedOperations.keeping.sorted() == keepers, "\(limitedOperations.keeping) keep, not \(keepers)")
         let held = ready.count { !isAdmitted($0, inOrder) && !inOrder[$0].isBarrier }
-        let wanting = inOrder.count { $0.status == .returning }
-        checkQueue("ready", selection.ready, holds: admitted.count - parkedCount - holders.count, check)
-        checkQueue("returning", returning, holds: wanting, check)
+        let wanting = rows.slots.filter { rows[$0].status == .returning }
+        let elsewhere = parkedArrivals.union(holders.map(\.entry.arrival))
+        let untried = admitted.map { slot(inOrder[$0]) }.filter { !elsewhere.contains(rows[$0].arrival) }
+        checkQueue("ready", selection.ready, holds: untried.map(place), check)
+        checkQueue("returning", returning, holds: wanting.map(place), check)
         check(heldBack.count == held, "\(heldBack.count) are held back, and \(held) ought to be")
         checkMemory("held back", heldBack.entriesWithRemoved.count, for: held, listCount: 1, check)
     }
@@ -119,11 +123,34 @@ extension SchedulerState {
         Set(rows.slots.filter { limitedOperations.isParked($0) }.map { rows[$0].arrival })
     }
 
-    private func checkQueue(_ name: String, _ queue: ReadyQueue, holds count: Int, _ check: Check) {
-        check(queue.count == count, "\(queue.count) are in the queue \(name), and \(count) ought to be")
+    /// An entry of a `ReadyQueue`.
+    private struct Place: Hashable {
+        let level: PriorityLevel
+        let entry: ReadyQueue.Entry
+
+        init(_ level: PriorityLevel, _ arrival: UInt64, slot: Int) {
+            (self.level, entry) = (level, .init(arrival: arrival, slot: slot))
+        }
+    }
+
+    private func place(_ slot: Slot) -> Place { Place(rows[slot].level, rows[slot].arrival, slot: slot) }
+
+    /// Checks that a queue contains some entries, in its order.
+    private func checkQueue(_ name: String, _ queue: ReadyQueue, holds places: [Place], _ check: Check) {
+        let expected = places.sorted { left, right in
+            if left.level != right.level { return left.level > right.level }
+            return queue.order.rank(ofArrival: left.entry.arrival) < queue.order.rank(ofArrival: right.entry.arrival)
+        }
+        var (rest, actual) = (queue, [Place]())
+        while let (entry, level) = rest.first {
+            rest.popFirst()
+            actual.append(Place(level, entry.arrival, slot: entry.slot))
+        }
+        check(actual == expected, "\(actual) are in the queue \(name), and \(expected) ought to be")
+        check(queue.count == actual.count, "the queue \(name) counts \(queue.count) of \(actual.count)")
         check(queue.isEmpty == (queue.first == nil), "the queue \(name) has a first and is empty, or neither")
         let listCount = PriorityLevel.allCases.count
-        checkMemory(name, queue.entriesWithRemoved.count, for: count, listCount: listCount, check)
+        checkMemory(name, queue.entriesWithRemoved.count, for: places.count, listCount: listCount, check)
     }
 
     /// Removed entries that are still stored must not accumulate.
