@@ -143,7 +143,7 @@ extension SchedulerState {
         }
         var (rest, actual) = (queue, [Place]())
         while let (entry, level) = rest.first {
-            rest.popFirst()
+            _ = rest.popFirst()
             actual.append(Place(level, entry.arrival, slot: entry.slot))
         }
         check(actual == expected, "\(actual) are in the queue \(name), and \(expected) ought to be")
