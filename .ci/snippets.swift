@@ -11,7 +11,7 @@ struct Photo: Sendable, Codable {}
 struct HTTPError: Error { let status: Int }
 struct User: Sendable {}
 struct UserNotFound: Error { let id: Int }
-struct TooManyRequests: Error { let retryAfter: Duration? }
+struct TooManyRequests: Error { let retryAfter: Duration }
 struct Answer: Sendable { let tokenCount: Int }
 
 let url = URL(filePath: "/")
@@ -24,6 +24,7 @@ let page = 1
 let report = 1
 let tenant = "a"
 let provider = "a"
+let providers = ["a", "b"]
 let question = "?"
 let estimate = 1000
 let files = ["a"]
@@ -67,7 +68,7 @@ func index(_ file: String) async throws {}
 func buildIndex() async throws {}
 func render(_ page: Int) async throws {}
 func draw() async throws {}
-func ask(_ question: String) async throws -> Answer { Answer(tokenCount: 1) }
+func ask(_ question: String, of provider: String = "") async throws -> Answer { Answer(tokenCount: 1) }
 func openConnection() -> Int { 0 }
 @MainActor func show(_ image: Image) {}
 

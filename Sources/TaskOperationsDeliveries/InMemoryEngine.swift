@@ -14,23 +14,21 @@ import TaskOperationsExtras
 ///
 /// With a `ManualClock` and the trait `.schedules`, runs are repeatable. An interceptor can delay calls or make them fail.
 public final class InMemoryEngine<Payload: Sendable>: Sendable {
-    /// A function that is called before and after each call of the engine. An error that it throws before the call
-    /// prevents the call. An error that it throws after the call simulates a lost answer.
-    public typealias Interceptor = @Sendable (_ worker: String, _ call: EngineCall, _ isDone: Bool) async throws -> Void
-
     private let state: Lock<EnginePulls<Payload>>
     private let clock: RelativeClock
-    private let interceptor: Interceptor?
+    private let interceptor: (@Sendable (_ worker: String, _ call: EngineCall, _ isDone: Bool) async throws -> Void)?
 
     /// Creates an empty engine.
     ///
     /// - Parameters:
     ///   - lease: The time for which a worker holds a delivery. It must be positive.
     ///   - clock: The clock that measures leases and delays.
-    ///   - interceptor: A function that is called before and after each call of the engine. It can simulate delays and
-    ///     failures in tests.
+    ///   - interceptor: A function that is called before and after each call of the engine, for delays and failures in
+    ///     tests. An error that it throws before the call prevents the call. An error that it throws after the call
+    ///     simulates a lost answer.
     public init(
-        lease: Duration, clock: any Clock<Duration> = ContinuousClock(), interceptor: Interceptor? = nil
+        lease: Duration, clock: any Clock<Duration> = ContinuousClock(),
+        interceptor: (@Sendable (_ worker: String, _ call: EngineCall, _ isDone: Bool) async throws -> Void)? = nil
     ) {
         require(lease > .zero, "lease is \(lease); it must be positive.")
         state = Lock(EnginePulls(InMemoryEngineState(lease: lease)))

@@ -305,6 +305,19 @@ extension InMemoryEngineState {
         return index
     }
 
+    /// Ends the delays of payloads that have failed, among up to `limit` payloads after the one with an identity. Returns
+    /// the last one of these; nil if there are no more payloads.
+    mutating func endDelaysAfterFailures(after id: Int, limit: Int) -> Int? {
+        let first = firstIndex(after: id)
+        let end = min(first + limit, entries.count)
+        if first == end { return nil }
+        for index in first..<end where entries[index].failures > 0 && entries[index].receipt == 0 {
+            ends[entries[index].id] = nil
+            makeReadyIfPossible(entries[index].id)
+        }
+        return entries[end - 1].id
+    }
+
     /// Ends all leases and delays that are over.
     mutating func expire(at now: Duration) {
         while let (time, id) = ends.first, time <= now {

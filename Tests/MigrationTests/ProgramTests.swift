@@ -81,11 +81,11 @@ struct ProgramTests {
                 }
             })
         func url(_ name: String) -> URL { URL(string: "http://host/\(name)")! }
-        let first = try loader.request(url("a"), isVisible: true)
-        let second = try loader.request(url("a"), isVisible: true)
-        let endless = try loader.request(url("endless"), isVisible: true)
-        let others = try (1...10).map { try loader.request(url("hidden\($0)"), isVisible: false) }
-        let last = try loader.request(url("visible"), isVisible: true)
+        let first = loader.request(url("a"), isVisible: true)
+        let second = loader.request(url("a"), isVisible: true)
+        let endless = loader.request(url("endless"), isVisible: true)
+        let others = (1...10).map { loader.request(url("hidden\($0)"), isVisible: false) }
+        let last = loader.request(url("visible"), isVisible: true)
         await gate.waitForArrivals(5)
         first.cancel()
         endless.cancel()

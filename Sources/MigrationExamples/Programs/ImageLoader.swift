@@ -18,8 +18,8 @@ struct ImageLoader<Image: Sendable>: Sendable {
         self.decode = decode
     }
 
-    func request(_ url: URL, isVisible: Bool) throws -> KeyedRequest<Image> {
-        try images.request(url, priority: isVisible ? .high : .low) { [downloads, download, decode] in
+    func request(_ url: URL, isVisible: Bool) -> KeyedRequest<Image> {
+        images.request(url, priority: isVisible ? .high : .low) { [downloads, download, decode] in
             let data = downloads.addOperation(name: "download \(url)") { try await download(url) }
             return TaskOperation(name: "decode \(url)", after: data) { try await decode($0) }
         }

@@ -116,6 +116,17 @@ public final class JournalEngine<Payload: Codable & Sendable>: Sendable {
         }.value
     }
 
+    /// Delivers at once what waits for its next attempt after a failure. For example, call this when the network is back.
+    ///
+    /// The call does not change the delays of new deliveries. It is not stored: after a restart, the former delays apply
+    /// to what was not delivered meanwhile. O(*n* log *n*) in the number of deliveries; other calls continue meanwhile.
+    public func retryFailed() {
+        var last: Int? = 0
+        while let id = last {
+            last = store.change { state, _ in state.pulls.core.endDelaysAfterFailures(after: id, limit: 1024) }
+        }
+    }
+
     /// The numbers of deliveries.
     public var counts: JournalCounts {
         store.state.withLock { state in

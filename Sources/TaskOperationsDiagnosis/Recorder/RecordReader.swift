@@ -471,7 +471,8 @@ extension Trace.Outcome {
             case .succeeded: .succeeded
             case .cancelled: .cancelled
             case .timedOut: .timedOut
-            case .failed, .dependencyFailed, .dropped, .limitFull, .withdrawn: .failed
+            case .dependencyFailed: .dependencyFailed
+            case .failed, .dropped, .limitFull, .withdrawn: .failed
             }
     }
 }

@@ -26,13 +26,15 @@ extension Trace {
     }
 
     /// The operations that determine the duration of the trace, in order. Each operation started or continued when the
-    /// previous operation ended. The last operation of the path ended last in the trace. If you make other operations
-    /// faster, the trace does not become shorter.
+    /// previous operation ended. The last operation of the path ended last in the trace, apart from operations whose input
+    /// had failed. If you make other operations faster, the trace does not become shorter.
     ///
     /// The search sorts the operations, and then takes logarithmic time for each step, and linear time in the number of
     /// dependencies and waits of the operations on the path.
     public var criticalPath: [Step] {
-        guard let last = operations.indices.max(by: { operations[$0].end < operations[$1].end }) else { return [] }
+        // What ended at once because an input had failed did not delay the end.
+        let executed = operations.indices.filter { operations[$0].outcome != .dependencyFailed }
+        guard let last = executed.max(by: endsEarlier) ?? operations.indices.max(by: endsEarlier) else { return [] }
         let ends = Ends(operations)
         var steps: [Step] = []
         var visited: Set<Int> = []
@@ -50,6 +52,8 @@ extension Trace {
         }
         return steps.reversed()
     }
+
+    private func endsEarlier(_ first: Int, _ second: Int) -> Bool { operations[first].end < operations[second].end }
 
     /// Returns the last event that let an operation start or continue.
     private func cause(of index: Int, _ ends: Ends) -> Step.Cause {

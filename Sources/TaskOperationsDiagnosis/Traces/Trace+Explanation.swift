@@ -7,8 +7,10 @@ extension Trace {
     /// shares, while `criticalPath` has all. Names of more than 60 Unicode scalars are shortened.
     public var explanation: String {
         if operations.isEmpty, waiting.isEmpty { return "The trace contains no operation.\n" }
+        let withoutInput = operations.count { $0.outcome == .dependencyFailed }
         var lines = [
             "\(operations.count) operations in \(TimeText.text(duration))"
+                + (withoutInput > 0 ? ", of which \(withoutInput) ended because an input had failed" : "")
         ]
         let unfinished = operations.indices.filter { operations[$0].outcome == .unfinished }
         if !unfinished.isEmpty {

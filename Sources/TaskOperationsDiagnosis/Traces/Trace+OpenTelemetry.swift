@@ -13,7 +13,7 @@ extension Trace {
     /// | `error.type` | `timeout`, or `_OTHER` for another failure; missing if the operation has not failed |
     /// | `task_operations.queue.name` | the name of the queue |
     /// | `task_operations.operation.number` | the number of the operation in its queue |
-    /// | `task_operations.outcome` | `succeeded`, `failed`, `cancelled` or `timed_out` |
+    /// | `task_operations.outcome` | `succeeded`, `failed`, `cancelled`, `timed_out` or `dependency_failed` |
     /// | `task_operations.waited_for_dependencies` | seconds from the addition until all dependencies had finished |
     /// | `task_operations.waited_for_permit` | seconds from then to the start |
     ///
@@ -148,12 +148,18 @@ private struct SpanText {
 }
 
 extension Trace.Outcome {
-    fileprivate var attribute: String { self == .timedOut ? "timed_out" : rawValue }
+    fileprivate var attribute: String {
+        switch self {
+        case .timedOut: "timed_out"
+        case .dependencyFailed: "dependency_failed"
+        case .succeeded, .failed, .cancelled, .unfinished: rawValue
+        }
+    }
 
     /// The value of `error.type`: `_OTHER` if the type is not known.
     fileprivate var errorType: String? {
         switch self {
-        case .failed: "_OTHER"
+        case .failed, .dependencyFailed: "_OTHER"
         case .timedOut: "timeout"
         case .succeeded, .cancelled, .unfinished: nil
         }
@@ -162,7 +168,7 @@ extension Trace.Outcome {
     /// The status of a failure. Other spans have none, as the conventions require.
     fileprivate var spanStatus: String? {
         switch self {
-        case .failed: "{\"code\":2}"
+        case .failed, .dependencyFailed: "{\"code\":2}"
         case .timedOut: "{\"code\":2,\"message\":\"timed out\"}"
         case .succeeded, .cancelled, .unfinished: nil
         }

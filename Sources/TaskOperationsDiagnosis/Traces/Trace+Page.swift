@@ -46,9 +46,11 @@ extension Trace {
 
 private let pageStyle = """
     :root{color-scheme:light dark;--page:#fff;--ink:#1f2328;--faint:#59636e;--rule:#d1d9e0;--row:#f6f8fa;--succeeded:#54aeff;
-    --failed:#fa4549;--timedOut:#d4532c;--cancelled:#8c959f;--unfinished:#a475f9;--critical:#0a0c10;--found:#ffdf5d;--bar:#0a0c10}
+    --failed:#fa4549;--timedOut:#d4532c;--cancelled:#8c959f;--unfinished:#a475f9;--dependencyFailed:#bf8700;
+    --critical:#0a0c10;--found:#ffdf5d;--bar:#0a0c10}
     @media (prefers-color-scheme:dark){:root{--page:#0d1117;--ink:#e6edf3;--faint:#9198a1;--rule:#3d444d;--row:#161b22;
-    --succeeded:#1f6feb;--failed:#da3633;--timedOut:#db6d28;--cancelled:#6e7681;--unfinished:#8957e5;--critical:#f0f6fc;--found:#bb8009;--bar:#fff}}
+    --succeeded:#1f6feb;--failed:#da3633;--timedOut:#db6d28;--cancelled:#6e7681;--unfinished:#8957e5;--dependencyFailed:#9e6a03;
+    --critical:#f0f6fc;--found:#bb8009;--bar:#fff}}
     body{font:14px/1.4 system-ui,sans-serif;margin:1rem;background:var(--page);color:var(--ink)}
     header{display:flex;flex-wrap:wrap;gap:1rem;align-items:center}small{color:var(--faint)}pre{overflow:auto}
     #legend span{margin-right:1rem}#legend i{display:inline-block;width:.8em;height:.8em;margin-right:.3em;border-radius:2px}
@@ -62,10 +64,11 @@ private let pageScript = """
     'use strict';(()=>{
     const D=JSON.parse(document.getElementById('data').textContent),$=i=>document.getElementById(i);
     const view=$('view'),canvas=$('canvas'),tip=$('tip'),pen=canvas.getContext('2d');
-    const kinds=['succeeded','failed','timedOut','cancelled','unfinished'];
+    const kinds=['succeeded','failed','timedOut','dependencyFailed','cancelled','unfinished'];
+    const labels={critical:'on the critical path',timedOut:'timed out',dependencyFailed:'without input'};
     const css=n=>getComputedStyle(document.documentElement).getPropertyValue('--'+n).trim();
     for(const k of [...kinds,'critical']){const s=document.createElement('span'),i=document.createElement('i');
-      i.style.background='var(--'+k+')';s.append(i,k=='critical'?'on the critical path':k=='timedOut'?'timed out':k);$('legend').append(s)}
+      i.style.background='var(--'+k+')';s.append(i,labels[k]??k);$('legend').append(s)}
     const left=170,head=20;let rows=[],top=24;
     D.queues.forEach((q,i)=>{const h=q[2]>64?6:q[2]>16?10:16;rows.push({y:top,h,lanes:Math.max(1,q[2])});top+=head+Math.max(1,q[2])*h+6});
     $('space').style.height=top+'px';

@@ -166,7 +166,7 @@ private struct Timeline {
 
     private mutating func draw(_ index: Int, height: Double) {
         let operation = trace.operations[index]
-        let style = operation.outcome.rawValue
+        let style = operation.outcome.style
         let executed = duration(operation.executed)
         for (part, slice) in operation.slices.enumerated() {
             let x = left + (slice.start - trace.beginning) * scale
@@ -227,5 +227,15 @@ enum TimeText {
         while digits.count < decimals { digits = "0" + digits }
         while digits.last == "0" { digits.removeLast() }
         return "\(whole).\(digits)"
+    }
+}
+
+extension Trace.Outcome {
+    /// The class of a bar in the style sheet.
+    fileprivate var style: String {
+        switch self {
+        case .timedOut, .dependencyFailed: Self.failed.rawValue
+        case .succeeded, .failed, .cancelled, .unfinished: rawValue
+        }
     }
 }

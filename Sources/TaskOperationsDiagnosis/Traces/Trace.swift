@@ -34,6 +34,9 @@ public struct Trace: Sendable {
         case cancelled
         /// The operation ended with `TaskOperationError.timedOut`.
         case timedOut
+        /// The operation ended with `TaskOperationError.dependencyFailed`. Such an operation starts, and ends at once
+        /// without its body, unless the body has thrown this error.
+        case dependencyFailed
         /// The operation was still executing when the trace ended.
         case unfinished
     }

@@ -108,7 +108,7 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
     /// operation ends:
     ///
     /// ```swift
-    /// let thumbnail = try thumbnails.request(url) {
+    /// let thumbnail = thumbnails.request(url) {
     ///     let image = images.request(url) { try await download(url) }
     ///     let operation = TaskOperation(after: image.operation) { try scale($0) }
     ///     operation.addCompletionHandler { image.cancel() }
@@ -123,20 +123,23 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
     ///     join. This method then adds the new operation to the queue. If another thread has meanwhile added an
     ///     operation for the key, this method joins that operation. It cancels the new operation, and the inputs of
     ///     the new operation that nothing else needs.
-    /// - Returns: The request of this caller.
-    /// - Throws: The errors of `TaskOperationQueue.addOperation(_:)`, such as `TaskOperationError.alreadyAdded`.
+    /// - Returns: The request of this caller. It fails with the errors of `TaskOperationQueue.addOperation(_:)`, for example
+    ///   with `TaskOperationError.alreadyAdded` if `make` returns an operation that was added before.
     @discardableResult
     public func request(
         _ key: Key, priority: TaskPriority? = nil, operation make: () -> TaskOperation<Value>
-    ) throws(TaskOperationError) -> KeyedRequest<Value> {
+    ) -> KeyedRequest<Value> {
         let level = priority.map { PriorityLevel($0) } ?? queue.defaultLevel
-        return try request(key, at: level, .join, nil) { _ throws(TaskOperationError) in
+        var refusal: TaskOperationError?
+        return request(key, at: level, .join, nil) { _ in
             let operation = make()
-            // An operation that was added before must not change: the caller sets a priority and adds a handler.
-            if operation.refusesAddition { throw .alreadyAdded(OperationLabel(operation)) }
-            return (operation, nil)
-        } add: { operation throws(TaskOperationError) in
-            try queue.addOperation(operation)
+            if !operation.refusesAddition { return (operation, nil) }
+            // That operation must not change: a request sets a priority and adds a handler.
+            let error = TaskOperationError.alreadyAdded(OperationLabel(operation))
+            refusal = error
+            return (TaskOperation { throw error }, nil)
+        } add: { operation in
+            if let refusal { operation.endOrCancel(refusal, isCancellation: false) } else { queue.addNew(operation) }
         }
     }
 
@@ -144,11 +147,11 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
     ///   - body: The body of a new operation; nil if `make` creates an operation with a body of its own.
     ///   - make: Creates an operation, and the pause before its start if it has one.
     ///   - settle: Begins a pause.
-    private func request<Failure>(
+    private func request(
         _ key: Key, at level: PriorityLevel, _ existing: ExistingOperation, _ body: TaskOperation<Value>.Body?,
-        make: (KeyedBody<Value>?) throws(Failure) -> (operation: TaskOperation<Value>, settling: SettlingPause?),
-        add: (AnyTaskOperation) throws(Failure) -> Void, settle: (SettlingPause) -> Void = { _ in }
-    ) throws(Failure) -> KeyedRequest<Value> {
+        make: (KeyedBody<Value>?) -> (operation: TaskOperation<Value>, settling: SettlingPause?),
+        add: (AnyTaskOperation) -> Void, settle: (SettlingPause) -> Void = { _ in }
+    ) -> KeyedRequest<Value> {
         let hash = key.hashValue
         var made: (operation: TaskOperation<Value>, body: KeyedBody<Value>?, settling: SettlingPause?)?
         while true {
@@ -171,10 +174,10 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
             }
             if made == nil {
                 let box = body.map { KeyedBody($0) }
-                let (operation, settling) = try make(box)
+                let (operation, settling) = make(box)
                 operation.priority = level.taskPriority
                 // The handler must not retain the shared operation, which retains the operation. An operation that is
-                // refused or replaced by another one never ends, and would keep its handlers for ever.
+                // replaced by another one never ends, and would keep its handlers for ever.
                 operation.addHandler { [table, kept] operation in
                     box?.end()
                     settling?.finish()
@@ -186,12 +189,7 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
             if table.set(new, after: former, for: key, hash, in: chain) {
                 if let entry { kept?.remove(entry.shared) }
                 if existing == .replace { former.cancel() }
-                do {
-                    try add(new.operation)
-                } catch {
-                    new.remove()
-                    throw error
-                }
+                add(new.operation)
                 if let settling = made!.settling { settle(settling) }
                 return KeyedRequest(new, at: level)
             }
@@ -265,12 +263,11 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
     ///   - priority: The priority of the request. The default is the priority of the queue's defaults, or `.medium`.
     ///   - make: A closure that creates the operation.
     /// - Returns: The value of the operation.
-    /// - Throws: The errors of `KeyedRequest.value` and of `request(_:priority:operation:)`.
+    /// - Throws: The errors of `KeyedRequest.value`.
     public func value(
         for key: Key, priority: TaskPriority? = nil, operation make: () -> TaskOperation<Value>
     ) async throws -> Value {
-        let request = try request(key, priority: priority, operation: make)
-        return try await request.valueOfCaller
+        try await request(key, priority: priority, operation: make).valueOfCaller
     }
 
     /// - Parameter former: The operations of the same key that must end before.

@@ -39,10 +39,6 @@ public final class CircuitBreaker: Sendable {
         case halfOpen
     }
 
-    /// A function that receives each change of the state. It is called with no lock held, once at a time, in the order
-    /// of the changes, by one of the tasks that make calls. `key` is the key as text; nil for calls without a key.
-    public typealias ChangeHandler = @Sendable (_ key: String?, _ former: State, _ state: State) -> Void
-
     /// The key of a call. It keeps the number of the key.
     private struct CallKey: Sendable {
         let use: LimitKey
@@ -117,7 +113,7 @@ public final class CircuitBreaker: Sendable {
     private let keys = AsyncSemaphore(capacity: .max)
     private let face: ClockFace
     private let isFailure: @Sendable (any Error) -> Bool?
-    private let onChange: ChangeHandler?
+    private let onChange: (@Sendable (_ key: String?, _ former: State, _ state: State) -> Void)?
 
     /// Creates a closed breaker.
     ///
@@ -129,14 +125,16 @@ public final class CircuitBreaker: Sendable {
     ///   - breakDuration: The time for which the breaker stays open before it makes probes; not negative.
     ///   - probeCount: The number of probes that must succeed; at least 1.
     ///   - clock: The clock that measures times.
-    ///   - onChange: Receives each change of the state.
+    ///   - onChange: Receives each change of the state, and the key as text; nil for calls without a key. It is called with
+    ///     no lock held, once at a time, in the order of the changes, by one of the tasks that make calls.
     ///   - isFailure: Returns whether an error is a failure of the system. Errors that are not, such as those of a
     ///     client's mistakes, count as successes, because the system has answered. Nil means that the error says nothing
     ///     about the system, for example because the call was not made. Cancellations are ignored before.
     public init(
         name: String? = nil, failureRatio: Double = 0.1, minCallCount: Int = 100, window: Duration = .seconds(30),
         breakDuration: Duration = .seconds(5), probeCount: Int = 1, clock: any Clock<Duration> = ContinuousClock(),
-        onChange: ChangeHandler? = nil, isFailure: @escaping @Sendable (any Error) -> Bool? = { _ in true }
+        onChange: (@Sendable (_ key: String?, _ former: State, _ state: State) -> Void)? = nil,
+        isFailure: @escaping @Sendable (any Error) -> Bool? = { _ in true }
     ) {
         require(
             failureRatio > 0 && failureRatio <= 1,

@@ -14,16 +14,18 @@ import Synchronization
 ///
 /// ```swift
 /// let (clock, queue) = (PausableClock(), TaskOperationQueue(name: "uploads"))
-/// queue.addOperation([.timeout(.seconds(120)), .retry(policy), .clock(clock)]) { try await upload(photo) }
+/// queue.addOperation([.timeout(.seconds(120)), .retry(policy), .clock(clock)]) {
+///     for part in photo.parts {
+///         try await clock.waitWhilePaused()
+///         try await upload(part)
+///     }
+/// }
 ///
 /// func setPaused(_ isPaused: Bool) {
 ///     queue.isSuspended = isPaused  // no operation starts
-///     clock.isPaused = isPaused     // no time limit passes, and no pause between attempts ends
+///     clock.isPaused = isPaused     // no time limit passes, no pause between attempts ends, and no part begins
 /// }
 /// ```
-///
-/// Operations that execute continue. An attempt that follows without a pause starts, too. To stop the parts of an upload,
-/// take a permit of an `AsyncSemaphore` for each part, and set its capacity to 0 during the pause.
 public final class PausableClock: Clock {
     /// An instant of the clock is that of a `ContinuousClock`, earlier by the sum of all pauses.
     public typealias Instant = ContinuousClock.Instant
@@ -78,11 +80,22 @@ public final class PausableClock: Clock {
             let rest = now.duration(to: deadline)
             if rest <= .zero { return }
             // A pause does not lengthen a sleep of the system, which then ends before the deadline.
-            if isPaused { await waitWhilePaused() } else { try await Task.sleep(for: rest, tolerance: tolerance) }
+            if isPaused { await waitForEndOfPause() } else { try await Task.sleep(for: rest, tolerance: tolerance) }
         }
     }
 
-    private func waitWhilePaused() async {
+    /// Waits until the clock runs. Call this in a body before each part of its work.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled.
+    public func waitWhilePaused() async throws {
+        while isPaused {
+            try Task.checkCancellation()
+            await waitForEndOfPause()
+        }
+        try Task.checkCancellation()
+    }
+
+    private func waitForEndOfPause() async {
         let number = state.withLock { state in
             state.lastNumber += 1
             return state.lastNumber

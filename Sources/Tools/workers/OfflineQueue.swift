@@ -37,7 +37,7 @@ struct SyncProcess {
             await queue.consume(engine.deliveries(), configuration: configuration) { try await upload($0) }
         }
         Termination.watch { sync.cancel() }
-        let network = Task { await watchNetwork(queue) }
+        let network = Task { await watchNetwork(queue, engine) }
         for number in 0..<edits {
             let edit = Edit(note: number, text: "text \(number)")
             try await engine.enqueue(edit, options: EnqueueOptions(identity: "note \(edit.note)", replaces: true))
@@ -50,11 +50,12 @@ struct SyncProcess {
     }
 
     /// Suspends the queue while there is no network. A suspended queue pulls nothing.
-    private func watchNetwork(_ queue: TaskOperationQueue) async {
+    private func watchNetwork(_ queue: TaskOperationQueue, _ engine: JournalEngine<Edit>) async {
         while !Task.isCancelled {
             let isOffline = FileManager.default.fileExists(atPath: marker)
             if isOffline != queue.isSuspended {
                 queue.isSuspended = isOffline
+                if !isOffline { engine.retryFailed() }
                 log.write(isOffline ? "offline" : "online")
             }
             try? await Task.sleep(for: .milliseconds(5))

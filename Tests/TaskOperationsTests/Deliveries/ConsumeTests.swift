@@ -19,7 +19,7 @@ private struct Setup: Sendable {
     /// - Parameter configure: Changes the configuration of the queue, which receives the clock of the test.
     init(
         width: Int = 2, lease: Duration = .seconds(30), payloads: Int,
-        interceptor: InMemoryEngine<Int>.Interceptor? = nil,
+        interceptor: (@Sendable (String, EngineCall, Bool) async throws -> Void)? = nil,
         configure: (inout TaskOperationQueue.Configuration, ManualClock) -> Void = { _, _ in }
     ) {
         engine = InMemoryEngine(lease: lease, clock: clock, interceptor: interceptor)

@@ -80,7 +80,7 @@ struct EngineStateTests {
         let priorities: [TaskPriority] = [.low, .medium, .high]
         func pick<Element>(_ elements: [Element]) -> Element { elements[generator.number(below: elements.count)] }
         for _ in 0..<600 {
-            switch generator.number(below: 9) {
+            switch generator.number(below: 10) {
             case 0, 1, 2:
                 let identity = pick([nil, nil, nil, "x", "y"] as [String?])
                 let key = identity == nil ? pick([nil, "a", "b", "c"] as [String?]) : nil
@@ -135,6 +135,13 @@ struct EngineStateTests {
                     #expect(isHeld)
                 } catch {
                     #expect(!isHeld)
+                }
+            case 8:
+                var last: Int? = 0
+                while let id = last { last = state.endDelaysAfterFailures(after: id, limit: 3) }
+                for index in model.entries.indices
+                where model.entries[index].failures > 0 && model.entries[index].receipt == 0 {
+                    model.entries[index].end = nil
                 }
             default: now += .seconds(generator.number(below: 6))
             }

@@ -235,7 +235,7 @@ struct AddedInputTests {
     @Test("An input that nothing else needs is cancelled with its request", .schedules(20))
     func unneeded() async throws {
         let (keyed, input) = (KeyedOperations<Int, String>(queue: queue), queue.addOperation { "1" })
-        let request = try keyed.request(1) {
+        let request = keyed.request(1) {
             let operation = joining("x")
             try! operation.addInput(input)
             return operation

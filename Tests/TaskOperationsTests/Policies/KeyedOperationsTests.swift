@@ -177,8 +177,8 @@ struct KeyedOperationsTests {
     func ownOperation() async throws {
         let (clock, gate) = (ManualClock(), Gate())
         let keyed = KeyedOperations<Int, Int>(queue: TaskOperationQueue())
-        let requests = try (0..<2).map { _ in
-            try keyed.request(1, priority: .high) {
+        let requests = (0..<2).map { _ in
+            keyed.request(1, priority: .high) {
                 let operation = TaskOperation<Int> {
                     await gate.pass()
                     try Task.checkCancellation()
@@ -205,11 +205,11 @@ struct KeyedOperationsTests {
         let keyed = KeyedOperations<String, Int>(queue: queue)
         other.isSuspended = true
         let queued = other.addOperation(name: "queued", priority: .low) { 1 }
-        let error = #expect(throws: TaskOperationError.self) {
-            try keyed.request("key", priority: .high) { queued }
+        let error = await #expect(throws: TaskOperationError.self) {
+            try await keyed.request("key", priority: .high) { queued }.value
         }
         #expect(error?.alreadyAdded == "queued")
-        #expect(keyed.count == 0 && keyed["key"] == nil)
+        await until { keyed.count == 0 && keyed["key"] == nil }
         #expect(queued.priority == .low && !queued.isFinished && other.operations == [queued])
         other.isSuspended = false
         #expect(try await queued.value == 1)
@@ -261,20 +261,20 @@ struct KeyedOperationsTests {
         let freed = Gate()
         let barrier = queue.addBarrier {}
         // The new operation would wait for the barrier, and the barrier waits for the new operation.
-        let error = refusal {
-            try keyed.request(1) { [witness = Witness(freed)] in
+        let error = await #expect(throws: TaskOperationError.self) {
+            try await keyed.request(1) { [witness = Witness(freed)] in
                 let operation = TaskOperation {
                     _ = witness
                     return 1
                 }
                 try? barrier.addDependency(operation)
                 return operation
-            }
+            }.value
         }
         #expect(error?.dependencyCycle?.count == 3)
         for dependency in barrier.dependencies { try barrier.removeDependency(dependency) }
         #expect(await eventually { freed.isOpen })
-        #expect(keyed.count == 0)
+        await until { keyed.count == 0 }
         queue.isSuspended = false
     }
 
@@ -283,7 +283,7 @@ struct KeyedOperationsTests {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let keyed = KeyedOperations<Int, Int>(queue: queue)
         let freed = Gate()
-        let request = try keyed.request(1) { [witness = Witness(freed)] in
+        let request = keyed.request(1) { [witness = Witness(freed)] in
             keyed.request(1) { 1 }
             return TaskOperation {
                 _ = witness
@@ -305,7 +305,7 @@ struct KeyedOperationsTests {
         }
         let order = TaskOperationQueue(.init(isSuspended: true)).addOperation {}
         let second = queue.addOperation(dependencies: [order], after: first) { $0 + 1 }
-        let requests = try (0..<2).map { _ in try keyed.request(1) { TaskOperation(after: second) { $0 + 1 } } }
+        let requests = (0..<2).map { _ in keyed.request(1) { TaskOperation(after: second) { $0 + 1 } } }
         await gate.waitForArrivals(1)
         requests[0].cancel()
         #expect(!first.isCancelled && !second.isCancelled)
@@ -325,7 +325,7 @@ struct KeyedOperationsTests {
         }
         let other = keyed.request(100) { 100 }
         let handled = Gate()
-        let request = try keyed.request(1) {
+        let request = keyed.request(1) {
             let sum = queue.addOperation(after: inputs) { $0.reduce(0, +) }
             return TaskOperation(after: sum, other.operation) { $0 + $1 }
         }

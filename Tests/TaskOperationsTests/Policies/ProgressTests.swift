@@ -116,7 +116,7 @@ struct ProgressTests {
                 try queue.addOperation(part)
                 updates = part.progress
             case 1:
-                updates = try keyed.request(1) { part }.progress
+                updates = keyed.request(1) { part }.progress
             case 2:
                 updates = queue.progressUpdates()
                 try queue.addOperation(part)

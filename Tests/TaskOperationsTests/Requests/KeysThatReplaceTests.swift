@@ -463,7 +463,7 @@ struct KeysThatReplaceTests {
     func madeByClosure() async throws {
         let queue = Self.suspended()
         let keyed = KeyedOperations<Int, Int>(queue: queue)
-        let first = try keyed.request(1) { TaskOperation { 1 } }
+        let first = keyed.request(1) { TaskOperation { 1 } }
         let joined = keyed.request(1, existing: .replaceIfQueued) { 2 }
         let next = keyed.request(1, existing: .rerunOnce) { 3 }
         queue.isSuspended = false

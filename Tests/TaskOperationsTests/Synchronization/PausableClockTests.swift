@@ -39,14 +39,37 @@ struct PausableClockTests {
         #expect(ends.events == [1100, 1120])
     }
 
-    @Test("a sleep ends with its task, also during a pause", .schedules(100))
+    @Test("a body whose parts wait while the clock is paused begins none of them during a pause", .virtualTime)
+    func parts() async throws {
+        let (clock, queue) = (PausableClock(), TaskOperationQueue())
+        let start = ContinuousClock.now
+        let begins = Recorder<Double>()
+        let upload = queue.addOperation([.timeout(.seconds(35)), .clock(clock)]) {
+            for _ in 0..<3 {
+                try await clock.waitWhilePaused()
+                begins.record((ContinuousClock.now - start) / .seconds(1))
+                try await Task.sleep(for: .seconds(10))
+            }
+        }
+        for second in [15, 500] {
+            try await Task.sleep(for: .seconds(second) - (ContinuousClock.now - start))
+            clock.isPaused.toggle()
+        }
+        try await upload.value
+        #expect(begins.events == [0, 10, 500])
+    }
+
+    @Test("a sleep and a wait end with their tasks, also during a pause", .schedules(100))
     func cancellation() async {
         let clock = PausableClock()
         clock.isPaused = true
         let sleeper = Task { try await clock.sleep(for: .seconds(1)) }
+        let waiter = Task { try await clock.waitWhilePaused() }
         await Task.yield()
-        sleeper.cancel()
-        await #expect(throws: CancellationError.self) { try await sleeper.value }
+        for task in [sleeper, waiter] {
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
     }
 
     @Test("no sleep is forgotten or ends early if tasks pause and continue the clock at any time", .schedules(500))

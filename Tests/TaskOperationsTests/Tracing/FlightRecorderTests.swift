@@ -55,7 +55,9 @@ struct FlightRecorderTests {
         let queue = TaskOperationQueue(name: "queue")
         let recorder = FlightRecorder(of: [queue])
         queue.addOperation(name: "good") {}
-        queue.addOperation(name: "bad") { throw WorkFailed() }
+        let bad = queue.addOperation(name: "bad") { throw WorkFailed() }
+        let without = queue.addOperation(name: "without input", after: bad) { _ in }
+        queue.addOperation(name: "without second input", after: without) { _ in }
         queue.addOperation(name: "late", .timeout(perAttempt: .milliseconds(1))) {
             await untilCancelled()
             throw CancellationError()
@@ -69,8 +71,27 @@ struct FlightRecorderTests {
         cancelled.cancel()
         try? await queue.waitUntilAllOperationsAreFinished()
         recorder.stop()
-        let outcomes = Dictionary(uniqueKeysWithValues: recorder.trace().operations.map { ($0.name, $0.outcome) })
-        #expect(outcomes == ["good": .succeeded, "bad": .failed, "late": .timedOut, "cancelled": .cancelled])
+        let trace = recorder.trace()
+        #expect(
+            Dictionary(uniqueKeysWithValues: trace.operations.map { ($0.name, $0.outcome) }) == [
+                "good": .succeeded, "bad": .failed, "late": .timedOut, "cancelled": .cancelled,
+                "without input": .dependencyFailed, "without second input": .dependencyFailed,
+            ])
+        let chart = trace.timelineSVG()
+        for match in chart.matches(of: /class="(\w+)"/) { #expect(chart.contains(".\(match.output.1) {")) }
+    }
+
+    @Test("operations without input are counted, and are not on the critical path", .schedules(10))
+    func withoutInput() async throws {
+        let queue = TaskOperationQueue(name: "queue")
+        let recorder = FlightRecorder(of: [queue])
+        let bad = queue.addOperation(name: "bad") { throw WorkFailed() }
+        let without = queue.addOperation(after: bad) { _ in }
+        _ = await queue.addOperation(after: without) { _ in }.result
+        recorder.stop()
+        let trace = recorder.trace()
+        #expect(trace.criticalPath.map { trace.operations[$0.operation].name } == ["bad"])
+        #expect(trace.explanation.contains(", of which 2 ended because an input had failed\n"))
     }
 
     @Test("many threads are recorded with the right arrows over queues")

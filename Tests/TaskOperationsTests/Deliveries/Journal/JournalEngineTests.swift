@@ -242,6 +242,22 @@ struct JournalEngineTests {
         #expect(engine.isReady)
     }
 
+    @Test("the pause after a failure ends at once on request, and wakes a worker that waits; a delay does not end")
+    func retryAtOnce() async throws {
+        let engine = try await folder.open(clock: ManualClock())
+        try await engine.enqueue("a")
+        try await engine.enqueue("b", options: EnqueueOptions(delay: .seconds(10)))
+        try await engine.next().reject(retryAfter: .seconds(10), because: TestFailure())
+        #expect(!engine.isReady)
+        let worker = Task { try await engine.next() }
+        engine.retryFailed()
+        let delivery = try await worker.value
+        #expect(delivery.payload == "a" && delivery.attempt == 2)
+        try await delivery.acknowledge()
+        engine.retryFailed()
+        #expect(!engine.isReady && engine.counts.waiting == 1)
+    }
+
     @Test("a lease that ends counts as a failed attempt, and the former holder no longer changes the delivery")
     func leases() async throws {
         let clock = ManualClock()
