@@ -121,11 +121,14 @@ extension TaskOperationError: CustomStringConvertible {
             operation\(key.map { " of key \($0)" } ?? ""). Add it later, or raise the semaphore's bound of queued operations.
             """
         case .startTimedOut(let operation, let limit):
-            "\(operation) did not start within \(limit). Its queue had too much other work, or its dependencies took too long."
+            """
+            \(operation) did not start within \(limit). Its queue had too much other work, its limits were not free, or its \
+            dependencies took too long.
+            """
         case .timedOut(.operation(let operation), let limit):
             """
-            \(operation) did not finish within its timeout of \(limit). Raise the timeout, or add `.retry(_:)` if another \
-            attempt can succeed.
+            \(operation) did not finish within its timeout of \(limit). Raise the timeout if the work needs longer. If another \
+            attempt can succeed, allow one with `.retry(_:)`.
             """
         case .timedOut(.wait(let awaited), let limit):
             "Timed out after \(limit) waiting for \(awaited). Allow more time, or let a TaskDump show what holds it up."

@@ -162,6 +162,8 @@ public struct JournalCounts: Hashable, Sendable {
     public let waiting: Int
     /// The deliveries that workers hold.
     public let held: Int
+    /// The deliveries that are not done: those that wait, and those that workers hold.
+    public var unfinished: Int { waiting + held }
     /// The dead letters.
     public let dead: Int
     /// The size of the files, in bytes.

@@ -98,6 +98,32 @@ extension Trace {
         return ends[..<count].suffix(2).last { $0 != excluded }
     }
 
+    /// The indices of the operations of the longest chain, in order. In a chain, each operation depends on the former one, or
+    /// its body awaited it. The operations of the longest chain executed for the longest time together. With any number of
+    /// permits, they would take this time.
+    ///
+    /// In contrast, `criticalPath` also follows permits. It tells why this run took its time with the width that it had.
+    ///
+    /// Takes O(*n* log *n*) time, and linear time in the number of dependencies and waits.
+    public var longestChain: [Int] {
+        // Negative for operations that are not reached yet.
+        var times = [Double](repeating: -1, count: operations.count)
+        var formers = [Int?](repeating: nil, count: operations.count)
+        for index in operations.indices.sorted(by: { (operations[$0].end, $0) < (operations[$1].end, $1) }) {
+            let operation = operations[index]
+            let former = [operation.dependencies, operation.awaited].joined().max { times[$0] < times[$1] }
+            formers[index] = former.flatMap { times[$0] < 0 ? nil : $0 }
+            times[index] = operation.executed + (formers[index].map { times[$0] } ?? 0)
+        }
+        var chain: [Int] = []
+        var next = times.indices.max { times[$0] < times[$1] }
+        while let index = next {
+            chain.append(index)
+            next = formers[index]
+        }
+        return chain.reversed()
+    }
+
     /// Returns the utilization of a queue's permits between the first start and the last end. If the width is unknown,
     /// the maximum number of permits in use replaces the width.
     ///

@@ -3,7 +3,7 @@ import TaskOperations
 
 extension Trace {
     /// The analysis of the trace as text. It describes what was unfinished at the end, the activity of each queue, the
-    /// critical path and the longest waits. Each list has at most ten rows: of the critical path, those with the largest
+    /// critical path, the longest chain of dependencies and the longest waits. Each list has at most ten rows: of the critical path, those with the largest
     /// shares, while `criticalPath` has all. Names of more than 60 Unicode scalars are shortened.
     public var explanation: String {
         if operations.isEmpty, waiting.isEmpty { return "The trace contains no operation.\n" }
@@ -25,6 +25,7 @@ extension Trace {
         let shown = path.count > 10 ? ", the 10 with the largest shares" : ""
         lines += ["", "Critical path (\(path.count) operations\(shown)):"]
         lines += table(pathRows(path))
+        lines += ["", chainRow]
         if !waits.isEmpty { lines += ["", "Longest waits for a permit:"] + table(waitRows(waits)) }
         return lines.joined(separator: "\n") + "\n"
     }
@@ -79,6 +80,14 @@ extension Trace {
                     }
                 return [operation.name.shortened, TimeText.text(step.share), TimeText.text(operation.executed), cause]
             }
+    }
+
+    private var chainRow: String {
+        let chain = longestChain
+        let time = TimeText.text(chain.reduce(0) { $0 + operations[$1].executed })
+        let names = (chain.count > 10 ? ["…"] : []) + chain.suffix(10).map { operations[$0].name.shortened }
+        let text = "Longest chain of dependencies (\(chain.count) operations, \(time)): "
+        return (text + names.joined(separator: " → ")).onOneLine
     }
 
     private func waitRows(_ waits: [Int]) -> [[String]] {

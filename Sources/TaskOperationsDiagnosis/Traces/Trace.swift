@@ -68,11 +68,11 @@ public struct Trace: Sendable {
         public var start: Double { slices.first?.start ?? ready }
         /// The time at which the operation ended.
         public var end: Double { slices.last?.end ?? ready }
-        /// The time for which the operation waited for dependencies.
+        /// The time for which the operation waited for dependencies, in seconds.
         public var waitedForDependencies: Double { ready - added }
-        /// The time for which the operation was ready and waited for its turn and a permit.
+        /// The time for which the operation was ready and waited for its turn and a permit, in seconds.
         public var waitedForPermit: Double { start - ready }
-        /// The time for which the operation had a permit.
+        /// The time for which the operation had a permit, in seconds.
         public var executed: Double { slices.reduce(0) { $0 + $1.end - $1.start } }
     }
 

@@ -129,7 +129,8 @@ public final class CircuitBreaker: Sendable {
     ///     no lock held, once at a time, in the order of the changes, by one of the tasks that make calls.
     ///   - isFailure: Returns whether an error is a failure of the system. Errors that are not, such as those of a
     ///     client's mistakes, count as successes, because the system has answered. Nil means that the error says nothing
-    ///     about the system, for example because the call was not made. Cancellations are ignored before.
+    ///     about the system, for example because the call was not made. Cancellations are ignored before; see
+    ///     `run(key:_:)`.
     public init(
         name: String? = nil, failureRatio: Double = 0.1, minCallCount: Int = 100, window: Duration = .seconds(30),
         breakDuration: Duration = .seconds(5), probeCount: Int = 1, clock: any Clock<Duration> = ContinuousClock(),
@@ -178,6 +179,9 @@ public final class CircuitBreaker: Sendable {
 
     /// Makes a call, unless the breaker refuses it.
     ///
+    /// In a body, the end of the operation's `timeout(_:)` is a failure of the call. An attempt that `timeout(perAttempt:)`
+    /// ends, or a call within `withTimeout`, is cancelled, and is ignored. Call `withTimeout` within `call` instead.
+    ///
     /// - Parameters:
     ///   - key: The key whose state counts; nil for no key. Keys of different types are different.
     ///   - call: The call. A probe that never ends keeps the breaker half open, so give calls a timeout.
@@ -197,10 +201,18 @@ public final class CircuitBreaker: Sendable {
             return value
         } catch {
             // With no lock held, because the function is user code.
-            let isFailure = error is CancellationError ? nil : isFailure(error)
+            let isFailure = Self.reason(for: error).flatMap(isFailure)
             end(permission, key, isFailure.map { $0 ? .failed : .succeeded } ?? .ignored)
             throw error
         }
+    }
+
+    /// The error that a call has ended with. Nil if the call was cancelled, unless the timeout of its operation has passed.
+    private static func reason(for error: any Error) -> (any Error)? {
+        if !(error is CancellationError) { return error }
+        let cause = AnyTaskOperation.current?.cancellationCause
+        if case .timedOut? = cause as? TaskOperationError { return cause }
+        return nil
     }
 
     /// Makes the bodies of a queue only if the breaker allows them. An operation whose body is refused fails with

@@ -12,6 +12,8 @@ public import TaskOperations
 /// }
 /// ```
 ///
+/// To find the input of a failed operation, keep a dictionary: `links[pages.addOperation { … }] = link`, and `links[operation]`.
+///
 /// Operations start when the queue allows it, even if no result is taken. To stop after a number of results, add no more
 /// operations than that, or call `cancelAllOperations()` after that number. Other operations may have started before.
 ///

@@ -26,6 +26,9 @@ import Synchronization
 ///     clock.isPaused = isPaused     // no time limit passes, no pause between attempts ends, and no part begins
 /// }
 /// ```
+///
+/// An attempt begins with the first part again. To repeat only the part that has failed, call
+/// `retrying(policy, clock: clock) { try await upload(part) }` in the loop, instead of the option `.retry(_:)`.
 public final class PausableClock: Clock {
     /// An instant of the clock is that of a `ContinuousClock`, earlier by the sum of all pauses.
     public typealias Instant = ContinuousClock.Instant

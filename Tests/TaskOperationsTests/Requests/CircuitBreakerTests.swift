@@ -243,6 +243,27 @@ struct CircuitBreakerTests {
         #expect(breaker.state == .open, "The timeout has passed, so the call failed.")
     }
 
+    @Test(
+        "The end of an operation's time is a failure of a call in its body, and a cancellation is not", .schedules(50))
+    func callsInBodies() async throws {
+        let breaker = CircuitBreaker(failureRatio: 1, minCallCount: 1)
+        let queue = TaskOperationQueue()
+        @Sendable func work() async throws { try await Task.sleep(for: .seconds(9)) }
+        let cancelled = queue.addOperation { try await breaker.run(work) }
+        await untilOthersWait()
+        cancelled.cancel()
+        _ = await cancelled.result
+        _ = await queue.addOperation { try await withTimeout(.seconds(1)) { try await breaker.run(work) } }.result
+        #expect(breaker.state == .closed)
+        _ = await queue.addOperation {
+            try await breaker.run { try await withTimeout(.seconds(1)) { try await work() } }
+        }.result
+        #expect(breaker.state == .open)
+        let other = CircuitBreaker(failureRatio: 1, minCallCount: 1)
+        _ = await queue.addOperation(.timeout(.seconds(1))) { try await other.run(work) }.result
+        #expect(other.state == .open)
+    }
+
     @Test("Changes are reported in order, one at a time, and the handler may use the breaker", .schedules(200))
     func changes() async throws {
         let (reports, meter, holder) = (Recorder<[State]>(), ConcurrencyMeter(), Recorder<CircuitBreaker>())

@@ -86,6 +86,12 @@ struct TraceGrowthTests {
         #expect(ratio < Self.limit, "a search through all ends would make it 10")
     }
 
+    @Test("A longest chain of ten times as many operations takes about ten times as long")
+    func longestChains() {
+        let ratio = ratio(.chain) { #expect($0.longestChain.count == $0.operations.count) }
+        #expect(ratio < Self.limit, "a search through all operations for each one would make it 10")
+    }
+
     // MARK: Recording
 
     /// The operations that a recorder has recorded.

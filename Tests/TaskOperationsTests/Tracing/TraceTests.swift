@@ -22,11 +22,12 @@ struct TraceTests {
         #expect(path.map { trace.operations[$0.operation].name } == ["early", "core", "library", "app"])
         #expect(path.map(\.share) == [1, 5, 2, 1])
         #expect(path[3].cause == .wait(path[2].operation) && path[2].cause == .wait(path[1].operation))
+        #expect(trace.longestChain.map { trace.operations[$0].name } == ["core", "library", "app"])
         #expect(trace.explanation.contains("library, which its body awaited, finished"))
         #expect(trace.textFaults == [])
     }
 
-    @Test("the critical path, the use of the width and the longest waits")
+    @Test("the critical path, the longest chain, the use of the width and the longest waits")
     func analysis() throws {
         let trace = Trace([
             TraceOperation(name: "a", lane: 0, times: 0...3), TraceOperation(name: "b", lane: 1, times: 0...1),
@@ -41,6 +42,8 @@ struct TraceTests {
         #expect(path.map(\.share) == [3, 1, 3])
         #expect(path[1].cause == .dependency(path[0].operation) && path[2].cause == .permit(path[1].operation))
         #expect(path[0].cause == .added(after: nil))
+        #expect(trace.longestChain.map { trace.operations[$0].name } == ["a", "d"])
+        #expect(trace.explanation.contains("\nLongest chain of dependencies (2 operations, 5 s): a → d\n"))
         #expect(abs(trace.utilization(ofQueue: 0) - 11.0 / 14) < 1e-9)
         #expect(trace.longestWaits.map { trace.operations[$0].name } == ["f", "c"])
         let d = try #require(trace.operations.first { $0.name == "d" })
@@ -72,6 +75,7 @@ struct TraceTests {
     func empty() throws {
         #expect(Trace().explanation == "The trace contains no operation.\n")
         #expect(Trace().timelineSVG().hasSuffix("</svg>\n") && Trace().criticalPath.isEmpty)
+        #expect(Trace().longestChain.isEmpty)
         #expect(Trace().textFaults == [])
     }
 
