@@ -195,23 +195,27 @@ public final class CircuitBreaker: Sendable {
 
     private func run<Value>(_ key: CallKey?, _ call: () async throws -> Value) async throws -> Value {
         let permission = try begin(key)
+        let wasCancelled = Task.isCancelled
         do {
             let value = try await call()
             end(permission, key, .succeeded)
             return value
         } catch {
             // With no lock held, because the function is user code.
-            let isFailure = Self.reason(for: error).flatMap(isFailure)
+            let isFailure = Self.reason(for: error, wasCancelled).flatMap(isFailure)
             end(permission, key, isFailure.map { $0 ? .failed : .succeeded } ?? .ignored)
             throw error
         }
     }
 
-    /// The error that a call has ended with. Nil if the call was cancelled, unless the timeout of its operation has passed.
-    private static func reason(for error: any Error) -> (any Error)? {
+    /// The error that a call has ended with. Nil if the call was cancelled, unless the timeout of its operation has passed
+    /// meanwhile.
+    ///
+    /// - Parameter wasCancelled: Whether the task was cancelled before the call.
+    private static func reason(for error: any Error, _ wasCancelled: Bool) -> (any Error)? {
         if !(error is CancellationError) { return error }
         let cause = AnyTaskOperation.current?.cancellationCause
-        if case .timedOut? = cause as? TaskOperationError { return cause }
+        if !wasCancelled, case .timedOut? = cause as? TaskOperationError { return cause }
         return nil
     }
 

@@ -260,6 +260,11 @@ struct CircuitBreakerTests {
         }.result
         #expect(breaker.state == .open)
         let other = CircuitBreaker(failureRatio: 1, minCallCount: 1)
+        _ = await queue.addOperation(.timeout(.seconds(1))) {
+            try? await work()
+            try await other.run(work)
+        }.result
+        #expect(other.state == .closed, "The call began after the timeout.")
         _ = await queue.addOperation(.timeout(.seconds(1))) { try await other.run(work) }.result
         #expect(other.state == .open)
     }
