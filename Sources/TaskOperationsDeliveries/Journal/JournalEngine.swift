@@ -1,4 +1,5 @@
 internal import TaskOperations
+import TaskOperationsExtras
 
 /// An engine in files, which needs no server. It supports payloads that survive the end of the process, leases,
 /// redeliveries, delays, an order for each key, priorities, identities and dead letters.
@@ -128,13 +129,19 @@ public final class JournalEngine<Payload: Codable & Sendable>: Sendable {
     }
 
     /// The numbers of deliveries.
-    public var counts: JournalCounts {
-        store.state.withLock { state in
-            let core = state.pulls.core
-            return JournalCounts(
-                waiting: core.count - core.heldCount, held: core.heldCount, dead: core.deadCount,
-                fileSize: state.fileSize)
-        }
+    public var counts: JournalCounts { store.state.withLock { $0.counts } }
+
+    /// The numbers of deliveries: the present ones, and those after each change.
+    ///
+    /// ```swift
+    /// for await counts in engine.countUpdates() { label.text = "\(counts.unfinished) edits are left" }
+    /// ```
+    ///
+    /// Of several changes between two elements, only the last one is returned. The sequence ends when the journal is closed
+    /// or has failed, and when the task is cancelled.
+    public func countUpdates() -> AsyncStream<JournalCounts> {
+        let watch = CountWatch(store)
+        return AsyncStream { await watch.next() }
     }
 
     /// Closes the sequences of deliveries: they end when no delivery is waiting or held. The journal remains open.
@@ -154,6 +161,25 @@ public final class JournalEngine<Payload: Codable & Sendable>: Sendable {
     /// Stores all records on the disk, and closes the journal. Another engine can then open it. All later calls throw
     /// `JournalError.closed`, and the sequences of deliveries, too.
     public func close() async { await store.close() }
+}
+
+/// A listener to the numbers of deliveries. It leaves the journal when it is released.
+private final class CountWatch: Sendable {
+    private let store: JournalStore
+    private let listener = ProgressListener()
+
+    init(_ store: JournalStore) {
+        self.store = store
+        store.state.withLock { $0.watchers[ObjectIdentifier(listener)] = listener }
+    }
+
+    deinit { store.state.withLock { $0.watchers[ObjectIdentifier(listener)] = nil } }
+
+    /// Waits until the numbers have changed. The first call returns at once.
+    func next() async -> JournalCounts? {
+        guard await listener.nextChange() else { return nil }
+        return store.state.withLock { $0.error == nil ? $0.counts : nil }
+    }
 }
 
 /// The numbers of deliveries in a journal.

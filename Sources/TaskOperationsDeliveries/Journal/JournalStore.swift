@@ -29,6 +29,14 @@ struct JournalState: Sendable {
     var closers: [CheckedContinuation<Void, Never>]? = []
     /// The size of all segments in bytes.
     var fileSize = 0
+    /// Woken after each change of the numbers of deliveries, and at the end.
+    var watchers: [ObjectIdentifier: ProgressListener] = [:]
+
+    var counts: JournalCounts {
+        JournalCounts(
+            waiting: pulls.core.count - pulls.core.heldCount, held: pulls.core.heldCount, dead: pulls.core.deadCount,
+            fileSize: fileSize)
+    }
 
     /// Adds the records of payloads that have died without a call.
     fileprivate mutating func recordDeaths() {
@@ -140,13 +148,15 @@ final class JournalStore: Sendable {
     func change<Result: Sendable>(_ event: (inout JournalState, _ now: Duration) -> Result) -> Result {
         let now = clock.now
         let (result, woken, wakesThread) = state.withLock { state -> (Result, [ProgressListener], Bool) in
-            let nextEnd = state.pulls.core.nextEnd
+            let (nextEnd, counts) = (state.pulls.core.nextEnd, state.counts)
             let result = event(&state, now)
             state.pulls.core.released = []
             state.recordDeaths()
             let wakesThread = state.requests.count >= state.wakeCount
             if wakesThread { state.wakeCount = .max }
-            return (result, state.pulls.takeWoken(since: nextEnd), wakesThread)
+            var woken = state.pulls.takeWoken(since: nextEnd)
+            if !state.watchers.isEmpty, state.counts != counts { woken += state.watchers.values }
+            return (result, woken, wakesThread)
         }
         if wakesThread { state.wakeOne() }
         for listener in woken { listener.wake() }

@@ -69,7 +69,7 @@ final class JournalWriter {
             defer { state.requests = [] }
             state.error = error
             state.files = [:]
-            return (batch + state.requests, state.pulls.takeWaiting())
+            return (batch + state.requests, state.pulls.takeWaiting() + state.watchers.values)
         }
         for request in requests { request.continuation?.resume(throwing: error) }
         for waiter in compactionWaiters { waiter.resume(throwing: error) }

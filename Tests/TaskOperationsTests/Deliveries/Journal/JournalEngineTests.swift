@@ -242,6 +242,27 @@ struct JournalEngineTests {
         #expect(engine.isReady)
     }
 
+    @Test("the numbers of deliveries are a sequence, which ends with the journal")
+    func countUpdates() async throws {
+        let engine = try await folder.open()
+        var updates = engine.countUpdates().makeAsyncIterator()
+        #expect(await updates.next()?.unfinished == 0)
+        let waiter = Task { await engine.countUpdates().first { $0.held == 1 } }
+        try await engine.enqueue("a")
+        #expect(await updates.next()?.waiting == 1)
+        let delivery = try await engine.next()
+        #expect(await updates.next()?.held == 1)
+        #expect(await waiter.value?.unfinished == 1)
+        try await delivery.acknowledge()
+        #expect(await updates.next()?.unfinished == 0)
+        let cancelled = Task { await engine.countUpdates().first { $0.dead == 1 } }
+        cancelled.cancel()
+        #expect(await cancelled.value == nil)
+        await engine.close()
+        #expect(await updates.next() == nil)
+        #expect(await engine.countUpdates().first { _ in true } == nil)
+    }
+
     @Test("the pause after a failure ends at once on request, and wakes a worker that waits; a delay does not end")
     func retryAtOnce() async throws {
         let engine = try await folder.open(clock: ManualClock())
