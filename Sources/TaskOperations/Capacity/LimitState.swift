@@ -580,8 +580,7 @@ extension LimitState {
 }
 
 /// The position of an entry in the order of arrival. A claim keeps its arrival when it leaves one line and enters
-/// another. Each entry of the claim has its own number, because a `ReadyQueue` may still contain the removed entry, whose
-/// slot is another one.
+/// another. Each entry of the claim has its own number, so that the ticket of a removed entry names no later one.
 struct LineArrival: Sendable {
     /// The lowest number of this arrival. All numbers of earlier arrivals are lower.
     let first: UInt64
@@ -593,7 +592,6 @@ struct LineArrival: Sendable {
         number = first
     }
 
-    /// Changes the number for the next entry. After 65,536 changes, the numbers repeat, and an insertion may take linear
-    /// time.
+    /// Changes the number for the next entry. After 65,536 changes, the numbers repeat.
     mutating func renew() { number = first | (number &+ 1) & 0xffff }
 }

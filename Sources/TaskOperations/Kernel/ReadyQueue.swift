@@ -6,7 +6,7 @@
 /// are free.
 ///
 /// Insertions and removals out of order take amortised logarithmic time. Every other call takes amortised constant
-/// time. For an entry that returns with its former arrival and another slot, see `EntryList.insert`.
+/// time.
 struct ReadyQueue: Sendable {
     /// An entry of the queue. The caller identifies the entry by its slot.
     struct Entry: Hashable, Sendable {
@@ -101,7 +101,7 @@ extension ReadyQueue {
 }
 
 /// A slot and its rank within a level. Lower ranks leave first.
-struct RankedSlot: Equatable, HeapElement {
+struct RankedSlot: Hashable, HeapElement {
     let rank: UInt64
     let slot: Int
 
@@ -114,15 +114,15 @@ extension RankedSlot {
     }
 }
 
-/// Entries in the order of their ranks. No two entries have the same rank.
+/// Entries in the order of their ranks. No two entries have the same rank, unless one of them was removed.
 ///
-/// A removal from the middle does not search for the entry, but notes its rank. The entry leaves the list when it becomes
+/// A removal from the middle does not search for the entry, but notes it. The entry leaves the list when it becomes
 /// the head. If many entries are removed, all of them leave the list together.
 struct EntryList: Sendable {
     /// The head is never a removed entry.
     private var entries = RankedList<RankedSlot>()
-    /// The slots of the removed entries that are still in `entries`, by rank.
-    private var removed: [UInt64: Int] = [:]
+    /// The removed entries that are still in `entries`.
+    private var removed: Set<RankedSlot> = []
 
     /// The number of entries, without removed entries.
     var count: Int { entries.count - removed.count }
@@ -131,26 +131,19 @@ struct EntryList: Sendable {
 
     var first: RankedSlot? { entries.first }
 
-    /// Inserts an entry. If an entry with its rank and another slot was removed, takes linear time.
     mutating func insert(_ entry: RankedSlot) {
-        if !removed.isEmpty, let slot = removed[entry.rank] {
-            if slot == entry.slot {
-                // The entry is still there.
-                removed[entry.rank] = nil
-                return
-            }
-            dropRemoved()
-        }
+        // An entry that was removed and returns is still there. With another slot, it is another entry.
+        if !removed.isEmpty, removed.remove(entry) != nil { return }
         entries.insert(entry)
     }
 
     /// Removes an entry at any position. The list must contain the entry.
     mutating func remove(_ entry: RankedSlot) {
-        if entries.first?.rank == entry.rank {
+        if entries.first == entry {
             removeFirst()
             return
         }
-        removed[entry.rank] = entry.slot
+        removed.insert(entry)
         if removed.count > 64, removed.count > count { dropRemoved() }
     }
 
@@ -164,14 +157,14 @@ struct EntryList: Sendable {
 
     /// Drops the removed entries at the head.
     private mutating func skipRemoved() {
-        while let next = entries.first, removed.removeValue(forKey: next.rank) != nil { entries.removeFirst() }
-        if removed.isEmpty { removed = [:] }
+        while let next = entries.first, removed.remove(next) != nil { entries.removeFirst() }
+        if removed.isEmpty { removed = [] }
     }
 
     private mutating func dropRemoved() {
-        let removed = exchange(&removed, with: [:])
+        let removed = exchange(&removed, with: [])
         let count = entries.count
-        entries.removeAll { removed[$0.rank] != nil }
+        entries.removeAll { removed.contains($0) }
         assert(entries.count == count - removed.count, "a removed entry was not there")
     }
 

@@ -117,10 +117,12 @@ public final class JournalEngine<Payload: Codable & Sendable>: Sendable {
         }.value
     }
 
-    /// Delivers at once what waits for its next attempt after a failure. For example, call this when the network is back.
+    /// Ends the delays of deliveries that have failed, so that they are delivered again at once. For example, call this when
+    /// the network is back.
     ///
-    /// The call does not change the delays of new deliveries. It is not stored: after a restart, the former delays apply
-    /// to what was not delivered meanwhile. O(*n* log *n*) in the number of deliveries; other calls continue meanwhile.
+    /// The delays of deliveries that have not failed remain. The journal does not store the call: after a restart, the
+    /// deliveries that were not done have their former delays again. The call takes O(*n* log *n*) time in the number of
+    /// deliveries. Other calls continue meanwhile.
     public func retryFailed() {
         var last: Int? = 0
         while let id = last {

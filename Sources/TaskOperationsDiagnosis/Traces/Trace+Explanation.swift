@@ -3,8 +3,9 @@ import TaskOperations
 
 extension Trace {
     /// The analysis of the trace as text. It describes what was unfinished at the end, the activity of each queue, the
-    /// critical path, the longest chain of dependencies and the longest waits. Each list has at most ten rows: of the critical path, those with the largest
-    /// shares, while `criticalPath` has all. Names of more than 60 Unicode scalars are shortened.
+    /// critical path, the longest chain of dependencies and the longest waits. Each list has at most ten entries: of the
+    /// critical path, those with the largest shares, and of the longest chain, the last ones. `criticalPath` and
+    /// `longestChain` have all. Names of more than 60 Unicode scalars are shortened.
     public var explanation: String {
         if operations.isEmpty, waiting.isEmpty { return "The trace contains no operation.\n" }
         let withoutInput = operations.count { $0.outcome == .dependencyFailed }

@@ -91,10 +91,7 @@ public final class PausableClock: Clock {
     ///
     /// - Throws: `CancellationError` if the task is cancelled.
     public func waitWhilePaused() async throws {
-        while isPaused {
-            try Task.checkCancellation()
-            await waitForEndOfPause()
-        }
+        while isPaused, !Task.isCancelled { await waitForEndOfPause() }
         try Task.checkCancellation()
     }
 
